@@ -63,13 +63,13 @@ FAMILIES = {
     ),
     "shared-memory": Family(
         shared_memory,
-        (4, 6, 8, 10, 12, 14, 16, 20, 24),
+        (4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 40, 48),
         "G(bus + other == 1)",
         "G(other.1.2 == 0 || memory.2 == 0)",
     ),
     "client-server": Family(
         _clients,
-        (4, 6, 8, 10, 12, 14, 16, 20, 24, 32),
+        (4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 100, 150),
         "G(free + served == 2)",
         "G(served.1.1 == 0 || served.1.2 == 0)",
     ),

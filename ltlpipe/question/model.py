@@ -21,6 +21,7 @@ from ltlpipe.question.options import (
     DECOUPLING,
     NEVER,
     OPTIONS,
+    SYMMETRY,
     WALKS,
 )
 from ltlpipe.question.property import MEANT, refuse_unknown
@@ -97,7 +98,7 @@ class ModelQuestion(Question):
     """
 
     def __init__(self, system: Model, asked: Property, options: Options) -> None:
-        refuse_network_options(options)
+        refuse_network_options(options, system)
         fairness = fairness_of(system, options)
         super().__init__(system.name, asked, options, fairness=fairness)
         self.system = system
@@ -209,22 +210,32 @@ _REDUCTIONS = {AUTO, "none", AMPLE, AUTOMORPHISMS, DECOUPLING, WALKS}
 _WITH_VALUE = ("network_acceptance", "emptiness", "reduce")
 
 
-def refuse_network_options(options: Options) -> None:
-    """Raise UnsupportedError for options that are about networks of LTSs."""
+def refuse_network_options(options: Options, system: Model) -> None:
+    """Raise UnsupportedError for options that are about networks of LTSs.
+
+    Symmetric nets have sets of markings as networks have sets of states.
+    """
     if options.semantics == "action":
         raise UnsupportedError(
             "--semantics=action: propositions of a model are about its states; "
             'use state (an action is named by action=="...")'
         )
     named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
-    if options.emptiness in POWERSET:
+    of_sets: tuple[str, ...] = POWERSET
+    reductions = _REDUCTIONS
+    if system.has_colours:
+        of_sets, reductions = (), _REDUCTIONS | {SYMMETRY}
+    if options.emptiness in of_sets:
         named.append("emptiness")
-    if not set(options.reduce.split(",")) <= _REDUCTIONS:
+    if not set(options.reduce.split(",")) <= reductions:
         named.append("reduce")
     for name in named:
-        what = f"={getattr(options, name)}" if name in _WITH_VALUE else ""
+        value = getattr(options, name)
+        what = f"={value}" if name in _WITH_VALUE else ""
+        coloured = value in POWERSET or (name == "reduce" and options.wants_symmetry)
+        others = " and symmetric nets, not for other" if coloured else ", not for"
         raise UnsupportedError(
-            f"--{flag_of(name)}{what} is for networks of LTSs, not for models"
+            f"--{flag_of(name)}{what} is for networks of LTSs{others} models"
         )
 
 

@@ -37,7 +37,8 @@ DECOUPLED = (DECOUPLED_SCC, DECOUPLED_NDFS)
 
 
 AEC_CLOSED = "aec-closed"
-POWERSET = ("tec", "nsiec", "iec", "aec", AEC_CLOSED)
+TEC = "tec"
+POWERSET = (TEC, "nsiec", "iec", "aec", AEC_CLOSED)
 """Emptiness checks of automata over sets: `ltlpipe.verdict.symmetry`."""
 
 

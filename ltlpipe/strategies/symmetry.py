@@ -17,9 +17,14 @@ from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
-from ltlpipe.strategies import components
+from ltlpipe.strategies import components, symmetric_nets
 from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import searched
+from ltlpipe.strategies.symmetric_nets import (
+    WORTH_IT,
+    with_colours,
+    with_search,
+)
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
@@ -32,9 +37,6 @@ if TYPE_CHECKING:
 name = SYMMETRY
 supersedes: str | None = None
 needs_kernels = True
-
-WORTH_IT = 3
-"""Members of a class from which on symmetry is used unasked."""
 
 _found: Beside[dict[int, tuple[Symmetry | None, tuple[str, ...]]]] = Beside(dict)
 """What was found for each network, by the least size of a class: one is asked a lot.
@@ -51,8 +53,9 @@ def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options, named = question.options, question.given.emptiness
     network = with_components(question)
-    if network is None:
-        return "the system has no components"
+    net = with_colours(question)
+    if network is None and net is None:
+        return "the system has neither components nor colours"
     if named is not None and named not in POWERSET:
         return f"{named} looks at one state at a time"
     if named is None and not options.reduces(SYMMETRY):
@@ -61,7 +64,7 @@ def obstacle(question: Question) -> str | None:
         return "fairness tells components apart"
     if options.omitting is not None:
         return f"{options.omitting} looks at one state at a time"
-    if options.wants_decoupling or network.accepts_apart:
+    if options.wants_decoupling or (network is not None and network.accepts_apart):
         return "decoupled search, which is needed, has sets of another kind"
     if options.insists_on(AMPLE):
         return "ample sets are chosen for states, not for sets: leave one out"
@@ -70,6 +73,9 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
+    net = with_colours(question)
+    if net is not None:
+        return (yield from symmetric_nets.job(net, trace))
     network = with_components(question)
     assert network is not None  # by `obstacle`
     if not is_named(question.options) and len(network.system.components) < WORTH_IT:
@@ -84,7 +90,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     table = yield from network.automaton(question.given, actions, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
-    plan = question.settled(_with_search(question.given), table, None)
+    plan = question.settled(with_search(question.given), table, None)
     if composed is not None:
         plan = composed.noted(plan)
     trace.plan = _noted(plan, symmetry, refused)
@@ -176,19 +182,6 @@ def _search(
 
     limit = options.max_states
     return (yield from searched(question, search, trace, extraction, max_states=limit))
-
-
-def _with_search(plan: Plan) -> Plan:
-    """Make a search of sets that of a plan, before it is settled."""
-    if plan.emptiness is not None:
-        return plan
-    why = (
-        "aec-closed, because sets of states include each other: it stops at what a set "
-        "on its stack includes, lets sets be as large as the property lets them, and "
-        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
-        "and 4; docs/symmetry.md)"
-    )
-    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
 
 
 def _noted(plan: Plan, symmetry: Symmetry, refused: list[str]) -> Plan:

@@ -70,6 +70,11 @@ class Model(Displayed, ABC):
         """The variables that are the states of processes; none of a net."""
         return ()
 
+    @property
+    def has_colours(self) -> bool:
+        """Whether it is a symmetric net, unfolded."""
+        return False
+
     def movers(self, action: int) -> tuple[str, ...]:
         """Return the processes that move in an action, by its number."""
         del action

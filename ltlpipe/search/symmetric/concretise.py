@@ -18,7 +18,7 @@ of the sets of the SCCs on the stack.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.powerset.automaton import Tables
     from ltlpipe.search.powerset.runs import SetRun
     from ltlpipe.search.powerset.searching import PowersetSearch
     from ltlpipe.systems.packing import PackedNetwork
@@ -81,6 +82,8 @@ class Underlying:
     The arguments are those of `ltlpipe.search.symmetric.tables.symbolic_product`.
     """
 
+    dtype: ClassVar[Any] = np.int32  # of states of components
+
     def __init__(
         self,
         symmetry: Symmetry,
@@ -98,6 +101,11 @@ class Underlying:
         self.stutter = stutter
         self._sources: list[dict[str, dict[int, list[int]]]] = []
         self._enabled: list[dict[str, set[int]]] = []
+
+    @property
+    def width(self) -> int:
+        """The numbers of a state."""
+        return len(self.network.components)
 
     def tabulate(self) -> Job[None]:
         """Read the transitions of all components; before anything else is asked."""
@@ -212,6 +220,22 @@ class Underlying:
         row[packed.extra.word] |= np.uint64(state.watching << packed.extra.shift)
         return row
 
+    def set_of(self, state: State, tables: Tables, n_words: int) -> np.ndarray | None:
+        """Return the row of the set that holds just this state; None as `row_of`."""
+        row = self.row_of(state, n_words)
+        if row is not None:
+            set_of_one(tables, row)
+        return row
+
+    def within(self, whole: np.ndarray, tables: Tables) -> Preimages:
+        """Return what the states of a set have in common."""
+        blocks_of(tables, whole)
+        return Preimages(
+            self.symmetry,
+            self.state_of(whole).local,
+            tables.scratch[Row.BLOCKS, : self.symmetry.n_members].tolist(),
+        )
+
     def state_of(self, row: np.ndarray) -> State:
         """Return the representative of a row."""
         extra = self.packed.extra
@@ -219,8 +243,35 @@ class Underlying:
         return State(tuple(self.packed.unpack(row[None])[0].tolist()), watching)
 
 
+class Steps(Protocol):
+    """A product with steps backwards, as `run_through` takes it; see `Underlying`."""
+
+    dtype: ClassVar[Any]
+
+    @property
+    def width(self) -> int:
+        """The numbers of a state."""
+
+    def tabulate(self) -> Job[None]:
+        """Prepare, before anything else is asked."""
+
+    def state_of(self, row: np.ndarray) -> State:
+        """Return the representative of a row."""
+
+    def within(self, whole: np.ndarray, tables: Tables) -> Any:
+        """Return what the states of a set have in common."""
+
+    def set_of(self, state: State, tables: Tables, n_words: int) -> np.ndarray | None:
+        """Return the row of the set that holds just this state, if there is one."""
+
+    def predecessors(
+        self, after: State, within: Any, watching: int, marks: int
+    ) -> Iterator[tuple[int, State] | None]:
+        """Yield actions and states from which one step leads to a state."""
+
+
 def run_through(
-    underlying: Underlying,
+    underlying: Steps,
     search: PowersetSearch,
     sets: SetRun,
 ) -> Job[NetworkRun]:
@@ -231,7 +282,7 @@ def run_through(
     """
     grant = yield Progress(EXTRACTING, memory_bytes=search.memory_bytes)
     yield from underlying.tabulate()
-    most = most_steps(grant.memory_bytes, len(underlying.network.components))
+    most = most_steps(grant.memory_bytes, underlying.width)
     walk = _Walk(underlying, search, most)
     rows = search.store.rows
     at = len(sets.cycle) - 1
@@ -263,7 +314,7 @@ def run_through(
     states = [s.local for _, s in (*prefix, *turns)] + [first.local]
     return NetworkRun(
         np.array(actions, dtype=np.int32),
-        np.array(states, dtype=np.int32),
+        np.array(states, dtype=underlying.dtype),
         len(prefix),
     )
 
@@ -273,7 +324,7 @@ class _Walk:
 
     def __init__(
         self,
-        underlying: Underlying,
+        underlying: Steps,
         search: PowersetSearch,
         most: float,
     ) -> None:
@@ -294,7 +345,7 @@ class _Walk:
         tables = self.search.automaton.tables
         whole = self.search.store.rows[set_before]
         watching = self.underlying.state_of(whole).watching
-        within = self._within(whole)
+        within = self.underlying.within(whole, tables)
         before = self.underlying.predecessors(after, within, watching, marks)
         for step in before:
             if self._ticks.over():
@@ -302,25 +353,11 @@ class _Walk:
             if step is None:
                 continue
             action, state = step
-            row = self.underlying.row_of(state, len(whole))
-            if row is None:
-                continue
-            set_of_one(tables, row)
-            if self.search.includes(whole, row):
+            row = self.underlying.set_of(state, tables, len(whole))
+            if row is not None and self.search.includes(whole, row):
                 self.states.append((action, state))
                 return state
         raise RuntimeError("a state of a set has no predecessor in the set before it")
-
-    def _within(self, whole: np.ndarray) -> Preimages:
-        """Return what the states of a set have in common."""
-        tables = self.search.automaton.tables
-        blocks_of(tables, whole)
-        symmetry = self.underlying.symmetry
-        return Preimages(
-            symmetry,
-            self.underlying.state_of(whole).local,
-            tables.scratch[Row.BLOCKS, : symmetry.n_members].tolist(),
-        )
 
     def taken(self, start: int) -> list[tuple[int, State]]:
         """Return the steps after the first `start`, in the order of the run."""

@@ -49,10 +49,10 @@ _STEP = 4 + 4 + 4  # bytes of a step beside its row: letter, action, marks
 class IntTable:
     """The integer table while it is built."""
 
-    def __init__(self) -> None:
-        self.header = np.zeros(len(Sym), dtype=np.int64)
+    def __init__(self, n_entries: int = len(Sym)) -> None:
+        self.header = np.zeros(n_entries, dtype=np.int64)
         self._pieces = [self.header]
-        self.length = len(Sym)
+        self.length = n_entries
 
     def append(self, piece: np.ndarray) -> int:
         """Append whole numbers of any shape and width; return their place.

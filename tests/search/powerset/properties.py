@@ -71,12 +71,17 @@ class Seen(NamedTuple):
     sets: dict[frozenset, np.ndarray]
     inclusions: int  # pairs of different sets of which one includes the other
     pieces: int  # sets that decompositions gave
+    missed: int = 0  # inclusions that were not found
+    overlaps: int = 0  # states that are in several pieces
 
 
 class Checker:
     """The sets that come up, each written out once."""
 
-    def __init__(self, automaton, expand, underlying):
+    def __init__(self, automaton, expand, underlying, *, exact=True):
+        self.exact = exact
+        self.missed = 0  # inclusions that are not found
+        self.overlaps = 0  # states that are in several pieces
         self.called = Called(automaton)
         self.expand = expand
         self.underlying = underlying
@@ -89,7 +94,8 @@ class Checker:
         if name not in self.by_row:
             states = frozenset(self.expand(row))
             assert states, "property 1: an empty set"
-            assert states not in self.sets, "two rows stand for one set"
+            if self.exact:
+                assert states not in self.sets, "two rows stand for one set"
             self.by_row[name] = states
             self.sets[states] = row.copy()
         return self.by_row[name]
@@ -114,13 +120,17 @@ class Checker:
         """Check what the operations say of two sets; return what completes one."""
         whole, part = self.states(row), self.states(other)
         included = self.called.includes(row, other)
-        assert included == (part <= whole), "inclusion"
+        assert included <= (part <= whole), "inclusion"
         if not included:
+            self.missed += part <= whole
+            assert not self.exact or not part <= whole, "inclusion not found"
             return []
         assert self.called.key(row) == self.called.key(other), "keys"
         rest = self.called.decompose(row, other)
         pieces = [self.states(piece) for piece in rest]
-        assert sum(map(len, pieces)) == len(whole) - len(part), "pieces overlap"
+        overlap = sum(map(len, pieces)) + len(part) - len(whole)
+        assert overlap == 0 or not self.exact, "pieces overlap"
+        self.overlaps += overlap
         assert frozenset().union(part, *pieces) == whole, "pieces do not complete"
         return rest
 
@@ -131,6 +141,7 @@ def assert_powerset(
     underlying: Underlying,
     *,
     most_sets: int = 60,
+    exact: bool = True,
 ) -> Seen:
     """Check properties 1 to 5, and inclusion, decomposition, keys and canonical rows.
 
@@ -146,8 +157,11 @@ def assert_powerset(
         What the states do.
     most_sets : int
         Bound on the work, not on what is checked of the sets that are looked at.
+    exact : bool
+        Whether each set has one row, each inclusion is found and pieces are disjoint;
+        else some may not, and the answer says how many.
     """
-    checker = Checker(automaton, expand, underlying)
+    checker = Checker(automaton, expand, underlying, exact=exact)
     assert automaton.n_marks == underlying.n_marks, "property 2: marks"
     initial = [checker.states(row) for row in automaton.initial]
     assert frozenset().union(*initial) == underlying.initial, "property 3: initial"
@@ -169,4 +183,5 @@ def assert_powerset(
             if after.tobytes() not in known:
                 known.add(after.tobytes())
                 waiting.append(after)
-    return Seen(checker.sets, inclusions, n_pieces)
+    missed, overlaps = checker.missed, checker.overlaps
+    return Seen(checker.sets, inclusions, n_pieces, missed, overlaps)

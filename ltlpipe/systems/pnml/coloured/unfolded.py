@@ -62,6 +62,11 @@ class UnfoldedNet(PetriNet):
         line += f"{len(self.places):,} and {len(self.transitions):,}"
         return (line,)
 
+    @property
+    def has_colours(self) -> bool:
+        """Whether it is a symmetric net, unfolded."""
+        return True
+
     @cached_property
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]
         """Names of coloured places and transitions, and those with colours."""

@@ -1,0 +1,211 @@
+"""Where the kernels on sets of markings find what.
+
+An *element* is a colour of a sort; elements of all sorts are numbered one after the
+other.  Those that can be exchanged with others are *members*, and sorts whose colours
+are rotated are *turning*.  A *cell* is a place with a tuple of colours, whether it is
+ever marked or not; its number is that of the place's first cell and the tuple read as
+a number of mixed radix.
+
+A row has a field for each cell that may be marked (the marking of a representative),
+one for the property's state, one for the block of each member, and one for each turning
+sort: colours are rotated by multiples of its value plus 1.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Head(IntEnum):
+    """The first entries of `ints`; places are where the tables begin."""
+
+    WORDS = 0  # of a row
+    ELEMENTS = 1  # number of elements
+    MEMBERS = 2  # number of members
+    MEMBER_ELEMENTS = 3  # place: the element of each member
+    ELEMENT_MEMBERS = 4  # place: the member of each element, or -1
+    CLASSES = 5  # place: the class of each member
+    TURNING = 6  # number of turning sorts
+    TURNS = 7  # place: TURN entries for each
+    ELEMENT_TURNS = 8  # place: the turning sort of each element, or -1
+    ARITY = 9  # most colours of a tuple, at least 1
+    PLACES = 10  # place: PLACE + ARITY entries for each place
+    CELLS = 11  # place: CELL + ARITY entries for each cell
+    BITS = 12  # place: the cell of each bit of a row, or -1
+    BLOCK_FIELDS = 13  # place: FIELD entries for each member
+    STEP_FIELDS = 14  # place: FIELD entries for each turning sort
+    PROPERTY = 15  # place: FIELD entries
+    PROPOSITIONS = 16  # place of the tables of `letter_of`
+    TAKEN = 17  # whether letters tell which transition is taken
+    STUTTER = 18  # whether a dead marking repeats itself
+    CLOSES = 19  # whether successors are closed
+    CLOSED_MORE = 20  # whether some successor is larger than what is reached
+    OVERFLOW = 21  # whether some field was too narrow
+    NOTED = 22  # place: which cells were
+    APPROXIMATE = 23  # times that a representative was taken before all were compared
+    PHASES = 24  # place: the first phase of each state of the property
+    PHASE_CELLS = 25  # place: PHASE entries for each phase
+    CLOSURES = 26  # place: blocks and steps that each state tells no difference of
+    TRANSITIONS = 27  # number of transitions
+    TRANSITION_CELLS = 28  # place: TRANSITION entries for each
+    ROUNDS = 29  # of refinement
+    N_CELLS = 30
+    MOST_LEAVES = 31  # markings that are compared for one representative
+
+
+class Turn(IntEnum):
+    """Of a turning sort."""
+
+    FIRST = 0  # element
+    SIZE = 1
+    LEAST = 2  # rotations by multiples of it are symmetries
+
+
+class PlaceAt(IntEnum):
+    """Of a place; the strides of its cells follow."""
+
+    OF_COLOURS = 0  # the cell of a tuple is this and each stride times the colour
+    OF_ELEMENTS = 1  # likewise with elements
+
+
+class Cell(IntEnum):
+    """Of a cell; its elements follow, -1 behind them."""
+
+    WORD = 0
+    SHIFT = 1
+    MASK = 2  # 0 if it is never marked
+    PLACE = 3
+
+
+class Phase(IntEnum):
+    """Of a phase: places."""
+
+    BLOCKS = 0  # of the members
+    STEPS = 1  # of the turning sorts
+    OFFSETS = 2  # the first transition of each letter, and the end
+    EDGES = 3  # target and marks of each transition
+
+
+class Move(IntEnum):
+    """Of a transition of the net."""
+
+    SLOTS = 0  # number of variables, in the order in which they are bound
+    SLOT_CELLS = 1  # place: SLOT entries for each
+    PRE = 2  # place: number of tokens, then these
+    POST = 3  # place: likewise
+    LETTERS = 4  # place: bits of the letter for each binding, or -1
+    CONDITIONS = 5  # place: conditions without variables
+
+
+class Slot(IntEnum):
+    """Of a variable that is bound."""
+
+    FIRST = 0  # element of its sort
+    SIZE = 1
+    STRIDE = 2  # of the bindings' numbers
+    CONDITIONS = 3  # place: how many guards can be looked at, and these
+    TESTS = 4  # place: how many tokens are surely taken, and these
+
+
+class Token(IntEnum):
+    """Of tokens of one term; ENTRY entries for each colour follow."""
+
+    PLACE = 0
+    WEIGHT = 1  # negative if they are subtracted
+
+
+class Entry(IntEnum):
+    """Of a colour: of a variable, a constant, or every one."""
+
+    SLOT = 0  # the variable, or a Constant
+    VALUE = 1  # how many colours follow it, or the constant
+    SIZE = 2  # of the sort
+
+
+CONSTANT, EVERY, NONE = -1, -2, -3
+"""Slots that are no variables; NONE is behind the last colour."""
+
+
+class Guard(IntEnum):
+    """Instructions of a guard."""
+
+    END = 0
+    COMPARE = 1  # a Relation, then two terms
+    ALL = 2  # n: the conjunction of so many
+    SOME = 3  # n: their disjunction
+
+
+class Relation(IntEnum):
+    """Of two numbers."""
+
+    EQUAL = 0
+    DIFFERENT = 1
+    LESS = 2
+    AT_MOST = 3
+
+
+FIELD = 3  # word, shift, mask
+TERM = 4  # an Entry, then the place of the elements of a partition, or -1
+
+
+class Row(IntEnum):
+    """The rows of `scratch`."""
+
+    SOURCE_CELLS = 0  # those marked in the representative of a set
+    SOURCE_COUNTS = 1
+    CELLS = 2  # those marked in another marking
+    COUNTS = 3
+    HEAD = 4  # the first link of each element
+    NEXT = 5  # the next link
+    BLOCKS = 6
+    STEPS = 7
+    FINER = 8
+    FINER_STEPS = 9
+    LOCAL = 10  # the first twin of each member in its block
+    LEADERS = 11  # the first twin of each member
+    SETTLED = 12
+    SETTLED_STEPS = 13
+    JOINED = 14
+    JOINED_STEPS = 15
+    COARSE = 16
+    LABELS = 17
+    MIXED = 18
+    ORDER = 19
+    WANTED = 20
+    LEFT = 21
+    CURSOR = 22
+    TURN = 23
+    PERMUTATION = 24
+    BEST = 25  # the permutation to the representative
+    POSITIONS = 26
+    SORTED = 27
+    KINDS = 28  # what is chosen at each depth of the search for a representative
+    EXAMPLES = 29
+    PATH = 30
+    BEST_PATH = 31
+    EARLIER = 32  # the element before in a dynamic subclass
+    NEEDED = 33
+    PUT = 34
+    TOUCHED = 35
+    SEEN = 36
+    BINDING = 37
+    STACK = 38
+    OTHER_BLOCKS = 39
+    OTHER_STEPS = 40
+    GOAL = 41
+    FIXED = 42
+    SIZES = 43
+    PIECES = 44
+
+
+class Word(IntEnum):
+    """The first rows of `step_rows`; signatures for each depth follow."""
+
+    STATE = 0  # the marking that is expanded
+    STEP = 1  # a marking that is reached
+    TRIAL = 2
+    BEST = 3
+    FRESH = 4
+    SIMPLE = 5
+    OWN = 6
+    SIGNATURES = 7

@@ -1,0 +1,176 @@
+"""Search of sets of markings that colours which can be exchanged make alike.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6; docs/symmetry.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.question.answer import Answer, Run
+from ltlpipe.question.model import ModelQuestion
+from ltlpipe.question.options import SYMMETRY
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.reduction.symmetry.group import listed
+from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.search.catalogue import AEC_CLOSED, TEC
+from ltlpipe.strategies.star import not_generalised
+from ltlpipe.strategies.state_search import OVERFLOW, searched
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.question import Question
+    from ltlpipe.reduction.colours.group import ColourGroup
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.symbolic.orbits import Layout
+    from ltlpipe.search.symbolic.tables import Made
+
+WORTH_IT = 3
+"""Members of a class from which on symmetry is used unasked."""
+
+_LOST = (
+    "tec instead, because a set was replaced by parts that its representative does not "
+    "tell to be in it"
+)
+
+
+class _LostRunError(Exception):
+    """A run of sets is lost, since inclusions of its sets are not found again."""
+
+
+def with_colours(question: Question) -> ModelQuestion | None:
+    """Return a question about a symmetric net; None of any other."""
+    if not isinstance(question, ModelQuestion):
+        return None
+    return question if question.system.has_colours else None
+
+
+def with_search(plan: Plan) -> Plan:
+    """Make a search of sets that of a plan, before it is settled."""
+    if plan.emptiness is not None:
+        return plan
+    why = (
+        "aec-closed, because sets of states include each other: it stops at what a set "
+        "on its stack includes, lets sets be as large as the property lets them, and "
+        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
+        "and 4; docs/symmetry.md)"
+    )
+    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
+
+
+def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question about a symmetric net."""
+    from ltlpipe.reduction.colours.group import group_of_colours
+    from ltlpipe.search.symbolic.orbits import layout_of
+
+    net: Any = question.system
+    group = yield from group_of_colours(net.coloured)
+    if group.is_trivial:
+        why = "; ".join(group.refused) or "each sort has one colour"
+        raise NotApplicableError(f"no colours can be exchanged ({why})")
+    largest = max((len(colours) for _, colours in group.classes), default=0)
+    if not question.options.wants_symmetry and largest < WORTH_IT:
+        raise NotApplicableError("too few colours can be exchanged")
+    table = yield from question.automaton(question.given, trace)
+    if table.condition is not None:
+        raise NotApplicableError(not_generalised(table))
+    plan = question.settled(with_search(question.given), table, None)
+    trace.plan = _noted(plan, group)
+    yield from question.prepared()
+    layout = yield from layout_of(net, group)
+    emptiness = trace.plan.emptiness
+    assert emptiness is not None  # since `settle`
+    while True:
+        try:
+            search = _search(question, layout, table, emptiness, trace)
+            answer, made = yield from search
+        except _LostRunError:
+            emptiness, trace.has_found = TEC, False
+            reasons = (*trace.plan.reasons, _LOST)
+            trace.plan = replace(trace.plan, emptiness=TEC, reasons=reasons)
+            continue
+        if answer.reason != OVERFLOW or not layout.widened(made.noted()):
+            return answer
+
+
+def _search(
+    question: ModelQuestion,
+    layout: Layout,
+    table: PropertyAutomaton,
+    emptiness: str,
+    trace: Trace,
+) -> Job[tuple[Answer, Made]]:
+    """Search the symbolic product with fields of some widths."""
+    from ltlpipe.search.powerset.runs import SetRuns
+    from ltlpipe.search.powerset.searching import PowersetSearch
+    from ltlpipe.search.symbolic.tables import symbolic_product
+    from ltlpipe.search.symbolic.walks import NetSteps
+    from ltlpipe.search.symmetric.concretise import run_through
+
+    propositions = list(question.propositions.values())
+    stutter = question.stutters
+    made = yield from symbolic_product(
+        layout,
+        propositions,
+        table,
+        stutter=stutter,
+        closes=emptiness == AEC_CLOSED,
+    )
+    yield from made.automaton.ready()
+    search = PowersetSearch(made.automaton, emptiness)
+
+    def found_run() -> Job[Run]:
+        sets = yield from SetRuns(search).accepting()
+        steps = NetSteps(
+            layout.net,
+            propositions,
+            table,
+            made.places,
+            made.of_property,
+            stutter=stutter,
+        )
+        found = yield from run_through(steps, search, sets)
+        return Run(found.actions, found.states, found.length)
+
+    def extraction() -> Job[Run]:
+        try:
+            return (yield from found_run())
+        except RuntimeError as error:
+            if not made.approximate:
+                raise
+            if emptiness != TEC:
+                raise _LostRunError from error
+            # The violation is there; its markings are not recognised in their sets.
+            raise StoppedError(MEMORY) from error
+
+    limit = question.options.max_states
+    answer = yield from searched(
+        question,
+        search,
+        trace,
+        extraction,
+        max_states=limit,
+        overflowed=lambda: next(iter(made.noted()), None),
+    )
+    if made.approximate:
+        details = trace.stats.details | {"approximate_markings": made.approximate}
+        trace.note(details=details)
+    return answer, made
+
+
+def _noted(plan: Plan, group: ColourGroup) -> Plan:
+    """Say in a settled plan which colours are exchanged."""
+    sorts = group.net.sorts
+    parts = [f"{listed(names)} can be exchanged" for names in group.names()]
+    for sort, least in group.rotations:
+        by = "" if least == 1 else f" by multiples of {least}"
+        parts.append(f"{sorts[sort].name} can be rotated{by}")
+    kept = "".join(f"; {why}" for why in group.refused)
+    return plan.reduced_by(
+        SYMMETRY,
+        f"{SYMMETRY}, because colours {'; '.join(parts)} (Chiola et al. 1993; Baarir & "
+        f"Duret-Lutz 2006, Sec. 6){kept}",
+    )
