@@ -9,8 +9,11 @@ omega-Regular Properties with Decoupled Search", CAV 2021, Fig. 7.
 Differences from the source:
 
 - Dominance of split states is that of `ltlpipe.search.decoupled.splits`.
-- The root of an inner search is not entered among the visited split states (as in the
-  remark on its Fig. 6), and a split state is tested for a cycle before it is looked up.
+- An inner search begins when its state is entered, and not when it is left: a cycle is
+  reported as soon as its accepting state is known.  References are compared, so no
+  inner search relies on those that came before (docs/decoupled.md, section 6).
+- The root of an inner search is a visited split state, and there is no inner search if
+  another dominates it.  A split state is tested for a cycle before it is looked up.
 - The test of Lemma 1 is an option; the state at which the inner search began is on the
   stack then.
 
@@ -120,17 +123,26 @@ def push(registers, depth_register, path, state):
 
 
 @inlined
-def look_outside(tables, splits, visited, known, registers, path, inner, root):
-    """Take one step of DFS: test, follow one label, begin an inner search or leave.
+def enter_inside(seen, seen_known, registers, inner):
+    """Go on with the inner search in ``inner.fresh[0]``, which is new."""
+    registers[Reg.VISITED] += 1
+    state = add_row(seen, seen_known, inner.fresh, 0)
+    push(registers, Reg.INNER_DEPTH, inner, state)
+
+
+@inlined
+def look_outside(
+    tables, splits, visited, known, seen, seen_known, registers, path, inner
+):
+    """Take one step of DFS: begin an inner search, follow one label or leave.
 
     Returns a Status, RUNNING to go on.
     """
-    n_labels = tables.first_part.shape[0] - 1
     rows = visited.store.rows
     depth = registers[Reg.DEPTH]
     src = np.int64(path.states[depth - 1])
     label = np.int64(path.cursor[depth - 1])
-    if label > n_labels:
+    if label == tables.first_part.shape[0] - 1:
         registers[Reg.DEPTH] = depth - 1
         return Status.RUNNING
     if label < 0:
@@ -140,13 +152,14 @@ def look_outside(tables, splits, visited, known, registers, path, inner, root):
         ):
             registers[Reg.CLOSING] = Closing.LOCAL
             return Status.FOUND
-        return Status.RUNNING
-    if label == n_labels:
-        path.cursor[depth - 1] = label + 1
         if meets(tables, tables.references, rows, src):
-            registers[Reg.INNER_ROOTS] += 1
-            write_root(tables, splits, rows, src, root)
-            push(registers, Reg.INNER_DEPTH, inner, -1)
+            write_root(tables, splits, rows, src, inner.fresh)
+            if find_dominating(seen, seen_known, inner.fresh, 0) < 0:
+                if at_limit(registers):
+                    path.cursor[depth - 1] = -1  # the call can be repeated
+                    return Status.LIMIT
+                registers[Reg.INNER_ROOTS] += 1
+                enter_inside(seen, seen_known, registers, inner)
         return Status.RUNNING
     if is_enabled(tables, rows, src, label):
         united = write_successor(tables, rows, src, label, path.fresh, 0)
@@ -164,7 +177,7 @@ def look_outside(tables, splits, visited, known, registers, path, inner, root):
 
 @inlined
 def look_inside(
-    tables, splits, visited, seen, seen_known, registers, path, inner, root, overall
+    tables, splits, visited, seen, seen_known, registers, path, inner, overall
 ):
     """Take one step of NestedDFS: follow one label or leave; returns a Status."""
     depth = registers[Reg.INNER_DEPTH]
@@ -174,8 +187,8 @@ def look_inside(
         registers[Reg.INNER_DEPTH] = depth - 1
         return Status.RUNNING
     inner.cursor[depth - 1] = label + 1
-    rows = root if src < 0 else seen.store.rows
-    if not write_split_successor(tables, splits, rows, max(src, 0), label, inner.fresh):
+    rows = seen.store.rows
+    if not write_split_successor(tables, splits, rows, src, label, inner.fresh):
         return Status.RUNNING
     if closes_cycle(tables, splits, inner.fresh):
         registers[Reg.TRANSITIONS] += 1
@@ -193,10 +206,7 @@ def look_inside(
         if at_limit(registers):
             inner.cursor[depth - 1] = label  # the call can be repeated
             return Status.LIMIT
-        registers[Reg.VISITED] += 1
-        registers[Reg.RED_VISITS] += 1
-        state = add_row(seen, seen_known, inner.fresh, 0)
-        push(registers, Reg.INNER_DEPTH, inner, state)
+        enter_inside(seen, seen_known, registers, inner)
     registers[Reg.TRANSITIONS] += 1
     return Status.RUNNING
 
@@ -212,15 +222,14 @@ def ndfs_step(
     registers,
     path,
     inner,
-    root,
     overall,
     budget,
 ):
     """Advance the nested search by at most `budget` >= 1 steps.
 
     visited, seen : Visited, the decoupled and the split states, with their registers
-    `known` and `seen_known`; path, inner : Path, the two stacks; root : uint64[1, v],
-    where the inner search began; overall : uint64[1, w], room for a decoupled state.
+    `known` and `seen_known`; path, inner : Path, the two stacks; overall :
+    uint64[1, w], room for a decoupled state.
     All are changed in place.  Returns a Status; after FOUND ``registers[Reg.CLOSING]``
     is a Closing and the stacks are the run.
     """
@@ -245,12 +254,19 @@ def ndfs_step(
                 registers,
                 path,
                 inner,
-                root,
                 overall,
             )
         else:
             status = look_outside(
-                tables, splits, visited, known, registers, path, inner, root
+                tables,
+                splits,
+                visited,
+                known,
+                seen,
+                seen_known,
+                registers,
+                path,
+                inner,
             )
         if status != Status.RUNNING:
             return status
@@ -272,7 +288,6 @@ class DecoupledNDFS(DecoupledSearch):
         n_words = len(network.initial)
         self.seen = VisitedSets(n_split_words)
         self.path, self.inner = new_path(n_words), new_path(n_split_words)
-        self.root = np.zeros((1, n_split_words), dtype=np.uint64)
         self.overall = np.zeros((1, n_words), dtype=np.uint64)
         self.path.cursor[0] = -1
         self.registers[Reg.DEPTH] = 1
@@ -289,7 +304,6 @@ class DecoupledNDFS(DecoupledSearch):
             self.registers,
             self.path,
             self.inner,
-            self.root,
             self.overall,
             budget,
         )

@@ -157,14 +157,16 @@ class _FoundError(Exception):
 class Search:
     """The nested depth-first search of Fig. 7.
 
-    `stack` adds the test of Lemma 1.  `events` lists what happened, in order:
-    ("visit" | "prune" | "nested" | "split" | "prune-split", state).
+    `stack` adds the test of Lemma 1.  With `early` nested searches begin when a state
+    is entered, and their roots are visited split states.  `events` lists what happened,
+    in order: ("visit" | "prune" | "nested" | "split" | "prune-split", state).
     """
 
-    def __init__(self, network, *, stack=False, all_references=False):
+    def __init__(self, network, *, stack=False, all_references=False, early=False):
         self.composition = Composition(network)
         self.stack_test = stack
         self.all_references = all_references
+        self.early = early
         self.visited = []
         self.visited_split = []  # pairs (reference states, split state)
         self.path = []  # decoupled states on the stack
@@ -200,6 +202,8 @@ class Search:
         accepting = judging and composition.accepts(state)
         if accepting:
             self._check_local_accept(state)
+            if self.early:
+                self._begin_nested(state)
         for action, successor in composition.successors(state):
             if any(includes(known, successor) for known in self.visited):
                 self.events.append(("prune", successor))
@@ -209,12 +213,20 @@ class Search:
             self._dfs(successor, judging=judging)
             self.path.pop()
             self.labels.pop()
-        if accepting:
-            root = composition.split(state)
-            self.n_roots += 1
-            self.events.append(("nested", root))
-            references = tuple(frozenset(r for r, _ in part) for part in root)
-            self._nested(root, references, [])
+        if accepting and not self.early:
+            self._begin_nested(state)
+
+    def _begin_nested(self, state):
+        root = self.composition.split(state)
+        references = tuple(frozenset(r for r, _ in part) for part in root)
+        if self.early:
+            if any(includes(known, root) for _, known in self.visited_split):
+                self.events.append(("prune-split", root))
+                return
+            self.visited_split.append((references, root))
+        self.n_roots += 1
+        self.events.append(("nested", root))
+        self._nested(root, references, [])
 
     def _nested(self, split, references, trace):
         for action, successor in self.composition.split_successors(split):
