@@ -14,12 +14,13 @@ Differences from the source:
   inner search relies on those that came before (docs/decoupled.md, section 6).
 - The root of an inner search is a visited split state, and there is no inner search if
   another dominates it.  A split state is tested for a cycle before it is looked up.
+- States are left out if visited ones cover them together (`members`).
 - The test of Lemma 1 is an option; the state at which the inner search began is on the
   stack then.
 
-Invariants: those of `dominance`, for decoupled and for split states.
+Invariants: those of `dominance` and `members`, for decoupled and for split states.
 
-Cost: that of `tables`, `splits` and `dominance`, and eight bytes per state on each
+Cost: that of `tables`, `splits`, `dominance` and `members`, and a row per state on each
 stack.
 """
 
@@ -35,26 +36,22 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.decoupled.composition import (
     DecoupledSearch,
     is_enabled,
-    new_path,
     write_successor,
 )
-from ltlpipe.search.decoupled.dominance import (
-    VisitedSets,
-    add_row,
-    find_dominating,
-    has_room,
-)
+from ltlpipe.search.decoupled.dominance import VisitedSets, has_room
 from ltlpipe.search.decoupled.lassos import GlobalTrace
+from ltlpipe.search.decoupled.members import Boxes, MemberTable, blocks_of
 from ltlpipe.search.decoupled.splits import (
     closes_cycle,
+    split_blocks,
     split_tables,
     write_overall,
     write_root,
     write_split_successor,
 )
+from ltlpipe.search.decoupled.stack import dominated_on_stack, enter, new_stack
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import lengthen, total_bytes
-from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
@@ -62,6 +59,10 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
+
+
+TABLE_FROM = 256
+"""States that are stored before there is a table of members."""
 
 
 class Closing(IntEnum):
@@ -98,97 +99,60 @@ def has_local_cycle(tables, rows, i):
 
 
 @inlined
-def dominated_on_stack(visited, path, depth, overall):
-    """Return the place of a state on the stack within ``overall[0]``, or -1."""
-    rows = visited.store.rows
-    for place in range(depth):
-        state = path.states[place]
-        included = True
-        for w in range(rows.shape[1]):
-            if rows[state, w] & ~overall[0, w] != 0:
-                included = False
-                break
-        if included:
-            return place
-    return np.int64(-1)
+def enter_inside(registers, inner, seen):
+    """Go on with a split state, as `enter` does."""
+    visited = registers[Reg.VISITED]
+    status = enter(registers, Reg.INNER_DEPTH, inner, seen)
+    registers[Reg.RED_VISITS] += registers[Reg.VISITED] - visited
+    return status
 
 
 @inlined
-def push(registers, depth_register, path, state):
-    """Put a state on one of the stacks; its cursor says that it is new."""
-    depth = registers[depth_register]
-    path.states[depth] = state
-    path.cursor[depth] = -1
-    registers[depth_register] = depth + 1
-
-
-@inlined
-def enter_inside(seen, seen_known, registers, inner):
-    """Go on with the inner search in ``inner.fresh[0]``, which is new."""
-    registers[Reg.VISITED] += 1
-    state = add_row(seen, seen_known, inner.fresh, 0)
-    push(registers, Reg.INNER_DEPTH, inner, state)
-
-
-@inlined
-def look_outside(
-    tables, splits, visited, known, seen, seen_known, registers, path, inner
-):
+def look_outside(tables, splits, visited, seen, registers, path, inner):
     """Take one step of DFS: begin an inner search, follow one label or leave.
 
     Returns a Status, RUNNING to go on.
     """
-    rows = visited.store.rows
-    depth = registers[Reg.DEPTH]
-    src = np.int64(path.states[depth - 1])
-    label = np.int64(path.cursor[depth - 1])
+    rows = path.rows
+    top = registers[Reg.DEPTH] - 1
+    label = np.int64(path.cursor[top])
     if label == tables.first_part.shape[0] - 1:
-        registers[Reg.DEPTH] = depth - 1
+        registers[Reg.DEPTH] = top
         return Status.RUNNING
     if label < 0:
-        path.cursor[depth - 1] = 0
-        if has_local_cycle(tables, rows, src) and meets(
-            tables, tables.accepting, rows, src
+        if has_local_cycle(tables, rows, top) and meets(
+            tables, tables.accepting, rows, top
         ):
             registers[Reg.CLOSING] = Closing.LOCAL
             return Status.FOUND
-        if meets(tables, tables.references, rows, src):
-            write_root(tables, splits, rows, src, inner.fresh)
-            if find_dominating(seen, seen_known, inner.fresh, 0) < 0:
-                if at_limit(registers):
-                    path.cursor[depth - 1] = -1  # the call can be repeated
-                    return Status.LIMIT
-                registers[Reg.INNER_ROOTS] += 1
-                enter_inside(seen, seen_known, registers, inner)
-        return Status.RUNNING
-    if is_enabled(tables, rows, src, label):
-        united = write_successor(tables, rows, src, label, path.fresh, 0)
+        if meets(tables, tables.references, rows, top):
+            write_root(tables, splits, rows, top, inner.fresh)
+            status = enter_inside(registers, inner, seen)
+            if status != Status.RUNNING:
+                return status
+            registers[Reg.INNER_ROOTS] += registers[Reg.INNER_DEPTH]
+    elif is_enabled(tables, rows, top, label):
+        united = write_successor(tables, rows, top, label, path.fresh, 0)
         registers[Reg.UNITED] += united
-        if find_dominating(visited, known, path.fresh, 0) < 0:
-            if at_limit(registers):
-                return Status.LIMIT
-            registers[Reg.VISITED] += 1
-            push(registers, Reg.DEPTH, path, add_row(visited, known, path.fresh, 0))
-            registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], depth + 1)
+        status = enter(registers, Reg.DEPTH, path, visited)
+        if status != Status.RUNNING:
+            return status
+        registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
         registers[Reg.TRANSITIONS] += 1
-    path.cursor[depth - 1] = label + 1
+    path.cursor[top] = label + 1
     return Status.RUNNING
 
 
 @inlined
-def look_inside(
-    tables, splits, visited, seen, seen_known, registers, path, inner, overall
-):
+def look_inside(tables, splits, seen, registers, path, inner, overall):
     """Take one step of NestedDFS: follow one label or leave; returns a Status."""
-    depth = registers[Reg.INNER_DEPTH]
-    src = np.int64(inner.states[depth - 1])
-    label = np.int64(max(inner.cursor[depth - 1], 0))
+    top = registers[Reg.INNER_DEPTH] - 1
+    label = np.int64(max(inner.cursor[top], 0))
     if label == tables.first_part.shape[0] - 1:
-        registers[Reg.INNER_DEPTH] = depth - 1
+        registers[Reg.INNER_DEPTH] = top
         return Status.RUNNING
-    inner.cursor[depth - 1] = label + 1
-    rows = seen.store.rows
-    if not write_split_successor(tables, splits, rows, src, label, inner.fresh):
+    inner.cursor[top] = label + 1
+    if not write_split_successor(tables, splits, inner.rows, top, label, inner.fresh):
         return Status.RUNNING
     if closes_cycle(tables, splits, inner.fresh):
         registers[Reg.TRANSITIONS] += 1
@@ -196,78 +160,44 @@ def look_inside(
         return Status.FOUND
     if registers[Reg.STACK_TEST] != 0:
         write_overall(tables, splits, inner.fresh, overall)
-        place = dominated_on_stack(visited, path, registers[Reg.DEPTH], overall)
+        place = dominated_on_stack(path, registers[Reg.DEPTH], overall)
         if place >= 0:
             registers[Reg.TRANSITIONS] += 1
             registers[Reg.CLOSING] = Closing.STACK
             registers[Reg.RED_BASE] = place
             return Status.FOUND
-    if find_dominating(seen, seen_known, inner.fresh, 0) < 0:
-        if at_limit(registers):
-            inner.cursor[depth - 1] = label  # the call can be repeated
-            return Status.LIMIT
-        enter_inside(seen, seen_known, registers, inner)
+    status = enter_inside(registers, inner, seen)
+    if status != Status.RUNNING:
+        inner.cursor[top] = label  # the call can be repeated
+        return status
     registers[Reg.TRANSITIONS] += 1
     return Status.RUNNING
 
 
 @njit
-def ndfs_step(
-    tables,
-    splits,
-    visited,
-    known,
-    seen,
-    seen_known,
-    registers,
-    path,
-    inner,
-    overall,
-    budget,
-):
+def ndfs_step(tables, splits, visited, seen, registers, path, inner, overall, budget):
     """Advance the nested search by at most `budget` >= 1 steps.
 
-    visited, seen : Visited, the decoupled and the split states, with their registers
-    `known` and `seen_known`; path, inner : Path, the two stacks; overall :
-    uint64[1, w], room for a decoupled state.
-    All are changed in place.  Returns a Status; after FOUND ``registers[Reg.CLOSING]``
-    is a Closing and the stacks are the run.
+    visited, seen : Boxes, the decoupled and the split states; path, inner : Stack;
+    overall : uint64[1, w], room for a decoupled state.  All are changed in place.
+    Returns a Status; after FOUND ``registers[Reg.CLOSING]`` is a Closing and the stacks
+    are the run.
     """
     while budget > 0:
         if registers[Reg.DEPTH] == 0:
             return Status.EMPTY
         if (
-            registers[Reg.DEPTH] == path.states.shape[0]
-            or registers[Reg.INNER_DEPTH] == inner.states.shape[0]
-            or not has_room(visited, known)
-            or not has_room(seen, seen_known)
+            registers[Reg.DEPTH] == path.cursor.shape[0]
+            or registers[Reg.INNER_DEPTH] == inner.cursor.shape[0]
+            or not has_room(visited.visited, visited.known)
+            or not has_room(seen.visited, seen.known)
         ):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
         if registers[Reg.INNER_DEPTH] > 0:
-            status = look_inside(
-                tables,
-                splits,
-                visited,
-                seen,
-                seen_known,
-                registers,
-                path,
-                inner,
-                overall,
-            )
+            status = look_inside(tables, splits, seen, registers, path, inner, overall)
         else:
-            status = look_outside(
-                tables,
-                splits,
-                visited,
-                known,
-                seen,
-                seen_known,
-                registers,
-                path,
-                inner,
-            )
+            status = look_outside(tables, splits, visited, seen, registers, path, inner)
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
@@ -287,8 +217,11 @@ class DecoupledNDFS(DecoupledSearch):
         self.registers[Reg.MAX_DEPTH] = 1
         n_words = len(network.initial)
         self.seen = VisitedSets(n_split_words)
-        self.path, self.inner = new_path(n_words), new_path(n_split_words)
+        self.members = MemberTable(blocks_of(network), n_words)
+        self.pairs = MemberTable(split_blocks(network, self.splits), n_split_words)
+        self.path, self.inner = new_stack(n_words), new_stack(n_split_words)
         self.overall = np.zeros((1, n_words), dtype=np.uint64)
+        self.path.rows[0] = network.initial
         self.path.cursor[0] = -1
         self.registers[Reg.DEPTH] = 1
 
@@ -297,10 +230,8 @@ class DecoupledNDFS(DecoupledSearch):
         return ndfs_step, (
             self.network.tables,
             self.splits,
-            self.visited.arrays,
-            self.visited.registers,
-            self.seen.arrays,
-            self.seen.registers,
+            Boxes(self.visited.arrays, self.visited.registers, self.members.arrays),
+            Boxes(self.seen.arrays, self.seen.registers, self.pairs.arrays),
             self.registers,
             self.path,
             self.inner,
@@ -311,14 +242,22 @@ class DecoupledNDFS(DecoupledSearch):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
-        other = total_bytes((self.path, self.inner, self.network.tables, self.splits))
+        tables = (
+            self.members.arrays,
+            self.pairs.arrays,
+            self.network.tables,
+            self.splits,
+        )
+        other = total_bytes((self.path, self.inner, tables))
         return other + self.visited.memory_bytes + self.seen.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
-        for path, register in ((self.path, Reg.DEPTH), (self.inner, Reg.INNER_DEPTH)):
+        for stack, register in ((self.path, Reg.DEPTH), (self.inner, Reg.INNER_DEPTH)):
             needed = int(self.registers[register]) + 1
-            lengthen(path[:2], needed, limit_bytes - self.memory_bytes)
-        for rows in (self.visited, self.seen):
+            lengthen(stack[:2], needed, limit_bytes - self.memory_bytes)
+        for table, rows in ((self.members, self.visited), (self.pairs, self.seen)):
+            if rows.n_stored >= TABLE_FROM:
+                table.allocate(limit_bytes - self.memory_bytes)
             yield from rows.grow(limit_bytes - self.memory_bytes)
 
     def trace(self) -> Job[GlobalTrace]:
@@ -328,7 +267,7 @@ class DecoupledNDFS(DecoupledSearch):
         depth, inner_depth = (
             int(self.registers[r]) for r in (Reg.DEPTH, Reg.INNER_DEPTH)
         )
-        top = self.visited.arrays.store.rows[self.path.states[depth - 1]]
+        top = self.path.rows[depth - 1]
         outer = names[self.path.cursor[: depth - 1] - 1].tolist()
         closing = Closing(self.registers[Reg.CLOSING])
         if closing == Closing.LOCAL:
@@ -343,9 +282,10 @@ class DecoupledNDFS(DecoupledSearch):
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""
         inner = {f"split_{k}": n for k, n in self.seen.statistics().items()}
+        n_split = int(self.registers[Reg.RED_VISITS])
         return {
-            "decoupled_states": self.visited.n_stored,
-            "split_states": self.seen.n_stored,
+            "decoupled_states": int(self.registers[Reg.VISITED]) - n_split,
+            "split_states": n_split,
             "inner_searches": int(self.registers[Reg.INNER_ROOTS]),
             **self.visited.statistics(),
             **inner,

@@ -285,6 +285,7 @@ class VisitedSets:
         return {
             "duplicates": int(self.registers[Reg.DUPLICATES]),
             "dominated": int(self.registers[Reg.DOMINATED]),
+            "covered": int(self.registers[Reg.COVERED]),
             "nodes_seen": int(self.registers[Reg.NODES_SEEN]),
             "compared": int(self.registers[Reg.COMPARED]),
         }

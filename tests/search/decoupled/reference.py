@@ -24,7 +24,7 @@ Places where the source leaves a choice, or where this differs:
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import count, product
 from typing import NamedTuple
 
 import numpy as np
@@ -150,6 +150,19 @@ def includes(large, small):
     return all(s <= t for s, t in zip(small, large, strict=True))
 
 
+class Members:
+    """The members of visited boxes."""
+
+    def __init__(self):
+        self.visited = set()
+
+    def new_in(self, box):
+        """The smallest box around the new members of one, or None; they are visited."""
+        new = set(product(*box)) - self.visited
+        self.visited |= new
+        return tuple(map(frozenset, zip(*new, strict=True))) if new else None
+
+
 class _FoundError(Exception):
     pass
 
@@ -158,15 +171,28 @@ class Search:
     """The nested depth-first search of Fig. 7.
 
     `stack` adds the test of Lemma 1.  With `early` nested searches begin when a state
-    is entered, and their roots are visited split states.  `events` lists what happened,
-    in order: ("visit" | "prune" | "nested" | "split" | "prune-split", state).
+    is entered, and their roots are visited split states.  With `covering`, too, a state
+    is left out if all of its members have been visited, and else becomes the smallest
+    box around those that have not; the initial state alone has no members, but
+    dominates.  `events` lists what happened, in order:
+    ("visit" | "prune" | "nested" | "split" | "prune-split", state).
     """
 
-    def __init__(self, network, *, stack=False, all_references=False, early=False):
+    def __init__(
+        self,
+        network,
+        *,
+        stack=False,
+        all_references=False,
+        early=False,
+        covering=False,
+    ):
         self.composition = Composition(network)
         self.stack_test = stack
         self.all_references = all_references
         self.early = early
+        self.members = Members() if covering else None
+        self.pairs = Members() if covering else None
         self.visited = []
         self.visited_split = []  # pairs (reference states, split state)
         self.path = []  # decoupled states on the stack
@@ -205,8 +231,11 @@ class Search:
             if self.early:
                 self._begin_nested(state)
         for action, successor in composition.successors(state):
-            if any(includes(known, successor) for known in self.visited):
-                self.events.append(("prune", successor))
+            known, met = self.visited, successor
+            if self.members is not None:
+                successor, known = self.members.new_in(met), self.visited[:1]
+            if successor is None or any(includes(one, successor) for one in known):
+                self.events.append(("prune", met))
                 continue
             self.path.append(successor)
             self.labels.append(action)
@@ -220,8 +249,11 @@ class Search:
         root = self.composition.split(state)
         references = tuple(frozenset(r for r, _ in part) for part in root)
         if self.early:
-            if any(includes(known, root) for _, known in self.visited_split):
-                self.events.append(("prune-split", root))
+            if self.pairs is not None:
+                root = self.pairs.new_in(root)
+            elif any(includes(known, root) for _, known in self.visited_split):
+                root = None
+            if root is None:
                 return
             self.visited_split.append((references, root))
         self.n_roots += 1
@@ -244,12 +276,17 @@ class Search:
                         self.events.append(("split", successor))
                         self.n_split += 1
                         self._report("stack", self._stack_lasso(depth, extended))
-            if any(
+            met = successor
+            if self.pairs is not None:
+                successor = self.pairs.new_in(met)
+            elif any(
                 includes(known, successor)
                 and (not self.all_references or includes(others, references))
                 for others, known in self.visited_split
             ):
-                self.events.append(("prune-split", successor))
+                successor = None
+            if successor is None:
+                self.events.append(("prune-split", met))
                 continue
             self.events.append(("split", successor))
             self.n_split += 1

@@ -42,11 +42,12 @@ def look_up(visited, registers, rows, i):
 
 
 def run(network, *, limits=None, budget=None):
-    """A search in which nothing accepts, so that it visits everything once."""
+    """A search in which nothing accepts, and dominance alone leaves states out."""
     decoupled = decoupled_of(network)
     nothing = np.zeros_like(decoupled.initial)
     tables = decoupled.tables._replace(accepting=nothing, references=nothing)
     search = DecoupledNDFS(decoupled._replace(tables=tables))
+    search.members.n_words = 0  # no table of members
     outcome = drive(search, limits or Limits(), max_budget=budget)
     search.visited.assert_consistent()
     return search, outcome

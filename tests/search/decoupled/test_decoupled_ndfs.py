@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,8 +31,11 @@ NETWORKS = networks(
 )
 
 
-def run(network, *, stack=False, budget=None, limits=None):
+def run(network, *, stack=False, budget=None, limits=None, covering=False):
     search = DecoupledNDFS(decoupled_of(network), stack_test=stack)
+    if covering:
+        for table in (search.members, search.pairs):
+            table.allocate(math.inf)
     outcome = drive(search, limits or Limits(), max_budget=budget)
     search.visited.assert_consistent()
     search.seen.assert_consistent()
@@ -48,34 +53,37 @@ def names(network, actions):
     return [network.actions[a].name for a in actions]
 
 
-def assert_as_plain(network, *, stack=False):
+def assert_as_plain(network, *, stack=False, covering=False):
     """Same answer, same reason, same states visited, same trace on the stack."""
-    search, outcome = run(network, stack=stack)
-    plain = Search(network, stack=stack, early=True)
+    search, outcome = run(network, stack=stack, covering=covering)
+    plain = Search(network, stack=stack, early=True, covering=covering)
     found = plain.run()
     assert outcome.status == (Status.EMPTY if found is None else Status.FOUND)
-    rows = search.visited.arrays.store.rows[: search.visited.n_stored]
-    assert [search.network.unpack(row) for row in rows] == plain.visited
-    assert search.seen.n_stored == len(plain.visited_split)
-    assert search.registers[Reg.INNER_ROOTS] == plain.n_roots
+    statistics = search.statistics()
+    assert statistics["decoupled_states"] == len(plain.visited)
+    assert statistics["split_states"] == len(plain.visited_split)
+    assert statistics["inner_searches"] == plain.n_roots
+    if not covering:
+        rows = search.visited.arrays.store.rows[: search.visited.n_stored]
+        assert [search.network.unpack(row) for row in rows] == plain.visited
     if found is not None:
         assert Closing(search.registers[Reg.CLOSING]).name.lower() == found.by
         assert outer_trace(search) == plain.labels
     return search, found
 
 
-@given(NETWORKS, st.booleans())
-def test_does_what_the_plain_search_does(network, stack):
+@given(NETWORKS, st.booleans(), st.booleans())
+def test_does_what_the_plain_search_does(network, stack, covering):
     """And answers as the explicit search (Theorem 4)."""
-    _, found = assert_as_plain(network, stack=stack)
+    _, found = assert_as_plain(network, stack=stack, covering=covering)
     assert (found is not None) == accepting_run_exists(network)
 
 
-@given(NETWORKS, st.booleans(), st.integers(1, 3))
-def test_where_a_step_stops_changes_nothing(network, stack, budget):
+@given(NETWORKS, st.booleans(), st.integers(1, 3), st.booleans())
+def test_where_a_step_stops_changes_nothing(network, stack, budget, covering):
     """Answer, statistics and traces are those of the uncut search."""
-    cut, ended = run(network, stack=stack, budget=budget)
-    uncut, expected = run(network, stack=stack)
+    cut, ended = run(network, stack=stack, budget=budget, covering=covering)
+    uncut, expected = run(network, stack=stack, covering=covering)
     assert ended == expected
     assert cut.statistics() == uncut.statistics()
     if ended.status == Status.FOUND:
@@ -122,8 +130,9 @@ def test_example_1():
     assert statistics["split_duplicates"] == 1
 
 
+@pytest.mark.parametrize("covering", [False, True])
 @pytest.mark.parametrize("stack", [False, True])
-def test_blocks_beyond_a_word(stack):
+def test_blocks_beyond_a_word(stack, covering):
     """Components of more than 64 states, with several references each."""
     for seed in range(6):
         network = random_network(
@@ -133,7 +142,7 @@ def test_blocks_beyond_a_word(stack):
             local_ratio=0.6,
             accepting_ratio=0.1,
         )
-        assert_as_plain(network, stack=stack)
+        assert_as_plain(network, stack=stack, covering=covering)
 
 
 def test_a_component_without_accepting_states():
@@ -144,13 +153,14 @@ def test_a_component_without_accepting_states():
     assert search.statistics()["inner_searches"] == 0
 
 
-def test_limits_end_the_search():
+@pytest.mark.parametrize("covering", [False, True])
+def test_limits_end_the_search(covering):
     """It can be driven on, and then answers as if it had not been stopped."""
     network = random_network(3, seed=5, n_states=(15, 30), local_ratio=0.4)
-    whole, expected = run(network)
-    search, outcome = run(network, limits=Limits(max_states=4))
+    whole, expected = run(network, covering=covering)
+    search, outcome = run(network, limits=Limits(max_states=4), covering=covering)
     assert outcome.reason == "max-states"
     assert drive(search, Limits()) == expected
-    assert search.visited.n_stored == whole.visited.n_stored
-    assert search.seen.n_stored == whole.seen.n_stored
+    for name in ("decoupled_states", "split_states", "inner_searches"):
+        assert search.statistics()[name] == whole.statistics()[name]
     assert run(network, limits=Limits(memory_mib=0.001))[1].reason == "memory"
