@@ -5,7 +5,7 @@ component and is closed under internal transitions; only labels of two component
 more lead from one to the next.  Read `tables` and `construction`, then
 `dominance` and `members` (which states need not be visited), `composition`,
 `monitors` (what accepts), the two searches `decoupled_ndfs` (with `splits` and
-`stack`) and `decoupled_scc` (with `scc_steps`), and `lassos` (with `local_runs` and
+`worklist`) and `decoupled_scc` (with `scc_steps`), and `lassos` (with `local_runs` and
 `shortest_trace`).
 
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking

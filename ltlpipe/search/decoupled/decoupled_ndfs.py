@@ -1,4 +1,4 @@
-"""Nested depth-first search in the decoupled composition.
+"""Nested search in the decoupled composition.
 
 Decides whether a composition of Büchi automata has a run that visits, infinitely often,
 a state in which all components accept.
@@ -9,19 +9,21 @@ omega-Regular Properties with Decoupled Search", CAV 2021, Fig. 7.
 Differences from the source:
 
 - Dominance of split states is that of `ltlpipe.search.decoupled.splits`.
-- An inner search begins when its state is entered, and not when it is left: a cycle is
-  reported as soon as its accepting state is known.  References are compared, so no
-  inner search relies on those that came before (docs/decoupled.md, section 6).
+- An inner search begins before the successors of its state are looked at, and not
+  after all that they lead to: a cycle is reported as soon as can be.  References are
+  compared, so no inner search relies on its place in an order (docs/decoupled.md,
+  section 6).
 - The root of an inner search is a visited split state, and there is no inner search if
   another dominates it.  A split state is tested for a cycle before it is looked up.
+- Neither search is depth first: the largest states come first (`worklist`).
 - States are left out if visited ones cover them together (`members`).
 - The test of Lemma 1 is an option; the state at which the inner search began is on the
   stack then.
 
-Invariants: those of `dominance` and `members`, for decoupled and for split states.
+Invariants: those of `dominance`, `members` and `worklist`, for decoupled and for split
+states.
 
-Cost: that of `tables`, `splits`, `dominance` and `members`, and a row per state on each
-stack.
+Cost: that of `tables`, `splits`, `dominance`, `members` and `worklist`.
 """
 
 from __future__ import annotations
@@ -49,9 +51,20 @@ from ltlpipe.search.decoupled.splits import (
     write_root,
     write_split_successor,
 )
-from ltlpipe.search.decoupled.stack import dominated_on_stack, enter, new_stack
+from ltlpipe.search.decoupled.worklist import (
+    At,
+    begin,
+    enter,
+    is_full,
+    is_superseded,
+    labels_to_current,
+    leave,
+    lengthen_worklist,
+    new_worklist,
+    take,
+)
 from ltlpipe.search.driver import EXTRACTING
-from ltlpipe.search.growth import lengthen, total_bytes
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
@@ -70,7 +83,7 @@ class Closing(IntEnum):
 
     LOCAL = 0  # internal transitions of one component (CheckLocalAccept)
     REFERENCES = 1  # references reach themselves (Lemma 2)
-    STACK = 2  # a state on the stack is dominated (Lemma 1), at Reg.RED_BASE
+    STACK = 2  # a state before it is dominated (Lemma 1), at depth Reg.RED_BASE
 
 
 @inlined
@@ -99,105 +112,151 @@ def has_local_cycle(tables, rows, i):
 
 
 @inlined
-def enter_inside(registers, inner, seen):
-    """Go on with a split state, as `enter` does."""
+def dominated_before(work, overall):
+    """Return the depth of a state within ``overall[0]`` on the way to the current one.
+
+    -1 if there is none; the current state itself is on the way.
+    """
+    rows = work.rows
+    state = np.int64(work.state[work.at[At.CURRENT]])
+    found = np.int64(-1)
+    while state >= 0:
+        included = True
+        for w in range(rows.shape[1]):
+            if rows[state, w] & ~overall[0, w] != 0:
+                included = False
+                break
+        if included:
+            found = np.int64(work.depth[state])
+        state = np.int64(work.parent[state])
+    return found
+
+
+@inlined
+def enter_inside(registers, inner, seen, label):
+    """Let a split state wait, as `enter` does."""
     visited = registers[Reg.VISITED]
-    status = enter(registers, Reg.INNER_DEPTH, inner, seen)
-    registers[Reg.RED_VISITS] += registers[Reg.VISITED] - visited
+    status = enter(registers, inner, seen, label)
+    entered = registers[Reg.VISITED] - visited
+    registers[Reg.RED_VISITS] += entered
+    registers[Reg.INNER_DEPTH] += entered
     return status
 
 
 @inlined
-def look_outside(tables, splits, visited, seen, registers, path, inner):
-    """Take one step of DFS: begin an inner search, follow one label or leave.
-
-    Returns a Status, RUNNING to go on.
-    """
-    rows = path.rows
-    top = registers[Reg.DEPTH] - 1
-    label = np.int64(path.cursor[top])
-    if label == tables.first_part.shape[0] - 1:
-        registers[Reg.DEPTH] = top
-        return Status.RUNNING
-    if label < 0:
-        if has_local_cycle(tables, rows, top) and meets(
-            tables, tables.accepting, rows, top
-        ):
-            registers[Reg.CLOSING] = Closing.LOCAL
-            return Status.FOUND
-        if meets(tables, tables.references, rows, top):
-            write_root(tables, splits, rows, top, inner.fresh)
-            status = enter_inside(registers, inner, seen)
-            if status != Status.RUNNING:
-                return status
-            registers[Reg.INNER_ROOTS] += registers[Reg.INNER_DEPTH]
-    elif is_enabled(tables, rows, top, label):
-        united = write_successor(tables, rows, top, label, path.fresh, 0)
-        registers[Reg.UNITED] += united
-        status = enter(registers, Reg.DEPTH, path, visited)
-        if status != Status.RUNNING:
-            return status
-        registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
-        registers[Reg.TRANSITIONS] += 1
-    path.cursor[top] = label + 1
+def begin_inside(tables, splits, seen, registers, outer, inner):
+    """Test the current state, and begin an inner search in it; returns a Status."""
+    rows = outer.rows
+    row = outer.at[At.CURRENT]
+    if has_local_cycle(tables, rows, row) and meets(
+        tables, tables.accepting, rows, row
+    ):
+        registers[Reg.CLOSING] = Closing.LOCAL
+        return Status.FOUND
+    if meets(tables, tables.references, rows, row):
+        write_root(tables, splits, rows, row, inner.fresh)
+        status = enter_inside(registers, inner, seen, -1)
+        registers[Reg.INNER_ROOTS] += registers[Reg.INNER_DEPTH]
+        return status
     return Status.RUNNING
 
 
 @inlined
-def look_inside(tables, splits, seen, registers, path, inner, overall):
-    """Take one step of NestedDFS: follow one label or leave; returns a Status."""
-    top = registers[Reg.INNER_DEPTH] - 1
-    label = np.int64(max(inner.cursor[top], 0))
+def look_outside(tables, splits, visited, seen, registers, outer, inner):
+    """Take one step outside: choose a state, begin an inner search, follow one label.
+
+    Returns a Status, RUNNING to go on.
+    """
+    at = outer.at
+    if at[At.CURRENT] < 0:
+        if not take(outer):
+            return Status.EMPTY
+        if is_superseded(outer, visited):
+            leave(outer, registers[Reg.STACK_TEST] != 0)
+        return Status.RUNNING
+    label = at[At.LABEL]
     if label == tables.first_part.shape[0] - 1:
-        registers[Reg.INNER_DEPTH] = top
+        leave(outer, registers[Reg.STACK_TEST] != 0)
         return Status.RUNNING
-    inner.cursor[top] = label + 1
-    if not write_split_successor(tables, splits, inner.rows, top, label, inner.fresh):
+    status = Status.RUNNING
+    if label < 0:
+        status = begin_inside(tables, splits, seen, registers, outer, inner)
+        depth = np.int64(outer.depth[outer.state[at[At.CURRENT]]])
+        registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], depth + 1)
+    elif is_enabled(tables, outer.rows, at[At.CURRENT], label):
+        united = write_successor(
+            tables, outer.rows, at[At.CURRENT], label, outer.fresh, 0
+        )
+        registers[Reg.UNITED] += united
+        status = enter(registers, outer, visited, label)
+        registers[Reg.TRANSITIONS] += status == Status.RUNNING
+    if status == Status.RUNNING:
+        at[At.LABEL] = label + 1
+    return status
+
+
+@inlined
+def look_inside(tables, splits, seen, registers, outer, inner, overall):
+    """Take one step inside: choose a state, follow one label; returns a Status."""
+    at = inner.at
+    if at[At.CURRENT] < 0:
+        take(inner)
+        at[At.LABEL] = 0
+        if is_superseded(inner, seen):
+            registers[Reg.INNER_DEPTH] -= 1
+            leave(inner, False)
         return Status.RUNNING
+    label = at[At.LABEL]
+    if label == tables.first_part.shape[0] - 1:
+        registers[Reg.INNER_DEPTH] -= 1
+        leave(inner, False)
+        return Status.RUNNING
+    at[At.LABEL] = label + 1
+    row = at[At.CURRENT]
+    if not write_split_successor(tables, splits, inner.rows, row, label, inner.fresh):
+        return Status.RUNNING
+    registers[Reg.TRANSITIONS] += 1
     if closes_cycle(tables, splits, inner.fresh):
-        registers[Reg.TRANSITIONS] += 1
         registers[Reg.CLOSING] = Closing.REFERENCES
         return Status.FOUND
     if registers[Reg.STACK_TEST] != 0:
         write_overall(tables, splits, inner.fresh, overall)
-        place = dominated_on_stack(path, registers[Reg.DEPTH], overall)
+        place = dominated_before(outer, overall)
         if place >= 0:
-            registers[Reg.TRANSITIONS] += 1
             registers[Reg.CLOSING] = Closing.STACK
             registers[Reg.RED_BASE] = place
             return Status.FOUND
-    status = enter_inside(registers, inner, seen)
+    status = enter_inside(registers, inner, seen, label)
     if status != Status.RUNNING:
-        inner.cursor[top] = label  # the call can be repeated
-        return status
-    registers[Reg.TRANSITIONS] += 1
-    return Status.RUNNING
+        at[At.LABEL] = label  # the call can be repeated
+        registers[Reg.TRANSITIONS] -= 1
+    return status
 
 
 @njit
-def ndfs_step(tables, splits, visited, seen, registers, path, inner, overall, budget):
+def ndfs_step(tables, splits, visited, seen, registers, outer, inner, overall, budget):
     """Advance the nested search by at most `budget` >= 1 steps.
 
-    visited, seen : Boxes, the decoupled and the split states; path, inner : Stack;
+    visited, seen : Boxes, the decoupled and the split states; outer, inner : Worklist;
     overall : uint64[1, w], room for a decoupled state.  All are changed in place.
-    Returns a Status; after FOUND ``registers[Reg.CLOSING]`` is a Closing and the stacks
-    are the run.
+    Returns a Status; after FOUND ``registers[Reg.CLOSING]`` is a Closing, and the
+    current states of the worklists are where the run has got to.
     """
     while budget > 0:
-        if registers[Reg.DEPTH] == 0:
-            return Status.EMPTY
         if (
-            registers[Reg.DEPTH] == path.cursor.shape[0]
-            or registers[Reg.INNER_DEPTH] == inner.cursor.shape[0]
+            is_full(outer)
+            or is_full(inner)
             or not has_room(visited.visited, visited.known)
             or not has_room(seen.visited, seen.known)
         ):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
         if registers[Reg.INNER_DEPTH] > 0:
-            status = look_inside(tables, splits, seen, registers, path, inner, overall)
+            status = look_inside(tables, splits, seen, registers, outer, inner, overall)
         else:
-            status = look_outside(tables, splits, visited, seen, registers, path, inner)
+            status = look_outside(
+                tables, splits, visited, seen, registers, outer, inner
+            )
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
@@ -214,16 +273,14 @@ class DecoupledNDFS(DecoupledSearch):
         super().__init__(network)
         self.splits, n_split_words = split_tables(network)
         self.registers[Reg.STACK_TEST] = stack_test
-        self.registers[Reg.MAX_DEPTH] = 1
         n_words = len(network.initial)
         self.seen = VisitedSets(n_split_words)
         self.members = MemberTable(blocks_of(network), n_words)
         self.pairs = MemberTable(split_blocks(network, self.splits), n_split_words)
-        self.path, self.inner = new_stack(n_words), new_stack(n_split_words)
+        self.outer, self.inner = new_worklist(n_words), new_worklist(n_split_words)
         self.overall = np.zeros((1, n_words), dtype=np.uint64)
-        self.path.rows[0] = network.initial
-        self.path.cursor[0] = -1
-        self.registers[Reg.DEPTH] = 1
+        self.outer.fresh[0] = network.initial
+        begin(self.outer)
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
@@ -233,7 +290,7 @@ class DecoupledNDFS(DecoupledSearch):
             Boxes(self.visited.arrays, self.visited.registers, self.members.arrays),
             Boxes(self.seen.arrays, self.seen.registers, self.pairs.arrays),
             self.registers,
-            self.path,
+            self.outer,
             self.inner,
             self.overall,
             budget,
@@ -248,13 +305,12 @@ class DecoupledNDFS(DecoupledSearch):
             self.network.tables,
             self.splits,
         )
-        other = total_bytes((self.path, self.inner, tables))
+        other = total_bytes((self.outer, self.inner, tables))
         return other + self.visited.memory_bytes + self.seen.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
-        for stack, register in ((self.path, Reg.DEPTH), (self.inner, Reg.INNER_DEPTH)):
-            needed = int(self.registers[register]) + 1
-            lengthen(stack[:2], needed, limit_bytes - self.memory_bytes)
+        for work in (self.outer, self.inner):
+            lengthen_worklist(work, lambda: limit_bytes - self.memory_bytes)
         for table, rows in ((self.members, self.visited), (self.pairs, self.seen)):
             if rows.n_stored >= TABLE_FROM:
                 table.allocate(limit_bytes - self.memory_bytes)
@@ -264,15 +320,13 @@ class DecoupledNDFS(DecoupledSearch):
         """Return the labels of the run that was found; after FOUND."""
         yield Progress(EXTRACTING, memory_bytes=self.memory_bytes)
         names = self.network.labels
-        depth, inner_depth = (
-            int(self.registers[r]) for r in (Reg.DEPTH, Reg.INNER_DEPTH)
-        )
-        top = self.path.rows[depth - 1]
-        outer = names[self.path.cursor[: depth - 1] - 1].tolist()
+        top = self.outer.rows[self.outer.at[At.CURRENT]]
+        outer = names[labels_to_current(self.outer)].tolist()
         closing = Closing(self.registers[Reg.CLOSING])
         if closing == Closing.LOCAL:
             return GlobalTrace(outer, [], top, returns=True)
-        cycle = names[self.inner.cursor[:inner_depth] - 1].tolist()
+        inner = [*labels_to_current(self.inner), int(self.inner.at[At.LABEL]) - 1]
+        cycle = names[inner].tolist()
         if self.network.marks.shape[1] == 0:  # all accept where it began
             cycle = [-1, *cycle]
         if closing == Closing.STACK:

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 MOST_WORDS = 1 << 25
 """Words of a table: 256 MiB."""
 
-FEW_COMBINATIONS = 1 << 12
+FEW_COMBINATIONS = 1 << 10
 """Up to so many, a look-up costs no more than one for dominance, and comes first."""
 
-MOST_COMBINATIONS = 1 << 14
+MOST_COMBINATIONS = 1 << 13
 """Combinations that a look-up goes through."""
 
 TOO_LARGE, COVERED, NEW = -1, 0, 1
@@ -277,20 +277,22 @@ def look_up(boxes, rows, i, marking):
     """
     visited, known, members = boxes.visited, boxes.known, boxes.members
     there_is = members.bits.shape[0] > 0
-    few = there_is and list_entries(members, rows, i) <= FEW_COMBINATIONS
+    n_combinations = np.int64(0)
+    if there_is:
+        n_combinations = list_entries(members, rows, i)
+    few = there_is and n_combinations <= FEW_COMBINATIONS
     found = TOO_LARGE
     if few:
         found = look_up_members(members, rows, i, marking)
     if found != COVERED:
         if find_dominating(visited, known, rows, i) >= 0:
             return COVERED
-        if few or not there_is:
+        if few or not there_is or n_combinations > MOST_COMBINATIONS:
             return found
-        if list_entries(members, rows, i) > MOST_COMBINATIONS:
-            return TOO_LARGE
         if marking:
             add_row(visited, known, rows, i)
         found = look_up_members(members, rows, i, marking)
+    known[Reg.UNITED] += n_combinations
     if found == COVERED:
         known[Reg.COVERED] += 1
     return found

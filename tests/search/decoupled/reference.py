@@ -24,6 +24,7 @@ Places where the source leaves a choice, or where this differs:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import count, product
 from typing import NamedTuple
 
@@ -170,29 +171,14 @@ class _FoundError(Exception):
 class Search:
     """The nested depth-first search of Fig. 7.
 
-    `stack` adds the test of Lemma 1.  With `early` nested searches begin when a state
-    is entered, and their roots are visited split states.  With `covering`, too, a state
-    is left out if all of its members have been visited, and else becomes the smallest
-    box around those that have not; the initial state alone has no members, but
-    dominates.  `events` lists what happened, in order:
+    `stack` adds the test of Lemma 1.  `events` lists what happened, in order:
     ("visit" | "prune" | "nested" | "split" | "prune-split", state).
     """
 
-    def __init__(
-        self,
-        network,
-        *,
-        stack=False,
-        all_references=False,
-        early=False,
-        covering=False,
-    ):
+    def __init__(self, network, *, stack=False, all_references=False):
         self.composition = Composition(network)
         self.stack_test = stack
         self.all_references = all_references
-        self.early = early
-        self.members = Members() if covering else None
-        self.pairs = Members() if covering else None
         self.visited = []
         self.visited_split = []  # pairs (reference states, split state)
         self.path = []  # decoupled states on the stack
@@ -228,70 +214,53 @@ class Search:
         accepting = judging and composition.accepts(state)
         if accepting:
             self._check_local_accept(state)
-            if self.early:
-                self._begin_nested(state)
         for action, successor in composition.successors(state):
-            known, met = self.visited, successor
-            if self.members is not None:
-                successor, known = self.members.new_in(met), self.visited[:1]
-            if successor is None or any(includes(one, successor) for one in known):
-                self.events.append(("prune", met))
+            if any(includes(known, successor) for known in self.visited):
+                self.events.append(("prune", successor))
                 continue
             self.path.append(successor)
             self.labels.append(action)
             self._dfs(successor, judging=judging)
             self.path.pop()
             self.labels.pop()
-        if accepting and not self.early:
-            self._begin_nested(state)
-
-    def _begin_nested(self, state):
-        root = self.composition.split(state)
-        references = tuple(frozenset(r for r, _ in part) for part in root)
-        if self.early:
-            if self.pairs is not None:
-                root = self.pairs.new_in(root)
-            elif any(includes(known, root) for _, known in self.visited_split):
-                root = None
-            if root is None:
-                return
-            self.visited_split.append((references, root))
-        self.n_roots += 1
-        self.events.append(("nested", root))
-        self._nested(root, references, [])
+        if accepting:
+            root = composition.split(state)
+            self.n_roots += 1
+            self.events.append(("nested", root))
+            references = tuple(frozenset(r for r, _ in part) for part in root)
+            self._nested(root, references, [])
 
     def _nested(self, split, references, trace):
         for action, successor in self.composition.split_successors(split):
             extended = [*trace, action]
-            own = [{r for r, s in part if r == s} for part in successor]
-            if all(own):
-                self.events.append(("split", successor))
-                self.n_split += 1
-                start = [min(states) for states in own]
-                self._report("references", self._lasso(start, extended))
-            if self.stack_test:
-                reached = overall(successor)
-                for depth, state in enumerate(self.path):
-                    if includes(reached, state):
-                        self.events.append(("split", successor))
-                        self.n_split += 1
-                        self._report("stack", self._stack_lasso(depth, extended))
-            met = successor
-            if self.pairs is not None:
-                successor = self.pairs.new_in(met)
-            elif any(
+            self._judge(successor, extended)
+            if any(
                 includes(known, successor)
                 and (not self.all_references or includes(others, references))
                 for others, known in self.visited_split
             ):
-                successor = None
-            if successor is None:
-                self.events.append(("prune-split", met))
+                self.events.append(("prune-split", successor))
                 continue
             self.events.append(("split", successor))
             self.n_split += 1
             self.visited_split.append((references, successor))
             self._nested(successor, references, extended)
+
+    def _judge(self, split, trace):
+        """Report the cycle that a split state closes, if it does."""
+        own = [{r for r, s in part if r == s} for part in split]
+        if all(own):
+            self.events.append(("split", split))
+            self.n_split += 1
+            start = [min(states) for states in own]
+            self._report("references", self._lasso(start, trace))
+        if self.stack_test:
+            reached = overall(split)
+            for depth, state in enumerate(self.path):
+                if includes(reached, state):
+                    self.events.append(("split", split))
+                    self.n_split += 1
+                    self._report("stack", self._stack_lasso(depth, trace))
 
     def _check_local_accept(self, state):
         composition = self.composition
@@ -452,6 +421,88 @@ class Run:
             actions=np.array(self.actions, dtype=np.int32),
             states=np.array(self.states, dtype=np.int32),
         )
+
+
+class LargestFirst(Search):
+    """The search as it is: largest boxes first, inner searches as soon as can be.
+
+    With `covering` a state is left out if all of its members have been visited, and
+    else becomes the smallest box around those that have not; the initial state alone
+    has no members, but dominates.
+    """
+
+    def __init__(self, network, *, stack=False, covering=False):
+        super().__init__(network, stack=stack)
+        self.covering = covering
+        self.members, self.pairs = Members(), Members()
+
+    def run(self):
+        """Search; the answer is what was found, or None."""
+        with suppress(_FoundError):
+            self._outside()
+        return self.found
+
+    def explored(self):
+        """The decoupled states that are entered, without any acceptance."""
+        self._outside(judging=False)
+        return self.visited
+
+    def _outside(self, *, judging=True):
+        composition, visited = self.composition, self.visited
+        visited.append(composition.initial)
+        waiting = [(composition.initial, [composition.initial], [])]
+        while waiting:
+            state, self.path, self.labels = largest(waiting)
+            if not self.covering and superseded(state, visited):
+                continue
+            if judging and composition.accepts(state):
+                self._check_local_accept(state)
+                self._inside(composition.split(state))
+            for action, successor in composition.successors(state):
+                new = self._new(successor, self.members, visited, visited[:1])
+                if new is not None:
+                    visited.append(new)
+                    waiting.append((new, [*self.path, new], [*self.labels, action]))
+
+    def _inside(self, root):
+        visited = self.visited_split
+        root = self._new(root, self.pairs, visited, [])
+        if root is None:
+            return
+        self.n_roots += 1
+        visited.append(root)
+        waiting = [(root, [])]
+        while waiting:
+            split, trace = largest(waiting)
+            if not self.covering and superseded(split, visited):
+                continue
+            for action, successor in self.composition.split_successors(split):
+                self._judge(successor, [*trace, action])
+                new = self._new(successor, self.pairs, visited, [])
+                if new is not None:
+                    visited.append(new)
+                    waiting.append((new, [*trace, action]))
+
+    def _new(self, state, members, visited, dominating):
+        """What is left of a state; None if nothing is."""
+        if self.covering:
+            state = members.new_in(state)
+        known = dominating if self.covering else visited
+        if state is None or any(includes(one, state) for one in known):
+            return None
+        return state
+
+
+def largest(waiting):
+    """Take the largest box, of several the last one."""
+    sizes = [sum(map(len, entry[0])) for entry in waiting]
+    most = max(sizes)
+    return waiting.pop(max(k for k, size in enumerate(sizes) if size == most))
+
+
+def superseded(state, visited):
+    """Whether a visited box includes one and is larger."""
+    return any(includes(one, state) and one != state for one in visited)
 
 
 class NaiveSearch(Search):
