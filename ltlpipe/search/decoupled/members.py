@@ -162,7 +162,7 @@ def blocks_of(network: DecoupledNetwork) -> list[list[Block]]:
     ]
 
 
-@inlined
+@called
 def list_entries(members, rows, i):
     """List the states of all components but the last in ``rows[i]``.
 
@@ -267,7 +267,7 @@ def look_up_members(members, rows, i, marking):
     return NEW
 
 
-@inlined
+@called
 def look_up(boxes, rows, i, marking):
     """Look for visited states that cover ``rows[i]``, one or several.
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import called, inlined, njit
 from ltlpipe.search.decoupled.dominance import add_row, find_including
 from ltlpipe.search.decoupled.members import COVERED, TOO_LARGE, look_up
 from ltlpipe.search.growth import FIRST_ENTRIES, lengthen
@@ -102,7 +102,7 @@ def is_full(work):
     )
 
 
-@inlined
+@called
 def put(work, label):
     """Let ``work.fresh[0]`` wait, to which a label has led from the current state."""
     at = work.at
@@ -186,7 +186,7 @@ def enter(registers, work, boxes, label):
     return Status.RUNNING
 
 
-@inlined
+@called
 def is_superseded(work, boxes):
     """Whether a larger box than the current one has been entered since it was.
 
