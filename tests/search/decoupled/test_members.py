@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ltlpipe import check
+from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.search.decoupled.members import (
     COVERED,
     MOST_COMBINATIONS,
@@ -22,6 +25,11 @@ from ltlpipe.search.decoupled.members import (
     look_up_members,
 )
 from ltlpipe.search.decoupled.tables import WORD_BITS, place_sets
+from ltlpipe.search.registers import Status
+from ltlpipe.verdict.verdict import Lasso
+from tests.driving import Limits, drive, replay_run
+from tests.oracles import compose
+from tests.search.decoupled.jobs import decoupled_of, extracted
 from tests.search.decoupled.reference import Members
 
 SIZES = [[2, 3], [1], [5], [70, 70], [3]]
@@ -140,3 +148,42 @@ def test_the_product_covers():
         named = [list(product([0], states)) for states in box]
         rows = row_of(components, n_words, named)
         assert looked_up(table.arrays, rows, True) == found
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_members_are_the_reachable_states(seed, ratio):
+    """All of them, and no others, if nothing accepts."""
+    network = random_network(3, seed=seed, n_states=(6, 14), local_ratio=ratio)
+    decoupled = decoupled_of(network)
+    nothing = np.zeros_like(decoupled.initial)
+    tables = decoupled.tables._replace(accepting=nothing, references=nothing)
+    search = DecoupledNDFS(decoupled._replace(tables=tables))
+    search.members.allocate(math.inf)
+    assert drive(search, Limits()).status == Status.EMPTY
+    expected = set(compose(network)[0])
+    for state in product(*(states.tolist() for states in decoupled.local_states)):
+        visited = (decoupled.pack(state) & ~decoupled.initial == 0).all()
+        if not visited:
+            rows = decoupled.pack(state)[np.newaxis].copy()
+            visited = looked_up(search.members.arrays, rows, False) == COVERED
+        assert visited == (state in expected)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.2, 0.4])
+@pytest.mark.parametrize("seed", range(5))
+def test_answers_of_searches_with_a_table(seed, ratio):
+    """Those of an explicit search, with runs that are replayed."""
+    network = random_network(
+        3, seed=seed, n_states=(12, 24), local_ratio=ratio, accepting_ratio=0.1
+    )
+    search = DecoupledNDFS(decoupled_of(network))
+    for table in (search.members, search.pairs):
+        table.allocate(math.inf)
+    status = drive(search, Limits()).status
+    explicit = check(network, empty=True, emptiness="couvreur99", reduce="none")
+    assert (status == Status.EMPTY) == (explicit.verdict == "holds")
+    if status == Status.FOUND:
+        actions, states, length = extracted(network, search)
+        names = [network.actions[a].name for a in actions]
+        replay_run(network, Lasso(names[:length], names[length:], actions, states))
