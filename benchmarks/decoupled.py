@@ -19,13 +19,17 @@ omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6.  Three parts:
 Every task has limits and runs in a worker of its own (`benchmarks.tasks`).  The
 ways of one question must agree; if they do not, the script goes on, says where, and
 fails at its end.  The measurements of the source took 15 minutes a task; ours take
-a minute by default, and days for all of `random`.  A sample that ends in twenty
-minutes on two cores, balanced over all numbers of components and ratios::
+a minute by default, and days for all of `random`.  Ten networks of each number of
+components and each ratio take half a day::
+
+    python -m benchmarks.decoupled --part random --count 10
+
+A sample that ends in twenty minutes on two cores, balanced over all of them::
 
     python -m benchmarks.decoupled --part random --count 2 --timeout 10 \
         --jobs 2 --budget 1100
 
-and more of it later, in the same table: the same with ``--resume``.
+and more of either later, in the same table: the same with ``--resume``.
 
     python -m benchmarks.decoupled
 """

@@ -59,8 +59,8 @@ def draw_scatter(table: Table, path: Path, limits: Limits) -> None:
             )
             axes.legend(title=AXES[field], fontsize="small")
     figure.suptitle(
-        f"Random networks; not answered in {limits.timeout:g} s and "
-        f"{limits.memory_mib} MiB: at the border"
+        f"{_n_networks(table)} random networks; not answered in {limits.timeout:g} s "
+        f"and {limits.memory_mib} MiB: at the border"
     )
     _save(plt, figure, path)
 
@@ -83,7 +83,7 @@ def _scatter(axes: Axes, table: Table, way: str, field: str, beyond: float) -> N
             axes.scatter(x, y, s=16, alpha=0.6, marker=marker, label=f"{value:g}")
 
 
-def draw_coverage(table: Table, path: Path) -> None:
+def draw_coverage(table: Table, path: Path, limits: Limits) -> None:
     """Plot how many networks each way answers, as in Fig. 12."""
     plt = _pyplot()
     figure, line = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")
@@ -100,7 +100,15 @@ def draw_coverage(table: Table, path: Path) -> None:
         axes.plot(values, asked, color="grey", linestyle=":", label="networks")
         axes.set(xlabel=text, xticks=values, ylabel="networks answered", ylim=(0, None))
         axes.legend()
+    figure.suptitle(
+        f"{_n_networks(table)} random networks, {limits.timeout:g} s and "
+        f"{limits.memory_mib} MiB each"
+    )
     _save(plt, figure, path)
+
+
+def _n_networks(table: Table) -> int:
+    return len({key.network for key in table})
 
 
 def _answered(table: Table, way: str, field: str, value: float) -> int:

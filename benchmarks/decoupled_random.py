@@ -38,6 +38,7 @@ WAYS: dict[str, Options] = {
     "auto": {},
     "spin": SPIN,
 }
+EXPLICIT = ("couvreur99", "se05")
 RATIOS = (0.0, 0.2, 0.4, 0.6, 0.8)
 COMPONENTS = (2, 3, 4, 5, 6, 7, 8)
 STATES = (15, 100)
@@ -108,7 +109,7 @@ def run(chosen: argparse.Namespace, limits: Limits) -> list[str]:
     whole = complete(table, ways)
     summarise(whole)
     decoupled_plots.draw_scatter(whole, chosen.out / "decoupled_scatter.svg", limits)
-    decoupled_plots.draw_coverage(whole, chosen.out / "decoupled_coverage.svg")
+    decoupled_plots.draw_coverage(whole, chosen.out / "decoupled_coverage.svg", limits)
     return disagreements(table)
 
 
@@ -190,3 +191,18 @@ def summarise(table: Table) -> None:
                     max(other[net], 1e-4) / max(decoupled[net], 1e-4) for net in both
                 )
                 print(f"    both {len(both)}: decoupled {factor:.3g} times as fast")
+    compare_coverage(table)
+
+
+def compare_coverage(table: Table) -> None:
+    """Print which networks decoupled search and the plan answer, and explicit not."""
+    explicit = set().union(*(solved(table, way) for way in EXPLICIT))
+    for way in ("decoupled", "auto"):
+        answered = set(solved(table, way))
+        for what, some in {
+            f"{way}, not explicit": answered - explicit,
+            f"explicit, not {way}": explicit - answered,
+        }.items():
+            print(f"{what}: {len(some)} networks")
+            for net in sorted(some):
+                print(f"  {net[0]} components, ratio {net[1]:g}, seed {net[2]}")

@@ -71,6 +71,7 @@ class Reg(IntEnum):
     STACK_TEST = 35  # whether inner states are compared with the stack
     EXACT = 46  # decoupled-scc: whether the second pass has begun
     UNITED = 52  # words of sets that have been united
+    COVERED = 75  # states whose members had all been visited
 
     # Searches for acceptance with Fin
     N_FSTATES = 36  # entries of the list of states behind Fin transitions

@@ -34,6 +34,15 @@ def test_thresholds(n, n_internal, n_shared, share, pays):
     assert f"{n} components" in str(found)
 
 
+def test_components_that_accept():
+    """Without any internal transition, but not with three components."""
+    part = LTS.from_transitions([(0, "g", 1)], accepting=[1])
+    assert not estimate(Network([part] * 3), []).pays
+    found = estimate(Network([part] * 4), [])
+    assert found.pays
+    assert "if components accept, it pays from 4 on" in str(found)
+
+
 def test_visible_actions_are_not_internal():
     """The property watches them, so the search has to."""
     network = Network([component(i, 2, 1) for i in range(4)])

@@ -114,7 +114,8 @@ class DecoupledSearch(Resumable):
     @property
     def work_per_step(self) -> float:
         """Microseconds that a label takes, roughly, by those followed so far."""
-        united = int(self.registers[Reg.UNITED])
+        known = self.visited.registers
+        united = int(self.registers[Reg.UNITED]) + int(known[Reg.UNITED])
         return super().work_per_step + united / max(self.n_steps, 1) * _UNION_WORK
 
     def step(self, budget: int) -> Status:

@@ -1,4 +1,4 @@
-"""Nested depth-first search in the decoupled composition.
+"""Nested search in the decoupled composition.
 
 Decides whether a composition of Büchi automata has a run that visits, infinitely often,
 a state in which all components accept.
@@ -9,15 +9,21 @@ omega-Regular Properties with Decoupled Search", CAV 2021, Fig. 7.
 Differences from the source:
 
 - Dominance of split states is that of `ltlpipe.search.decoupled.splits`.
-- The root of an inner search is not entered among the visited split states (as in the
-  remark on its Fig. 6), and a split state is tested for a cycle before it is looked up.
+- An inner search begins before the successors of its state are looked at, and not
+  after all that they lead to: a cycle is reported as soon as can be.  References are
+  compared, so no inner search relies on its place in an order (docs/decoupled.md,
+  section 6).
+- The root of an inner search is a visited split state, and there is no inner search if
+  another dominates it.  A split state is tested for a cycle before it is looked up.
+- Neither search is depth first: the largest states come first (`worklist`).
+- States are left out if visited ones cover them together (`members`).
 - The test of Lemma 1 is an option; the state at which the inner search began is on the
   stack then.
 
-Invariants: those of `dominance`, for decoupled and for split states.
+Invariants: those of `dominance`, `members` and `worklist`, for decoupled and for split
+states.
 
-Cost: that of `tables`, `splits` and `dominance`, and eight bytes per state on each
-stack.
+Cost: that of `tables`, `splits`, `dominance`, `members` and `worklist`.
 """
 
 from __future__ import annotations
@@ -32,26 +38,33 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.decoupled.composition import (
     DecoupledSearch,
     is_enabled,
-    new_path,
     write_successor,
 )
-from ltlpipe.search.decoupled.dominance import (
-    VisitedSets,
-    add_row,
-    find_dominating,
-    has_room,
-)
+from ltlpipe.search.decoupled.dominance import VisitedSets, has_room
 from ltlpipe.search.decoupled.lassos import GlobalTrace
+from ltlpipe.search.decoupled.members import Boxes, MemberTable, blocks_of
 from ltlpipe.search.decoupled.splits import (
     closes_cycle,
+    split_blocks,
     split_tables,
     write_overall,
     write_root,
     write_split_successor,
 )
+from ltlpipe.search.decoupled.worklist import (
+    At,
+    begin,
+    enter,
+    is_full,
+    is_superseded,
+    labels_to_current,
+    leave,
+    lengthen_worklist,
+    new_worklist,
+    take,
+)
 from ltlpipe.search.driver import EXTRACTING
-from ltlpipe.search.growth import lengthen, total_bytes
-from ltlpipe.search.product import at_limit
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
@@ -61,12 +74,16 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
 
+TABLE_FROM = 256
+"""States that are stored before there is a table of members."""
+
+
 class Closing(IntEnum):
     """How a cycle was found: ``registers[Reg.CLOSING]`` after FOUND."""
 
     LOCAL = 0  # internal transitions of one component (CheckLocalAccept)
     REFERENCES = 1  # references reach themselves (Lemma 2)
-    STACK = 2  # a state on the stack is dominated (Lemma 1), at Reg.RED_BASE
+    STACK = 2  # a state before it is dominated (Lemma 1), at depth Reg.RED_BASE
 
 
 @inlined
@@ -95,162 +112,150 @@ def has_local_cycle(tables, rows, i):
 
 
 @inlined
-def dominated_on_stack(visited, path, depth, overall):
-    """Return the place of a state on the stack within ``overall[0]``, or -1."""
-    rows = visited.store.rows
-    for place in range(depth):
-        state = path.states[place]
+def dominated_before(work, overall):
+    """Return the depth of a state within ``overall[0]`` on the way to the current one.
+
+    -1 if there is none; the current state itself is on the way.
+    """
+    rows = work.rows
+    state = np.int64(work.state[work.at[At.CURRENT]])
+    found = np.int64(-1)
+    while state >= 0:
         included = True
         for w in range(rows.shape[1]):
             if rows[state, w] & ~overall[0, w] != 0:
                 included = False
                 break
         if included:
-            return place
-    return np.int64(-1)
+            found = np.int64(work.depth[state])
+        state = np.int64(work.parent[state])
+    return found
 
 
 @inlined
-def push(registers, depth_register, path, state):
-    """Put a state on one of the stacks; its cursor says that it is new."""
-    depth = registers[depth_register]
-    path.states[depth] = state
-    path.cursor[depth] = -1
-    registers[depth_register] = depth + 1
+def enter_inside(registers, inner, seen, label):
+    """Let a split state wait, as `enter` does."""
+    visited = registers[Reg.VISITED]
+    status = enter(registers, inner, seen, label)
+    entered = registers[Reg.VISITED] - visited
+    registers[Reg.RED_VISITS] += entered
+    registers[Reg.INNER_DEPTH] += entered
+    return status
 
 
 @inlined
-def look_outside(tables, splits, visited, known, registers, path, inner, root):
-    """Take one step of DFS: test, follow one label, begin an inner search or leave.
-
-    Returns a Status, RUNNING to go on.
-    """
-    n_labels = tables.first_part.shape[0] - 1
-    rows = visited.store.rows
-    depth = registers[Reg.DEPTH]
-    src = np.int64(path.states[depth - 1])
-    label = np.int64(path.cursor[depth - 1])
-    if label > n_labels:
-        registers[Reg.DEPTH] = depth - 1
-        return Status.RUNNING
-    if label < 0:
-        path.cursor[depth - 1] = 0
-        if has_local_cycle(tables, rows, src) and meets(
-            tables, tables.accepting, rows, src
-        ):
-            registers[Reg.CLOSING] = Closing.LOCAL
-            return Status.FOUND
-        return Status.RUNNING
-    if label == n_labels:
-        path.cursor[depth - 1] = label + 1
-        if meets(tables, tables.references, rows, src):
-            registers[Reg.INNER_ROOTS] += 1
-            write_root(tables, splits, rows, src, root)
-            push(registers, Reg.INNER_DEPTH, inner, -1)
-        return Status.RUNNING
-    if is_enabled(tables, rows, src, label):
-        united = write_successor(tables, rows, src, label, path.fresh, 0)
-        registers[Reg.UNITED] += united
-        if find_dominating(visited, known, path.fresh, 0) < 0:
-            if at_limit(registers):
-                return Status.LIMIT
-            registers[Reg.VISITED] += 1
-            push(registers, Reg.DEPTH, path, add_row(visited, known, path.fresh, 0))
-            registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], depth + 1)
-        registers[Reg.TRANSITIONS] += 1
-    path.cursor[depth - 1] = label + 1
+def begin_inside(tables, splits, seen, registers, outer, inner):
+    """Test the current state, and begin an inner search in it; returns a Status."""
+    rows = outer.rows
+    row = outer.at[At.CURRENT]
+    if has_local_cycle(tables, rows, row) and meets(
+        tables, tables.accepting, rows, row
+    ):
+        registers[Reg.CLOSING] = Closing.LOCAL
+        return Status.FOUND
+    if meets(tables, tables.references, rows, row):
+        write_root(tables, splits, rows, row, inner.fresh)
+        status = enter_inside(registers, inner, seen, -1)
+        registers[Reg.INNER_ROOTS] += registers[Reg.INNER_DEPTH]
+        return status
     return Status.RUNNING
 
 
 @inlined
-def look_inside(
-    tables, splits, visited, seen, seen_known, registers, path, inner, root, overall
-):
-    """Take one step of NestedDFS: follow one label or leave; returns a Status."""
-    depth = registers[Reg.INNER_DEPTH]
-    src = np.int64(inner.states[depth - 1])
-    label = np.int64(max(inner.cursor[depth - 1], 0))
+def look_outside(tables, splits, visited, seen, registers, outer, inner):
+    """Take one step outside: choose a state, begin an inner search, follow one label.
+
+    Returns a Status, RUNNING to go on.
+    """
+    at = outer.at
+    if at[At.CURRENT] < 0:
+        if not take(outer):
+            return Status.EMPTY
+        if is_superseded(outer, visited):
+            leave(outer, registers[Reg.STACK_TEST] != 0)
+        return Status.RUNNING
+    label = at[At.LABEL]
     if label == tables.first_part.shape[0] - 1:
-        registers[Reg.INNER_DEPTH] = depth - 1
+        leave(outer, registers[Reg.STACK_TEST] != 0)
         return Status.RUNNING
-    inner.cursor[depth - 1] = label + 1
-    rows = root if src < 0 else seen.store.rows
-    if not write_split_successor(tables, splits, rows, max(src, 0), label, inner.fresh):
+    status = Status.RUNNING
+    if label < 0:
+        status = begin_inside(tables, splits, seen, registers, outer, inner)
+        depth = np.int64(outer.depth[outer.state[at[At.CURRENT]]])
+        registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], depth + 1)
+    elif is_enabled(tables, outer.rows, at[At.CURRENT], label):
+        united = write_successor(
+            tables, outer.rows, at[At.CURRENT], label, outer.fresh, 0
+        )
+        registers[Reg.UNITED] += united
+        status = enter(registers, outer, visited, label)
+        registers[Reg.TRANSITIONS] += status == Status.RUNNING
+    if status == Status.RUNNING:
+        at[At.LABEL] = label + 1
+    return status
+
+
+@inlined
+def look_inside(tables, splits, seen, registers, outer, inner, overall):
+    """Take one step inside: choose a state, follow one label; returns a Status."""
+    at = inner.at
+    if at[At.CURRENT] < 0:
+        take(inner)
+        at[At.LABEL] = 0
+        if is_superseded(inner, seen):
+            registers[Reg.INNER_DEPTH] -= 1
+            leave(inner, False)
         return Status.RUNNING
+    label = at[At.LABEL]
+    if label == tables.first_part.shape[0] - 1:
+        registers[Reg.INNER_DEPTH] -= 1
+        leave(inner, False)
+        return Status.RUNNING
+    at[At.LABEL] = label + 1
+    row = at[At.CURRENT]
+    if not write_split_successor(tables, splits, inner.rows, row, label, inner.fresh):
+        return Status.RUNNING
+    registers[Reg.TRANSITIONS] += 1
     if closes_cycle(tables, splits, inner.fresh):
-        registers[Reg.TRANSITIONS] += 1
         registers[Reg.CLOSING] = Closing.REFERENCES
         return Status.FOUND
     if registers[Reg.STACK_TEST] != 0:
         write_overall(tables, splits, inner.fresh, overall)
-        place = dominated_on_stack(visited, path, registers[Reg.DEPTH], overall)
+        place = dominated_before(outer, overall)
         if place >= 0:
-            registers[Reg.TRANSITIONS] += 1
             registers[Reg.CLOSING] = Closing.STACK
             registers[Reg.RED_BASE] = place
             return Status.FOUND
-    if find_dominating(seen, seen_known, inner.fresh, 0) < 0:
-        if at_limit(registers):
-            inner.cursor[depth - 1] = label  # the call can be repeated
-            return Status.LIMIT
-        registers[Reg.VISITED] += 1
-        registers[Reg.RED_VISITS] += 1
-        state = add_row(seen, seen_known, inner.fresh, 0)
-        push(registers, Reg.INNER_DEPTH, inner, state)
-    registers[Reg.TRANSITIONS] += 1
-    return Status.RUNNING
+    status = enter_inside(registers, inner, seen, label)
+    if status != Status.RUNNING:
+        at[At.LABEL] = label  # the call can be repeated
+        registers[Reg.TRANSITIONS] -= 1
+    return status
 
 
 @njit
-def ndfs_step(
-    tables,
-    splits,
-    visited,
-    known,
-    seen,
-    seen_known,
-    registers,
-    path,
-    inner,
-    root,
-    overall,
-    budget,
-):
+def ndfs_step(tables, splits, visited, seen, registers, outer, inner, overall, budget):
     """Advance the nested search by at most `budget` >= 1 steps.
 
-    visited, seen : Visited, the decoupled and the split states, with their registers
-    `known` and `seen_known`; path, inner : Path, the two stacks; root : uint64[1, v],
-    where the inner search began; overall : uint64[1, w], room for a decoupled state.
-    All are changed in place.  Returns a Status; after FOUND ``registers[Reg.CLOSING]``
-    is a Closing and the stacks are the run.
+    visited, seen : Boxes, the decoupled and the split states; outer, inner : Worklist;
+    overall : uint64[1, w], room for a decoupled state.  All are changed in place.
+    Returns a Status; after FOUND ``registers[Reg.CLOSING]`` is a Closing, and the
+    current states of the worklists are where the run has got to.
     """
     while budget > 0:
-        if registers[Reg.DEPTH] == 0:
-            return Status.EMPTY
         if (
-            registers[Reg.DEPTH] == path.states.shape[0]
-            or registers[Reg.INNER_DEPTH] == inner.states.shape[0]
-            or not has_room(visited, known)
-            or not has_room(seen, seen_known)
+            is_full(outer)
+            or is_full(inner)
+            or not has_room(visited.visited, visited.known)
+            or not has_room(seen.visited, seen.known)
         ):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
         if registers[Reg.INNER_DEPTH] > 0:
-            status = look_inside(
-                tables,
-                splits,
-                visited,
-                seen,
-                seen_known,
-                registers,
-                path,
-                inner,
-                root,
-                overall,
-            )
+            status = look_inside(tables, splits, seen, registers, outer, inner, overall)
         else:
             status = look_outside(
-                tables, splits, visited, known, registers, path, inner, root
+                tables, splits, visited, seen, registers, outer, inner
             )
         if status != Status.RUNNING:
             return status
@@ -268,28 +273,25 @@ class DecoupledNDFS(DecoupledSearch):
         super().__init__(network)
         self.splits, n_split_words = split_tables(network)
         self.registers[Reg.STACK_TEST] = stack_test
-        self.registers[Reg.MAX_DEPTH] = 1
         n_words = len(network.initial)
         self.seen = VisitedSets(n_split_words)
-        self.path, self.inner = new_path(n_words), new_path(n_split_words)
-        self.root = np.zeros((1, n_split_words), dtype=np.uint64)
+        self.members = MemberTable(blocks_of(network), n_words)
+        self.pairs = MemberTable(split_blocks(network, self.splits), n_split_words)
+        self.outer, self.inner = new_worklist(n_words), new_worklist(n_split_words)
         self.overall = np.zeros((1, n_words), dtype=np.uint64)
-        self.path.cursor[0] = -1
-        self.registers[Reg.DEPTH] = 1
+        self.outer.fresh[0] = network.initial
+        begin(self.outer)
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
         return ndfs_step, (
             self.network.tables,
             self.splits,
-            self.visited.arrays,
-            self.visited.registers,
-            self.seen.arrays,
-            self.seen.registers,
+            Boxes(self.visited.arrays, self.visited.registers, self.members.arrays),
+            Boxes(self.seen.arrays, self.seen.registers, self.pairs.arrays),
             self.registers,
-            self.path,
+            self.outer,
             self.inner,
-            self.root,
             self.overall,
             budget,
         )
@@ -297,29 +299,34 @@ class DecoupledNDFS(DecoupledSearch):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
-        other = total_bytes((self.path, self.inner, self.network.tables, self.splits))
+        tables = (
+            self.members.arrays,
+            self.pairs.arrays,
+            self.network.tables,
+            self.splits,
+        )
+        other = total_bytes((self.outer, self.inner, tables))
         return other + self.visited.memory_bytes + self.seen.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
-        for path, register in ((self.path, Reg.DEPTH), (self.inner, Reg.INNER_DEPTH)):
-            needed = int(self.registers[register]) + 1
-            lengthen(path[:2], needed, limit_bytes - self.memory_bytes)
-        for rows in (self.visited, self.seen):
+        for work in (self.outer, self.inner):
+            lengthen_worklist(work, lambda: limit_bytes - self.memory_bytes)
+        for table, rows in ((self.members, self.visited), (self.pairs, self.seen)):
+            if rows.n_stored >= TABLE_FROM:
+                table.allocate(limit_bytes - self.memory_bytes)
             yield from rows.grow(limit_bytes - self.memory_bytes)
 
     def trace(self) -> Job[GlobalTrace]:
         """Return the labels of the run that was found; after FOUND."""
         yield Progress(EXTRACTING, memory_bytes=self.memory_bytes)
         names = self.network.labels
-        depth, inner_depth = (
-            int(self.registers[r]) for r in (Reg.DEPTH, Reg.INNER_DEPTH)
-        )
-        top = self.visited.arrays.store.rows[self.path.states[depth - 1]]
-        outer = names[self.path.cursor[: depth - 1] - 1].tolist()
+        top = self.outer.rows[self.outer.at[At.CURRENT]]
+        outer = names[labels_to_current(self.outer)].tolist()
         closing = Closing(self.registers[Reg.CLOSING])
         if closing == Closing.LOCAL:
             return GlobalTrace(outer, [], top, returns=True)
-        cycle = names[self.inner.cursor[:inner_depth] - 1].tolist()
+        inner = [*labels_to_current(self.inner), int(self.inner.at[At.LABEL]) - 1]
+        cycle = names[inner].tolist()
         if self.network.marks.shape[1] == 0:  # all accept where it began
             cycle = [-1, *cycle]
         if closing == Closing.STACK:
@@ -329,9 +336,10 @@ class DecoupledNDFS(DecoupledSearch):
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""
         inner = {f"split_{k}": n for k, n in self.seen.statistics().items()}
+        n_split = int(self.registers[Reg.RED_VISITS])
         return {
-            "decoupled_states": self.visited.n_stored,
-            "split_states": self.seen.n_stored,
+            "decoupled_states": int(self.registers[Reg.VISITED]) - n_split,
+            "split_states": n_split,
             "inner_searches": int(self.registers[Reg.INNER_ROOTS]),
             **self.visited.statistics(),
             **inner,

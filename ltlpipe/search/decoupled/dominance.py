@@ -79,14 +79,15 @@ def find_dominating(visited, registers, rows, i):
     if found >= 0:
         registers[Reg.DUPLICATES] += 1
         return found
-    return find_including(visited, registers, rows, i, visited.next_row, _ANY)
+    return find_including(visited, registers, rows, i, visited.next_row, _ANY, False)
 
 
 @called
-def find_including(visited, registers, rows, i, number, most):
+def find_including(visited, registers, rows, i, number, most, strictly):
     """Return the id of a visited row with a number up to `most` that includes a row.
 
-    number : int32[n], of each visited row.  Returns -1 if there is none.
+    number : int32[n], of each visited row.  Returns -1 if there is none.  With
+    `strictly`, the same row does not count.
     """
     known = visited.store.rows
     bits = visited.bit
@@ -121,11 +122,13 @@ def find_including(visited, registers, rows, i, number, most):
         while row >= 0:
             registers[Reg.COMPARED] += 1
             included = True
+            same = True
             for w in range(n_words):
+                same &= rows[i, w] == known[row, w]
                 if rows[i, w] & ~known[row, w] != 0:
                     included = False
                     break
-            if included and number[row] <= most:
+            if included and number[row] <= most and not (strictly and same):
                 registers[Reg.DOMINATED] += 1
                 return row
             row = np.int64(next_row[row])
@@ -285,6 +288,7 @@ class VisitedSets:
         return {
             "duplicates": int(self.registers[Reg.DUPLICATES]),
             "dominated": int(self.registers[Reg.DOMINATED]),
+            "covered": int(self.registers[Reg.COVERED]),
             "nodes_seen": int(self.registers[Reg.NODES_SEEN]),
             "compared": int(self.registers[Reg.COMPARED]),
         }

@@ -140,10 +140,10 @@ def find_stand_in(visited, known, registers, parts, rows):
             return same
     any_ = same
     if same < 0 and registers[Reg.EXACT] == 0:
-        any_ = find_including(visited, known, rows, 0, parts.number, _ANY)
+        any_ = find_including(visited, known, rows, 0, parts.number, _ANY, False)
         if any_ < 0 or parts.number[any_] == DEAD:
             return any_
-    dead = find_including(visited, known, rows, 0, parts.number, DEAD)
+    dead = find_including(visited, known, rows, 0, parts.number, DEAD, False)
     return dead if dead >= 0 else any_
 
 

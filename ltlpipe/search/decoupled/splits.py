@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
+from ltlpipe.search.decoupled.members import Block
 from ltlpipe.search.decoupled.tables import WORD_BITS, DecoupledNetwork, place_sets
 
 _ONE = np.uint64(1)
@@ -71,6 +72,26 @@ def split_tables(network: DecoupledNetwork) -> tuple[Splits, int]:
         component_shift=tables.shift.astype(np.uint64),
     )
     return splits, max([1, *ends])
+
+
+def split_blocks(network: DecoupledNetwork, splits: Splits) -> list[list[Block]]:
+    """Return the blocks of split states, by component."""
+    found = []
+    for i, states in enumerate(network.local_states):
+        n_words = int(network.tables.n_words[i])
+        places = range(int(splits.first_block[i]), int(splits.first_block[i + 1]))
+        found.append(
+            [
+                Block(
+                    int(splits.first_word[k]),
+                    n_words,
+                    int(splits.shift[k]),
+                    len(states),
+                )
+                for k in places
+            ]
+        )
+    return found
 
 
 @inlined

@@ -24,7 +24,8 @@ Places where the source leaves a choice, or where this differs:
 
 from __future__ import annotations
 
-from itertools import count
+from contextlib import suppress
+from itertools import count, product
 from typing import NamedTuple
 
 import numpy as np
@@ -150,6 +151,19 @@ def includes(large, small):
     return all(s <= t for s, t in zip(small, large, strict=True))
 
 
+class Members:
+    """The members of visited boxes."""
+
+    def __init__(self):
+        self.visited = set()
+
+    def new_in(self, box):
+        """The smallest box around the new members of one, or None; they are visited."""
+        new = set(product(*box)) - self.visited
+        self.visited |= new
+        return tuple(map(frozenset, zip(*new, strict=True))) if new else None
+
+
 class _FoundError(Exception):
     pass
 
@@ -219,19 +233,7 @@ class Search:
     def _nested(self, split, references, trace):
         for action, successor in self.composition.split_successors(split):
             extended = [*trace, action]
-            own = [{r for r, s in part if r == s} for part in successor]
-            if all(own):
-                self.events.append(("split", successor))
-                self.n_split += 1
-                start = [min(states) for states in own]
-                self._report("references", self._lasso(start, extended))
-            if self.stack_test:
-                reached = overall(successor)
-                for depth, state in enumerate(self.path):
-                    if includes(reached, state):
-                        self.events.append(("split", successor))
-                        self.n_split += 1
-                        self._report("stack", self._stack_lasso(depth, extended))
+            self._judge(successor, extended)
             if any(
                 includes(known, successor)
                 and (not self.all_references or includes(others, references))
@@ -243,6 +245,22 @@ class Search:
             self.n_split += 1
             self.visited_split.append((references, successor))
             self._nested(successor, references, extended)
+
+    def _judge(self, split, trace):
+        """Report the cycle that a split state closes, if it does."""
+        own = [{r for r, s in part if r == s} for part in split]
+        if all(own):
+            self.events.append(("split", split))
+            self.n_split += 1
+            start = [min(states) for states in own]
+            self._report("references", self._lasso(start, trace))
+        if self.stack_test:
+            reached = overall(split)
+            for depth, state in enumerate(self.path):
+                if includes(reached, state):
+                    self.events.append(("split", split))
+                    self.n_split += 1
+                    self._report("stack", self._stack_lasso(depth, trace))
 
     def _check_local_accept(self, state):
         composition = self.composition
@@ -403,6 +421,88 @@ class Run:
             actions=np.array(self.actions, dtype=np.int32),
             states=np.array(self.states, dtype=np.int32),
         )
+
+
+class LargestFirst(Search):
+    """The search as it is: largest boxes first, inner searches as soon as can be.
+
+    With `covering` a state is left out if all of its members have been visited, and
+    else becomes the smallest box around those that have not; the initial state alone
+    has no members, but dominates.
+    """
+
+    def __init__(self, network, *, stack=False, covering=False):
+        super().__init__(network, stack=stack)
+        self.covering = covering
+        self.members, self.pairs = Members(), Members()
+
+    def run(self):
+        """Search; the answer is what was found, or None."""
+        with suppress(_FoundError):
+            self._outside()
+        return self.found
+
+    def explored(self):
+        """The decoupled states that are entered, without any acceptance."""
+        self._outside(judging=False)
+        return self.visited
+
+    def _outside(self, *, judging=True):
+        composition, visited = self.composition, self.visited
+        visited.append(composition.initial)
+        waiting = [(composition.initial, [composition.initial], [])]
+        while waiting:
+            state, self.path, self.labels = largest(waiting)
+            if not self.covering and superseded(state, visited):
+                continue
+            if judging and composition.accepts(state):
+                self._check_local_accept(state)
+                self._inside(composition.split(state))
+            for action, successor in composition.successors(state):
+                new = self._new(successor, self.members, visited, visited[:1])
+                if new is not None:
+                    visited.append(new)
+                    waiting.append((new, [*self.path, new], [*self.labels, action]))
+
+    def _inside(self, root):
+        visited = self.visited_split
+        root = self._new(root, self.pairs, visited, [])
+        if root is None:
+            return
+        self.n_roots += 1
+        visited.append(root)
+        waiting = [(root, [])]
+        while waiting:
+            split, trace = largest(waiting)
+            if not self.covering and superseded(split, visited):
+                continue
+            for action, successor in self.composition.split_successors(split):
+                self._judge(successor, [*trace, action])
+                new = self._new(successor, self.pairs, visited, [])
+                if new is not None:
+                    visited.append(new)
+                    waiting.append((new, [*trace, action]))
+
+    def _new(self, state, members, visited, dominating):
+        """What is left of a state; None if nothing is."""
+        if self.covering:
+            state = members.new_in(state)
+        known = dominating if self.covering else visited
+        if state is None or any(includes(one, state) for one in known):
+            return None
+        return state
+
+
+def largest(waiting):
+    """Take the largest box, of several the last one."""
+    sizes = [sum(map(len, entry[0])) for entry in waiting]
+    most = max(sizes)
+    return waiting.pop(max(k for k, size in enumerate(sizes) if size == most))
+
+
+def superseded(state, visited):
+    """Whether a visited box includes one and is larger."""
+    return any(includes(one, state) and one != state for one in visited)
 
 
 class NaiveSearch(Search):
