@@ -9,14 +9,12 @@ them.  A row has the size of the net before and after unfolding, states and time
 
 from __future__ import annotations
 
-import argparse
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import record
-from benchmarks.sizes import grown
+from benchmarks.sizes import chosen, grown
 from benchmarks.tasks import Limits, Options, Task, ours
 from ltlpipe import UnsupportedError
 from ltlpipe.families.symmetric_nets import (
@@ -119,18 +117,12 @@ def measured(family: str, which: str, way: str, limits: Limits) -> Iterator[Row]
 
 def main() -> None:
     """Measure, and write ``coloured.csv``."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--timeout", type=float, default=60.0)
-    parser.add_argument("--memory", type=int, default=4096, help="MiB")
-    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
-    chosen = parser.parse_args()
-    limits = Limits(chosen.timeout, chosen.memory)
-    path = chosen.out / "coloured.csv"
+    asked = chosen(__doc__, FAMILIES, WAYS)
+    limits = Limits(asked.timeout, asked.memory)
+    path = asked.out / "coloured.csv"
     path.unlink(missing_ok=True)
-    for family in chosen.families:
-        for way in chosen.ways:  # compiled here, not in the workers
+    for family in asked.families:
+        for way in asked.ways:  # compiled here, not in the workers
             about = FAMILIES[family]
             make = partial(made, family, about.sizes[0])
             with suppress(UnsupportedError):  # the rows say so

@@ -7,14 +7,12 @@ Each family grows until a question takes longer than the limit, once for each wa
 
 from __future__ import annotations
 
-import argparse
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import record
-from benchmarks.sizes import grown
+from benchmarks.sizes import chosen, grown
 from benchmarks.tasks import Limits, Options, Task, ours
 from ltlpipe import UnsupportedError
 from ltlpipe.families.populations import majority, remainder, species
@@ -54,19 +52,13 @@ WAYS: dict[str, Options] = {
 
 def main() -> None:
     """Measure, and write ``populations.csv``."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--timeout", type=float, default=60.0)
-    parser.add_argument("--memory", type=int, default=4096, help="MiB")
-    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
-    chosen = parser.parse_args()
-    limits = Limits(chosen.timeout, chosen.memory)
-    path = chosen.out / "populations.csv"
+    asked = chosen(__doc__, FAMILIES, WAYS)
+    limits = Limits(asked.timeout, asked.memory)
+    path = asked.out / "populations.csv"
     path.unlink(missing_ok=True)
-    for family in chosen.families:
+    for family in asked.families:
         about = FAMILIES[family]
-        for way in chosen.ways:
+        for way in asked.ways:
             with suppress(UnsupportedError):  # compiled here, not in the workers
                 ours(Task(partial(about.make, 4), about.formula, WAYS[way], limits))
             rows = grown(about.make, about.sizes, about.formula, WAYS[way], limits)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchmarks.tasks import Limits, Options, Task, answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 Row: TypeAlias = dict[str, Any]
 
@@ -39,3 +41,16 @@ def grown(
         yield {"n": n, **row}
         if row["verdict"] == "unknown":
             return
+
+
+def chosen(
+    doc: str | None, families: Collection[str], ways: Collection[str]
+) -> argparse.Namespace:
+    """Return what the command line of a benchmark of this kind asks for."""
+    parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--timeout", type=float, default=60.0)
+    parser.add_argument("--memory", type=int, default=4096, help="MiB")
+    parser.add_argument("--families", nargs="+", choices=families, default=families)
+    parser.add_argument("--ways", nargs="+", choices=ways, default=list(ways))
+    return parser.parse_args()

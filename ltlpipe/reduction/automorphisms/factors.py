@@ -25,7 +25,11 @@ import numpy as np
 
 from ltlpipe.reduction.automorphisms.graph import PHASE
 from ltlpipe.reduction.automorphisms.group import Factor, Group
-from ltlpipe.reduction.automorphisms.members import Members
+from ltlpipe.reduction.automorphisms.members import (
+    ENTRIES_PER_TICK,
+    Members,
+    enumerated,
+)
 from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
@@ -46,8 +50,6 @@ MAX_CONJUGATES = 500
 
 MAX_ENTRIES = 1 << 21
 """Entries of the elements of all factors together."""
-
-_ENTRIES_PER_TICK = 200
 
 
 def grouped(space: Space, generators: np.ndarray) -> Job[Group]:
@@ -70,7 +72,7 @@ def _factor(
 ) -> Job[Factor]:
     """Return the factor of some generators, with at most so many elements."""
     none = np.zeros((0, space.n_points), dtype=np.int32)
-    listed = yield from _listed(generators, min(MAX_LISTED, room), ticks)
+    listed = yield from enumerated(generators, min(MAX_LISTED, room), ticks)
     if listed is not None:
         return Factor(fields, listed, none, len(listed) + 1)
     tried = yield from _conjugates(generators, min(MAX_CONJUGATES, room), ticks)
@@ -115,29 +117,6 @@ def _split(
     ]
 
 
-def _listed(
-    generators: list[np.ndarray], most: int, ticks: Ticks
-) -> Job[np.ndarray | None]:
-    """Return all elements but the identity, or None if there are more than `most`."""
-    identity = np.arange(len(generators[0]), dtype=np.int32)
-    known = {identity.tobytes()}
-    found: list[np.ndarray] = []
-    waiting = [identity]
-    while waiting:
-        element = waiting.pop()
-        for generator in generators:
-            product = generator[element]
-            if product.tobytes() not in known:
-                if len(found) == most:
-                    return None
-                known.add(product.tobytes())
-                found.append(product)
-                waiting.append(product)
-            if ticks.over(1 + len(identity) / _ENTRIES_PER_TICK):
-                yield ticks.progress
-    return np.array(found, dtype=np.int32)
-
-
 def _conjugates(
     generators: list[np.ndarray], most: int, ticks: Ticks
 ) -> Job[np.ndarray]:
@@ -158,6 +137,6 @@ def _conjugates(
             if conjugate.tobytes() not in known and len(found) < most:
                 known.add(conjugate.tobytes())
                 found.append(conjugate)
-            if ticks.over(1 + len(element) / _ENTRIES_PER_TICK):
+            if ticks.over(1 + len(element) / ENTRIES_PER_TICK):
                 yield ticks.progress
     return np.array(found, dtype=np.int32)

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.reduction.automorphisms.group import Space
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.ticks import Ticks
 
     Class = list[np.ndarray]  # int64[k] each: points of members that correspond
 
-_ENTRIES_PER_TICK = 200
+ENTRIES_PER_TICK = 200
 
 
 class Members:
@@ -76,23 +78,7 @@ class Members:
         self, generators: list[np.ndarray], most: int, ticks: Ticks
     ) -> Job[np.ndarray | None]:
         """Return an element of each coset but that of the swaps; None if too many."""
-        identity = np.arange(self._space.n_points, dtype=np.int32)
-        known = {identity.tobytes()}
-        found: list[np.ndarray] = []
-        waiting = [identity]
-        while waiting:
-            element = waiting.pop()
-            for generator in generators:
-                product = self._sorted(element[generator])
-                if product.tobytes() not in known:
-                    if len(found) == most:
-                        return None
-                    known.add(product.tobytes())
-                    found.append(product)
-                    waiting.append(product)
-                if ticks.over(1 + len(identity) / _ENTRIES_PER_TICK):
-                    yield ticks.progress
-        return np.array(found, dtype=np.int32).reshape(-1, len(identity))
+        return enumerated(generators, most, ticks, self._sorted)
 
     def _sorted(self, element: np.ndarray) -> np.ndarray:
         """Return the element of a coset that leads to members in their order."""
@@ -175,3 +161,33 @@ class Members:
         if self._space.first is None:
             return np.array([field])
         return np.arange(*self._space.first[field : field + 2].tolist())
+
+
+def enumerated(
+    generators: list[np.ndarray],
+    most: int,
+    ticks: Ticks,
+    form: Callable[[np.ndarray], np.ndarray] = lambda element: element,
+) -> Job[np.ndarray | None]:
+    """Return what some generate, without the identity; None if more than `most`.
+
+    form : callable
+        Returns the same for elements of which one is enough.
+    """
+    identity = np.arange(len(generators[0]), dtype=np.int32)
+    known = {form(identity).tobytes()}
+    found: list[np.ndarray] = []
+    waiting = [identity]
+    while waiting:
+        element = waiting.pop()
+        for generator in generators:
+            product = form(element[generator])
+            if product.tobytes() not in known:
+                if len(found) == most:
+                    return None
+                known.add(product.tobytes())
+                found.append(product)
+                waiting.append(product)
+            if ticks.over(1 + len(identity) / ENTRIES_PER_TICK):
+                yield ticks.progress
+    return np.array(found, dtype=np.int32).reshape(-1, len(identity))

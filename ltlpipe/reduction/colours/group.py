@@ -20,12 +20,12 @@ with static subclasses keeps the rotations that respect them.
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.reduction.progress import SYMMETRY
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.pnml.coloured.bindings import RELATIONS
 from ltlpipe.systems.pnml.coloured.net import (
     DOT,
     Bound,
@@ -43,14 +43,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.pnml.coloured.net import ColouredNet, Guard, Multiset
 
-RELATIONS = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 _EQUATIONS = ("==", "!=")
 
 

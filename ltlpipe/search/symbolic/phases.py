@@ -22,6 +22,7 @@ import numpy as np
 from ltlpipe.reduction.colours.images import Forms
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
+from ltlpipe.search.symmetric.phases import edges_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.reduction.colours.group import ColourGroup
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.symmetric.phases import Edge
     from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
 
 
@@ -38,14 +40,6 @@ class Isotropy(NamedTuple):
 
     blocks: tuple[int, ...]
     steps: tuple[int, ...]
-
-
-class Edge(NamedTuple):
-    """A transition of the property for some letters."""
-
-    letters: tuple[int, ...]
-    dst: int
-    marks: int
 
 
 class Phase(NamedTuple):
@@ -153,25 +147,10 @@ def phases_of(
     phases = []
     for state in range(automaton.n_states):
         by_group: dict[Isotropy, list[Edge]] = defaultdict(list)
-        for edge in _edges(automaton, state):
+        for edge in edges_of(automaton, state):
             found = yield from finder.isotropy(edge.letters)
             by_group[found].append(edge)
         phases.append([Phase(*item) for item in by_group.items()])
         if ticks.over(automaton.n_letters):
             yield ticks.progress
     return phases
-
-
-def _edges(automaton: PropertyAutomaton, state: int) -> list[Edge]:
-    """Return the transitions of a state, those with one target and marks as one."""
-    letters: dict[tuple[int, int], list[int]] = defaultdict(list)
-    base = state * automaton.n_letters
-    for letter in range(automaton.n_letters):
-        first, last = automaton.first_edge[base + letter : base + letter + 2].tolist()
-        for dst, marks in zip(
-            automaton.edge_dst[first:last].tolist(),
-            automaton.edge_marks[first:last].tolist(),
-            strict=True,
-        ):
-            letters[dst, marks].append(letter)
-    return [Edge(tuple(told), *ends) for ends, told in letters.items()]

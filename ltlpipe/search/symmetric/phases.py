@@ -62,7 +62,7 @@ def phases_of(
     phases = []
     for state in range(automaton.n_states):
         by_blocks: dict[tuple[int, ...], list[Edge]] = defaultdict(list)
-        for edge in _edges(automaton, state):
+        for edge in edges_of(automaton, state):
             # The marks of the system are the same for all that can be exchanged.
             parts = _by_marks(edge.letters, automaton.system_marks)
             for part in parts:
@@ -79,7 +79,7 @@ def phases_of(
     return phases
 
 
-def _edges(automaton: PropertyAutomaton, state: int) -> list[Edge]:
+def edges_of(automaton: PropertyAutomaton, state: int) -> list[Edge]:
     """Return the transitions of a state, those with one target and marks as one."""
     letters: dict[tuple[int, int], list[int]] = defaultdict(list)
     base = state * automaton.n_letters

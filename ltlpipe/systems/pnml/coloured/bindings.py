@@ -54,7 +54,7 @@ Condition = Callable[[Binding], bool]
 _ROUNDS = 100
 """Times that all transitions are looked at before colours are narrowed no further."""
 
-_RELATIONS = {
+RELATIONS = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -81,7 +81,7 @@ def holds(guard: Guard, binding: Binding) -> bool:
     """Whether a guard is true."""
     if isinstance(guard, Comparison):
         sides = value(guard.left, binding), value(guard.right, binding)
-        return bool(_RELATIONS[guard.relation](*sides))
+        return bool(RELATIONS[guard.relation](*sides))
     some = all if isinstance(guard, AllOf) else any
     return some(holds(part, binding) for part in guard.parts)
 
