@@ -17,7 +17,6 @@ from ltlpipe.question.answer import Run
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.reduction.decoupling import MIN_INTERNAL
-from ltlpipe.reduction.star.finding import NoStarError, find_star
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_SCC
 from ltlpipe.strategies.state_search import searched
 
@@ -43,6 +42,8 @@ def obstacle(question: ModelQuestion) -> str | None:
 
 def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
+    from ltlpipe.reduction.star.finding import NoStarError, find_star
+
     least_share = 0.0 if question.options.wants_decoupling else MIN_INTERNAL
     decision = yield from question.stuttering()
     if not decision.allowed:
