@@ -4,8 +4,9 @@ Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automat
 Inclusion Tests", technical report 2006/003, LIP6, Sec. 7.  Two parts:
 
 ``table``
-    symmetric nets (clients and servers, peers) and networks (clients and their server,
-    the dispatcher) in growing sizes, each with its 50 formulas: the plain product,
+    symmetric nets (clients with priorities, clients and servers, peers) and networks
+    (clients and their server, the dispatcher) in growing sizes, each with its 50
+    formulas: the plain product,
     searched by `couvreur99` without any reduction (SP+TEC), its quotient by the
     stabiliser of what the formula names (of nets by all automorphisms that keep the
     formula), searched by the same (QP+TEC), and the symbolic product, searched by
@@ -48,11 +49,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import spot
+
 from benchmarks import record, symmetric_states
 from benchmarks.tasks import medians, significant
 from ltlpipe import check
 from ltlpipe.families.client_server import client_server
 from ltlpipe.families.dispatcher import dispatcher
+from ltlpipe.families.priorities import priorities
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.systems.pnml.coloured.unfolding import unfolded
@@ -79,6 +83,7 @@ WAYS: dict[str, dict[str, str]] = {
     "SSP+closed": {"emptiness": "aec-closed"},
 }
 SETS = [way for way in WAYS if way.startswith("SSP+")]
+PRIORITIES = [2, 3, 4, 5, 6, 7, 8]
 COLOURED_CLIENTS = [2, 3, 4, 5, 6, 7, 8]
 PEERS = [3, 4, 5, 6]
 CLIENTS = [3, 4, 5, 6]
@@ -101,11 +106,20 @@ class Size(NamedTuple):
     make: Callable[[], Network | UnfoldedNet]
     formulas: list[Formula]
     quotient: str = "stabiliser"
+    constraint: str | None = None  # HOA
 
     @property
     def key(self) -> tuple[str, str]:
         """What the rows of the table name."""
         return self.model, self.size
+
+
+def priorities_of(n: int) -> Size:
+    """Return the symmetric net of n clients, of which the first one goes first."""
+    formulas = read_formulas(FORMULAS / "priorities.ltl")
+    make = partial(_unfolded, coloured_client_server, n, 1)
+    constraint = priorities(n, 1)
+    return Size("priorities", str(n), make, formulas, "automorphisms", constraint)
 
 
 def coloured_clients_of(n: int) -> Size:
@@ -148,9 +162,11 @@ def measured(
     """Answer a question once."""
     if options == WAYS[QUOTIENT]:
         options = options | {"reduce": size.quotient}
+    constraint = size.constraint and spot.automaton(size.constraint)
     found = check(
         size.make(),
         formula,
+        constraint=constraint,
         acceptance="tgba",
         lasso=False,
         timeout=timeout,
@@ -386,6 +402,7 @@ def twelve(n: int, timeout: float, runs: int) -> Iterator[Row]:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS)
+    parser.add_argument("--priorities", type=int, nargs="*", default=PRIORITIES)
     parser.add_argument(
         "--coloured-clients", type=int, nargs="*", default=COLOURED_CLIENTS
     )
@@ -401,7 +418,7 @@ def parsed() -> argparse.Namespace:
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.clients, chosen.dispatchers = [3], ["3,2"]
-        chosen.coloured_clients, chosen.peers = [3], [3]
+        chosen.priorities, chosen.coloured_clients, chosen.peers = [3], [3], [3]
         chosen.most, chosen.runs = 4, 1
     return chosen
 
@@ -409,7 +426,8 @@ def parsed() -> argparse.Namespace:
 def main() -> None:
     chosen = parsed()
     disagreeing: list[str] = []
-    sizes = [coloured_clients_of(n) for n in chosen.coloured_clients]
+    sizes = [priorities_of(n) for n in chosen.priorities]
+    sizes += [coloured_clients_of(n) for n in chosen.coloured_clients]
     sizes += [peers_of(n) for n in chosen.peers]
     sizes += [client_server_of(n) for n in chosen.clients]
     sizes += [dispatcher_of(*map(int, nm.split(","))) for nm in chosen.dispatchers]

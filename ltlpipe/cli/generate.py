@@ -331,11 +331,24 @@ def coloured_client_server(
     m: Annotated[int, typer.Argument(metavar="M", help="How many servers.")],
     out: _NetOut = None,
     unfolded: _Unfolded = False,
+    priorities: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.hoa",
+            help="Write a constraint, too: client 1 is served first, then client 2 ...",
+        ),
+    ] = None,
 ) -> None:
     """N clients and M servers that serve one of them at a time, as a symmetric net."""
+    from ltlpipe.families.priorities import priorities as constraint
     from ltlpipe.families.symmetric_nets import coloured_client_server as family
+    from ltlpipe.runtime.files import write_text
 
-    _write_coloured(family(n, m), out, unfolded=unfolded)
+    net = family(n, m)
+    if priorities is not None:
+        write_text(priorities, constraint(n, m))
+        print(f"wrote {priorities}", file=sys.stderr)
+    _write_coloured(net, out, unfolded=unfolded)
 
 
 @generate.command("coloured-peers")

@@ -10,7 +10,6 @@ of n - 1.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +25,7 @@ from ltlpipe.search.powerset.automaton import PowersetAutomaton, Tables
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.search.symbolic.decomposition import symbolic_decompose
 from ltlpipe.search.symbolic.inclusion import symbolic_includes, symbolic_key
+from ltlpipe.search.symbolic.kinds import kinds_of
 from ltlpipe.search.symbolic.layout import Head, Row, Word
 from ltlpipe.search.symbolic.phases import phases_of
 from ltlpipe.search.symbolic.product import set_of_one, symbolic_successors
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.symbolic.kinds import Kinds
     from ltlpipe.search.symbolic.orbits import Layout
     from ltlpipe.search.symbolic.phases import Phase
 
@@ -114,13 +115,16 @@ def symbolic_product(
     grant = yield Progress(TABULATING, memory_bytes=built.needed_bytes)
     if built.needed_bytes > grant.memory_bytes:
         raise StoppedError(MEMORY)
-    phases = yield from phases_of(layout.group, layout.net, propositions, automaton)
+    kinds = kinds_of(layout.net, propositions)
+    phases = yield from phases_of(
+        layout.group, layout.net, propositions, automaton, kinds
+    )
     yield from built.fields()
     yield from built.elements()
     yield from built.cells()
     built.propositions(propositions)
-    yield from built.transitions(propositions)
-    yield from built.phases(phases)
+    yield from built.transitions(propositions, kinds)
+    yield from built.phases(phases, kinds)
     built.ints.header[Head.STUTTER] = stutter
     built.ints.header[Head.CLOSES] = closes
     built.ints.header[Head.MOST_LEAVES] = MOST_LEAVES
@@ -272,9 +276,11 @@ class _Builder:
             assemble(propositions, places)
         )
 
-    def transitions(self, propositions: Sequence[Expression]) -> Job[None]:
+    def transitions(
+        self, propositions: Sequence[Expression], kinds: Kinds
+    ) -> Job[None]:
         """Append the transitions of the net."""
-        bits = binding_bits(self.ints, self.layout.net, propositions)
+        bits = binding_bits(self.ints, self.layout.net, propositions, kinds)
         made = TransitionTables(self.ints, self.net, self.first, self.arity)
         cells = []
         for transition, own in zip(self.net.transitions, bits, strict=True):
@@ -287,38 +293,48 @@ class _Builder:
         header[Head.TRANSITION_CELLS] = self._numbers(cells)
         self.deepest = made.deepest
 
-    def phases(self, phases: list[list[Phase]]) -> Job[None]:
+    def phases(self, phases: list[list[Phase]], kinds: Kinds) -> Job[None]:
         """Append the phases of each state of the property, and its closures."""
         cells = []
-        n_letters = self.automaton.n_letters
+        n_letters = kinds.n_letters
         for phase in (p for own in phases for p in own):
-            by_letter: dict[int, list[tuple[int, int]]] = defaultdict(list)
-            for edge in phase.edges:
-                for letter in edge.letters:
-                    by_letter[letter].append((edge.dst, edge.marks))
-            listed = [sorted(by_letter[letter]) for letter in range(n_letters)]
+            sizes = [len(edge.letters) for edge in phase.edges]
+            letters = np.concatenate([edge.letters for edge in phase.edges])
+            ends = np.repeat(
+                [[edge.dst, edge.marks] for edge in phase.edges], sizes, axis=0
+            )
+            order = np.lexsort((ends[:, 1], ends[:, 0], letters))
+            offsets = np.searchsorted(letters[order], np.arange(n_letters + 1))
             blocks = self._numbers(phase.group.blocks)
             steps = self._numbers(phase.group.steps)
-            offsets = self._numbers(np.cumsum([0, *map(len, listed)]).tolist())
-            edges = self._numbers([e for own in listed for e in own])
-            cells.append([blocks, steps, offsets, edges])
-            if self._ticks.over(n_letters):
+            offsets_at = self._numbers(offsets.tolist())
+            cells.append(
+                [blocks, steps, offsets_at, self._numbers(ends[order].tolist())]
+            )
+            if self._ticks.over(n_letters / 10):
                 yield self._ticks.progress
         first = np.cumsum([0, *map(len, phases)])
         header = self.ints.header
         header[Head.PHASES] = self.ints.append(first)
         header[Head.PHASE_CELLS] = self._numbers(cells)
-        header[Head.CLOSURES] = self._numbers([self._closure(own) for own in phases])
+        n_plain = 1 << kinds.n_propositions
+        header[Head.CLOSURES] = self._numbers(
+            [self._closure(own, n_plain) for own in phases]
+        )
 
-    def _closure(self, phases: list[Phase]) -> list[int]:
-        """Return what a state of the property tells no difference of, itself."""
-        if not phases:
+    def _closure(self, phases: list[Phase], n_plain: int) -> list[int]:
+        """Return what a state of the property tells no difference of, itself.
+
+        Steps that the property names do not count: after them, sets are as large as
+        all other steps let them be.
+        """
+        own = [p.group for p in phases if any(e.letters[0] < n_plain for e in p.edges)]
+        if not own:
             everyone = np.searchsorted(self.class_of, self.class_of)
             return [*everyone.tolist(), *(least for _, least in self.group.rotations)]
-        blocks = common_blocks([phase.group.blocks for phase in phases])
-        steps = [phase.group.steps for phase in phases]
-        shared = [np.lcm.reduce(own) for own in zip(*steps, strict=True)]
-        return [*blocks, *map(int, shared)]
+        blocks = common_blocks([group.blocks for group in own])
+        steps = zip(*(group.steps for group in own), strict=True)
+        return [*blocks, *(int(np.lcm.reduce(of_turn)) for of_turn in steps)]
 
     def tables(self, table: np.ndarray) -> Tables:
         """Return all tables, and the buffers."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.search.symbolic.kinds import Kinds
     from ltlpipe.search.symmetric.tables import IntTable
     from ltlpipe.systems.pnml.coloured.net import (
         ColouredNet,
@@ -170,9 +171,12 @@ class TransitionTables:
 
 
 def binding_bits(
-    ints: IntTable, net: UnfoldedNet, propositions: Sequence[Expression]
+    ints: IntTable,
+    net: UnfoldedNet,
+    propositions: Sequence[Expression],
+    kinds: Kinds,
 ) -> list[int | None]:
-    """Append which propositions about steps each binding makes true.
+    """Append which propositions about steps each binding makes true, and the kind.
 
     Returns the place for each transition, None where it makes none true.
 
@@ -184,10 +188,10 @@ def binding_bits(
     coloured = net.coloured
     bits = taken_bits(propositions, len(net.transitions))
     places: list[int | None] = []
-    for transition, own in zip(
-        coloured.transitions, net.transition_ranges, strict=True
+    for transition, own, kind in zip(
+        coloured.transitions, net.transition_ranges, kinds.of_transition, strict=True
     ):
-        if not bits[own.start : own.stop].any():
+        if not kind:
             places.append(None)
             continue
         sorts = [coloured.variables[v].sort for v in transition.variables]
@@ -203,6 +207,7 @@ def binding_bits(
         for k in own:
             at = sum(s * c for s, c in zip(strides, net.bindings[k], strict=True))
             table[at] = bits[k]
+        table |= kind << kinds.n_propositions
         places.append(ints.append(table))
     return places
 
