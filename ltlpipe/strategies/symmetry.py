@@ -149,6 +149,8 @@ def _search(
     from ltlpipe.search.powerset.runs import SetRuns
     from ltlpipe.search.powerset.searching import PowersetSearch
     from ltlpipe.search.symmetric.concretise import Underlying, run_through
+    from ltlpipe.search.symmetric.orbits import stabiliser
+    from ltlpipe.search.symmetric.starts import from_initial_state
     from ltlpipe.search.symmetric.tables import product_bytes, symbolic_product
     from ltlpipe.systems.packing import pack_network
 
@@ -178,6 +180,8 @@ def _search(
         sets = yield from SetRuns(search).accepting()
         underlying = Underlying(symmetry, packed, table, letters, stutter=stutter)
         found = yield from run_through(underlying, search, sets)
+        blocks = yield from stabiliser(symmetry, table, letters)
+        found = from_initial_state(symmetry, blocks, found)
         return Run(found.actions, found.states, found.length)
 
     limit = options.max_states

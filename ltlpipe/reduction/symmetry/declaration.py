@@ -52,7 +52,22 @@ def declared_symmetry(
         raise UnsupportedError(
             f"symmetry of a network with {n_nodes} local states and actions"
         )
-    structure = yield from structure_of(parts)
+    try:
+        return (yield from _declared(parts, classes, keeps_start=True))
+    except RefusedError:
+        pass  # unless members begin in different states
+    try:
+        return (yield from _declared(parts, classes, keeps_start=False))
+    except RefusedError as refused:
+        raise UnsupportedError(str(refused)) from None
+
+
+def _declared(
+    parts: Parts, classes: list[list[int]], *, keeps_start: bool
+) -> Job[Symmetry]:
+    """Return the symmetry with some classes; `RefusedError` if there is none."""
+    components = parts.network.components
+    structure = yield from structure_of(parts, keeps_start=keeps_start)
     effort = Effort(None)
     stable = yield from refined(structure, structure.colours[None], effort)
     assert stable is not None  # one colouring is like itself
@@ -62,8 +77,8 @@ def declared_symmetry(
             action = yield from _verified(structure, parts, stable[0], firsts, effort)
             yield from assembly.add(action)
         except RefusedError as refused:
-            listed = ", ".join(network.components[c].name for c in firsts)
-            raise UnsupportedError(f"{listed} are not symmetric: {refused}") from None
+            listed = ", ".join(components[c].name for c in firsts)
+            raise RefusedError(f"{listed} are not symmetric: {refused}") from None
     return (yield from assembly.symmetry())
 
 
