@@ -13,15 +13,27 @@ if TYPE_CHECKING:
     from ltlpipe.reduction.automorphisms.group import Group
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.permuted.lifting import SystemStep
+    from ltlpipe.systems.lts import Network
 
 
 class NetworkSide:
-    """A network, as `ltlpipe.strategies.automorphisms` asks for it."""
+    """A network, as `ltlpipe.strategies.automorphisms` asks for it.
 
-    def __init__(self, product: Any) -> None:
+    Parameters
+    ----------
+    product : Product
+        Of the network.
+    system : Network
+        What it was before it was trimmed.
+    declared : sequence of str
+        What users say of its symmetry; nothing else is looked for.
+    """
+
+    def __init__(self, product: Any, system: Network, declared: Sequence[str]) -> None:
         from ltlpipe.reduction.alphabet import letters_of
         from ltlpipe.systems.views import NetworkView
 
+        self._system, self._declared = system, declared
         self._network = product.trimmed.network
         self._letters = letters_of(self._network, product.trimmed.actions)
         self._table = product.table
@@ -31,6 +43,10 @@ class NetworkSide:
 
     def group(self) -> Job[Group]:
         """Return the group of the network and the property."""
+        from ltlpipe.reduction.automorphisms.declared import (
+            declared_permutations,
+            group_of_declared,
+        )
         from ltlpipe.reduction.automorphisms.letters import letter_classes
         from ltlpipe.reduction.automorphisms.networks import group_of_network
 
@@ -38,7 +54,10 @@ class NetworkSide:
         if self._merges:
             classes = yield from letter_classes(self._table)
             self._kinds = classes[self._letters]
-        return (yield from group_of_network(self._network, self._kinds))
+        if not self._declared:
+            return (yield from group_of_network(self._network, self._kinds))
+        images = yield from declared_permutations(self._system, self._declared)
+        return (yield from group_of_declared(self._network, self._kinds, images))
 
     def uniform(self, packed: Any, acting: Group) -> Job[Any]:  # noqa: ARG002
         """Return the packed network: components that change places are as large."""

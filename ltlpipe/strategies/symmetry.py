@@ -14,6 +14,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.options import AMPLE, STABILISER, SYMMETRY
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.symmetry.group import listed
+from ltlpipe.reduction.symmetry.notation import names_of_class
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
@@ -112,8 +113,7 @@ def symmetry_of(
     from ltlpipe.reduction.symmetry.detection import find_symmetry
 
     if options.symmetric:
-        classes = [names.split(",") for names in options.symmetric]
-        declared = [[name.strip() for name in names] for names in classes]
+        declared = [names_of_class(text) for text in options.symmetric]
         given = yield from declared_symmetry(network, declared)
         return given
     named = options.wants_symmetry or options.insists_on(STABILISER)

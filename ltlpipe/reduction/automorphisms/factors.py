@@ -71,7 +71,7 @@ def _factor(
     listed = yield from enumerated(generators, min(MAX_LISTED, room), ticks)
     if listed is not None:
         return Factor(fields, listed, none, len(listed) + 1)
-    tried = yield from _conjugates(generators, min(MAX_CONJUGATES, room), ticks)
+    tried = yield from conjugates(generators, min(MAX_CONJUGATES, room), ticks)
     members = yield from members_of(space, tried, ticks)
     swaps = members.swaps(min(MAX_TRIED, room))
     if swaps is not None:
@@ -108,7 +108,7 @@ def _split(
     ]
 
 
-def _conjugates(
+def conjugates(
     generators: list[np.ndarray], most: int, ticks: Ticks
 ) -> Job[np.ndarray]:
     """Return generators, their inverses, and what these make of each other."""

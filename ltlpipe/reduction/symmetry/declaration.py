@@ -84,26 +84,41 @@ def _declared(
 
 def _components(network: Network, names: Sequence[Sequence[str]]) -> list[list[int]]:
     """Return the numbers of the named components, class by class."""
-    numbers = {c.name: k for k, c in enumerate(network.components)}
-    count = Counter(c.name for c in network.components)
     if not names:
         raise UnsupportedError("no components are named that are symmetric")
-    seen: set[str] = set()
     for class_ in names:
-        if len(class_) < 2:
-            raise UnsupportedError(
-                "a class of symmetric components has two at least, not "
-                + (repr(class_[0]) if class_ else "none")
-            )
-        for name in class_:
-            if not name or name not in numbers:
-                raise UnsupportedError(_unknown(name, [n for n in numbers if n]))
-            if count[name] > 1:
-                raise UnsupportedError(f"{count[name]} components are called {name!r}")
-            if name in seen:
-                raise UnsupportedError(f"component {name!r} is named twice")
-            seen.add(name)
-    return [[numbers[name] for name in class_] for class_ in names]
+        check_class(class_)
+    numbers = iter(component_numbers(network, [n for own in names for n in own]))
+    return [[next(numbers) for _ in class_] for class_ in names]
+
+
+def check_class(names: Sequence[str]) -> None:
+    """Raise UnsupportedError if a class has fewer than two names."""
+    if len(names) < 2:
+        raise UnsupportedError(
+            "a class of symmetric components has two at least, not "
+            + (repr(names[0]) if names else "none")
+        )
+
+
+def component_numbers(network: Network, names: Sequence[str]) -> list[int]:
+    """Return the numbers of the components with some names, each named once.
+
+    `UnsupportedError` says which name is unknown, of several components, or there
+    twice.
+    """
+    numbers = {c.name: k for k, c in enumerate(network.components)}
+    count = Counter(c.name for c in network.components)
+    seen: set[str] = set()
+    for name in names:
+        if not name or name not in numbers:
+            raise UnsupportedError(_unknown(name, [n for n in numbers if n]))
+        if count[name] > 1:
+            raise UnsupportedError(f"{count[name]} components are called {name!r}")
+        if name in seen:
+            raise UnsupportedError(f"component {name!r} is named twice")
+        seen.add(name)
+    return [numbers[name] for name in names]
 
 
 def _unknown(name: str, known: list[str]) -> str:
