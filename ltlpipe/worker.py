@@ -38,6 +38,7 @@ OPERATIONS = {
     "constrain": "ltlpipe.automata.translating:product_text",
     "contains violations": "ltlpipe.automata.containment:are_contained",
     "equivalent formulas": "ltlpipe.logic.actions:are_equivalent",
+    "extend permutations": "ltlpipe.reduction.automorphisms.graph:extend_permutations",
     "erasable formula": "ltlpipe.logic.erasable:is_erasable_text",
     "erasable table": "ltlpipe.automata.erasures:is_erasable_table",
     "explain": "ltlpipe.batch.analyzing:explained",

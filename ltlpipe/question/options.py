@@ -20,6 +20,7 @@ from ltlpipe.question.option import (
     Option,
 )
 from ltlpipe.reduction.components.groups import MAX_COMPONENT_STATES
+from ltlpipe.reduction.symmetry.notation import is_permutation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
@@ -315,8 +316,11 @@ class Options:
     )
     symmetric: tuple[str, ...] = _option(
         (),
-        "Interchangeable components; by default they are detected.",
-        "P1,P2,P3",
+        "Interchangeable components, or a permutation of components; by default they "
+        "are detected.",
+        "P1,P2,P3|(P1 P2 P3)",
+        "A permutation takes each component of a cycle to the next one, and is for "
+        "--reduce automorphisms.",
         systems=NETWORKS,
     )
     visible: str | None = _option(
@@ -413,18 +417,31 @@ class Options:
                 f"--ndfs-stack-test is for --emptiness={DECOUPLED_NDFS}, not for "
                 f"{self.emptiness}"
             )
-        named = self.emptiness in POWERSET or self.insists_on(STABILISER)
-        if self.symmetric and not (named or self.reduces(SYMMETRY)):
-            raise UnsupportedError(
-                f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
-                "out"
-            )
+        if self.symmetric:
+            self._check_symmetric()
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
                 if name not in REDUCTION_NAMES:
                     raise UnsupportedError(
                         f"--reduce={name}: expected one of {', '.join(REDUCTION_NAMES)}"
                     )
+
+    def _check_symmetric(self) -> None:
+        """Raise UnsupportedError if nothing takes the symmetry that is declared."""
+        if self.insists_on(AUTOMORPHISMS):
+            return
+        named = self.emptiness in POWERSET or self.insists_on(STABILISER)
+        if not (named or self.reduces(SYMMETRY)):
+            raise UnsupportedError(
+                f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
+                "out"
+            )
+        for text in self.symmetric:
+            if is_permutation(text):
+                raise UnsupportedError(
+                    f"{text} is a permutation, no class: it requires "
+                    f"--reduce={AUTOMORPHISMS}"
+                )
 
     def _check_keeping(self, keeping: str) -> None:
         """Raise UnsupportedError where there are no rows of one worker."""
@@ -497,7 +514,8 @@ class Options:
     @property
     def wants_symmetry(self) -> bool:
         """Whether the user names symmetry, as a reduction or by a search."""
-        declared = self.symmetric and not self.insists_on(STABILISER)
+        of_states = self.insists_on(STABILISER) or self.insists_on(AUTOMORPHISMS)
+        declared = self.symmetric and not of_states
         return bool(declared or self.insists_on(SYMMETRY) or self.emptiness in POWERSET)
 
     @property

@@ -16,9 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ltlpipe.logic.propositions.syntax import Indexed, Operation, Taken
 from ltlpipe.question.answer import Run
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import NetworkQuestion, with_components
@@ -27,19 +24,17 @@ from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.strategies import components
 from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_acceptance
+from ltlpipe.strategies.moved_models import ModelSide
+from ltlpipe.strategies.moved_networks import NetworkSide
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.reduction.automorphisms.group import Group
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.permuted.lifting import SystemStep
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.packing import PackedSystem
 
@@ -85,9 +80,10 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
             raise NotApplicableError(f"--reduce={COMPONENTS}: the system has none")
         composed = yield from components.composed_if_named(question, network, trace)
     product, plan = yield from _product(question, composed, trace)
-    side = _side_of(question, product)
+    side = _side_of(question, product, composed)
     acting = yield from side.group()
-    trace.plan = plan.reduced_by(AUTOMORPHISMS, _reason(acting))
+    declared = bool(question.options.symmetric)
+    trace.plan = plan.reduced_by(AUTOMORPHISMS, _reason(acting, declared=declared))
     quotient = QuotientProduct(product, side, acting, trace.plan)
     answer = yield from search_states(question, quotient, trace)
     if answer.run is not None:
@@ -121,7 +117,7 @@ class QuotientProduct:
     """The product of the orbits of a system and an automaton."""
 
     product: Product  # of the system itself
-    side: _NetworkSide | _ModelSide
+    side: NetworkSide | ModelSide
     acting: Group
     plan: Plan
     reductions: tuple[str, ...] | None = None
@@ -160,143 +156,31 @@ class QuotientProduct:
         return self.product.needed_bytes(packed)
 
 
-class _NetworkSide:
-    """What is particular to networks."""
-
-    def __init__(self, product: Any) -> None:
-        from ltlpipe.reduction.alphabet import letters_of
-        from ltlpipe.systems.views import NetworkView
-
-        self._network = product.trimmed.network
-        self._letters = letters_of(self._network, product.trimmed.actions)
-        self._table = product.table
-        # Ample sets see which actions are visible, whatever the automaton tells apart.
-        self._merges = product.visible is None
-        self._view = NetworkView(self._network, limited=False)
-
-    def group(self) -> Job[Group]:
-        """Return the group of the network and the property."""
-        from ltlpipe.reduction.automorphisms.letters import letter_classes
-        from ltlpipe.reduction.automorphisms.networks import group_of_network
-
-        self._kinds = self._letters
-        if self._merges:
-            classes = yield from letter_classes(self._table)
-            self._kinds = classes[self._letters]
-        return (yield from group_of_network(self._network, self._kinds))
-
-    def uniform(self, packed: Any, acting: Group) -> Job[Any]:  # noqa: ARG002
-        """Return the packed network: components that change places are as large."""
-        yield from ()
-        return packed
-
-    def fields(self, packed: Any) -> tuple[Any, Any]:
-        """Return the fields of the components, and what their values mean."""
-        return packed.fields, packed.local_states
-
-    def kind(self, action: int) -> int:
-        """Return what the property tells apart of an action."""
-        return int(self._kinds[action])
-
-    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
-        """Yield the steps of a state."""
-        from ltlpipe.search.permuted.lifting import SystemStep
-
-        for step in self._view.each_step(tuple(state)):
-            local: Any = step.state
-            yield SystemStep(step.action, self.kind(step.action), local)
-
-
-class _ModelSide:
-    """What is particular to nets and DVE models."""
-
-    def __init__(self, question: ModelQuestion, table: PropertyAutomaton) -> None:
-        self._question, self._table = question, table
-        self._model: Any = question.system
-        self._propositions = list(question.propositions.values())
-        self._taken = [t for p in self._propositions for t in _taken_in(p)]
-
-    def group(self) -> Job[Group]:
-        """Return the group of the model and the property."""
-        from ltlpipe.reduction.automorphisms.expressions import Propositions
-        from ltlpipe.reduction.automorphisms.letters import letter_classes
-        from ltlpipe.reduction.automorphisms.nets import group_of_net
-        from ltlpipe.reduction.automorphisms.programs import group_of_program
-        from ltlpipe.systems.pnml.structure import Net
-
-        yield from self._question.prepared()
-        group_of = group_of_net if isinstance(self._model, Net) else group_of_program
-        classes = yield from letter_classes(self._table)
-        asked = Propositions(self._propositions, classes)
-        return (yield from group_of(self._model, asked))
-
-    def uniform(self, packed: Any, acting: Group) -> Job[Any]:
-        """Return a packed model in which fields that change places are as wide."""
-        from ltlpipe.systems.pnml.packing import PackedNet
-
-        if not isinstance(packed, PackedNet):
-            yield from ()
-            return packed
-        widths = packed.widths
-        orbits = acting.orbits()
-        wide = np.zeros(len(orbits), dtype=np.int64)
-        np.maximum.at(wide, orbits, widths.bits)
-        in_doubt = np.zeros(len(orbits), dtype=np.bool_)
-        np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
-        bits = tuple(wide[orbits].tolist())
-        proven = tuple(np.logical_not(in_doubt[orbits]).tolist())
-        if bits == tuple(widths.bits) and proven == tuple(widths.proven):
-            yield from ()
-            return packed
-        return (yield from packed.repacked(replace(widths, bits=bits, proven=proven)))
-
-    def fields(self, packed: Any) -> tuple[Any, Any]:
-        """Return the fields of the variables; their values are what they are."""
-        return packed.places, None
-
-    def kind(self, action: int) -> int:
-        """Return which propositions about steps an action makes true, as bits."""
-        return sum(
-            1 << k for k, taken in enumerate(self._taken) if action in taken.actions
-        )
-
-    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
-        """Yield the steps of a valuation."""
-        from ltlpipe.search.permuted.lifting import SystemStep
-
-        for step in self._model.each_step(tuple(state)):
-            yield SystemStep(step.action, self.kind(step.action), step.state)
-
-
-def _side_of(question: Question, product: Any) -> _NetworkSide | _ModelSide:
+def _side_of(
+    question: Question, product: Any, composed: components.Composed | None
+) -> NetworkSide | ModelSide:
     if isinstance(question, ModelQuestion):
-        return _ModelSide(question, product.table)
-    return _NetworkSide(product)
+        return ModelSide(question, product.table)
+    network: Any = question
+    system = network.system if composed is None else composed.reduced.network
+    return NetworkSide(product, system, question.options.symmetric)
 
 
-def _taken_in(expression: Expression) -> list[Taken]:
-    """Return the parts of an expression that are about steps."""
-    if isinstance(expression, Taken):
-        return [expression]
-    if isinstance(expression, Operation):
-        return [t for operand in expression.operands for t in _taken_in(operand)]
-    return _taken_in(expression.index) if isinstance(expression, Indexed) else []
-
-
-def _reason(acting: Group) -> str:
+def _reason(acting: Group, *, declared: bool) -> str:
     """Say which group the quotient is by."""
+    which = " generated by --symmetric" if declared else ""
     if not acting.factors:
         return (
-            f"{AUTOMORPHISMS}, which changes nothing: no permutation but the identity "
-            "leaves both the system and the property as they are"
+            f"{AUTOMORPHISMS}, which changes nothing: no permutation{which} but the "
+            "identity leaves both the system and the property as they are"
         )
     moved = sum(len(factor.fields) for factor in acting.factors)
     what = "components" if acting.space.first is not None else "variables"
     if acting.order is not None:
-        number = f"{acting.order:,} permutations of {moved} {what} leave"
+        number = f"{acting.order:,} permutations of {moved} {what}{which} leave"
         kind = "each orbit has one representative"
     else:
-        number = f"a large group of permutations of {moved} {what} leaves"
+        number = f"a large group of permutations of {moved} {what}{which} leaves"
         kind = "an orbit may have several representatives, which local search finds"
     return (
         f"{AUTOMORPHISMS}, because {number} the system and the property as they are; "

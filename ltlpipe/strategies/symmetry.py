@@ -14,6 +14,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.options import AMPLE, STABILISER, SYMMETRY
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.symmetry.group import listed
+from ltlpipe.reduction.symmetry.notation import names_of_class
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
@@ -112,8 +113,7 @@ def symmetry_of(
     from ltlpipe.reduction.symmetry.detection import find_symmetry
 
     if options.symmetric:
-        classes = [names.split(",") for names in options.symmetric]
-        declared = [[name.strip() for name in names] for names in classes]
+        declared = [names_of_class(text) for text in options.symmetric]
         given = yield from declared_symmetry(network, declared)
         return given
     named = options.wants_symmetry or options.insists_on(STABILISER)
@@ -149,6 +149,8 @@ def _search(
     from ltlpipe.search.powerset.runs import SetRuns
     from ltlpipe.search.powerset.searching import PowersetSearch
     from ltlpipe.search.symmetric.concretise import Underlying, run_through
+    from ltlpipe.search.symmetric.orbits import stabiliser
+    from ltlpipe.search.symmetric.starts import from_initial_state
     from ltlpipe.search.symmetric.tables import product_bytes, symbolic_product
     from ltlpipe.systems.packing import pack_network
 
@@ -178,6 +180,8 @@ def _search(
         sets = yield from SetRuns(search).accepting()
         underlying = Underlying(symmetry, packed, table, letters, stutter=stutter)
         found = yield from run_through(underlying, search, sets)
+        blocks = yield from stabiliser(symmetry, table, letters)
+        found = from_initial_state(symmetry, blocks, found)
         return Run(found.actions, found.states, found.length)
 
     limit = options.max_states

@@ -135,6 +135,15 @@ class PackedNetwork(PackedSystem):
             states[:, i] = names[value.astype(np.int64)]
         return states
 
+    def rows_of(self, states: np.ndarray) -> np.ndarray:
+        """Return rows, uint64[n, w], of local states int[n, n_components]."""
+        rows = np.zeros((len(states), len(self.initial)), dtype=np.uint64)
+        fields = zip(self.fields, self.local_states, states.T, strict=True)
+        for field, known, own in fields:
+            values = np.searchsorted(known, own).astype(np.uint64)
+            rows[:, field.word] |= values << np.uint64(field.shift)
+        return rows
+
 
 def pack_network(
     network: Network,

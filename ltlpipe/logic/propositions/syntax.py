@@ -20,6 +20,8 @@ _LEVELS = {
 }
 _SIGN = max(_LEVELS.values())
 
+COMMUTATIVE = frozenset({"+", "*", "==", "&&", "||"})
+"""Operators whose operands may change places: all operands have a value everywhere."""
 
 KEYWORDS = ("true", "false", "not", "and", "or", "xor", "imply")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import (
+    COMMUTATIVE,
     Deadlock,
     Indexed,
     Number,
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
     from ltlpipe.reduction.automorphisms.graph import ColouredGraph
     from ltlpipe.reduction.automorphisms.group import Group, Space
     from ltlpipe.runtime.jobs import Job
-
-COMMUTATIVE = frozenset({"+", "*", "==", "!=", "&", "|", "^"})
-"""Operators whose operands may change places.
-
-Those that may leave their second operand unevaluated are not among them.
-"""
 
 
 class Propositions(NamedTuple):
@@ -150,13 +145,19 @@ def _drawn(
         return draw_ordered(graph, "indexed", [index, *own])
     if isinstance(expression, Operation):
         operands = [_drawn(graph, o, variables, actions) for o in expression.operands]
-        return draw_operation(graph, expression.operator, operands)
+        commutes = expression.operator in COMMUTATIVE
+        return draw_operation(graph, expression.operator, operands, commutes=commutes)
     raise TypeError(f"{expression} is not bound")
 
 
-def draw_operation(graph: ColouredGraph, operator: str, operands: list[int]) -> int:
-    """Add the vertex of an operator, above those of its operands."""
-    if operator in COMMUTATIVE and len(set(operands)) == len(operands):
+def draw_operation(
+    graph: ColouredGraph, operator: str, operands: list[int], *, commutes: bool
+) -> int:
+    """Add the vertex of an operator, above those of its operands.
+
+    If it `commutes`, these may change places.
+    """
+    if commutes and len(set(operands)) == len(operands):
         return graph.add(("operator", operator), *operands)
     return draw_ordered(graph, ("operator", operator), operands)
 

@@ -24,12 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.reduction.automorphisms.graph import PHASE
-from ltlpipe.reduction.automorphisms.group import Factor, Group
-from ltlpipe.reduction.automorphisms.members import (
-    ENTRIES_PER_TICK,
-    Members,
-    enumerated,
-)
+from ltlpipe.reduction.automorphisms.group import ENTRIES_PER_TICK, Factor, Group
+from ltlpipe.reduction.automorphisms.members import enumerated, members_of
 from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
@@ -75,8 +71,8 @@ def _factor(
     listed = yield from enumerated(generators, min(MAX_LISTED, room), ticks)
     if listed is not None:
         return Factor(fields, listed, none, len(listed) + 1)
-    tried = yield from _conjugates(generators, min(MAX_CONJUGATES, room), ticks)
-    members = Members(space, tried)
+    tried = yield from conjugates(generators, min(MAX_CONJUGATES, room), ticks)
+    members = yield from members_of(space, tried, ticks)
     swaps = members.swaps(min(MAX_TRIED, room))
     if swaps is not None:
         fields = members.ordered(fields)
@@ -95,13 +91,8 @@ def _split(
     """Return generators by the fields that they move, as far as these are separate."""
     parts: list[tuple[set[int], list[np.ndarray]]] = []
     for generator in generators:
-        state_moved = generator != np.arange(space.n_points)
-        if space.first is None:
-            moved = set(np.flatnonzero(state_moved).tolist())
-        else:
-            points = np.flatnonzero(state_moved)
-            own = np.searchsorted(space.first, points, side="right") - 1
-            moved = set(own.tolist())
+        points = np.flatnonzero(generator != np.arange(space.n_points))
+        moved = set(space.fields_at(points).tolist())
         joined = [generator]
         others = []
         for fields, own_generators in parts:
@@ -117,7 +108,7 @@ def _split(
     ]
 
 
-def _conjugates(
+def conjugates(
     generators: list[np.ndarray], most: int, ticks: Ticks
 ) -> Job[np.ndarray]:
     """Return generators, their inverses, and what these make of each other."""

@@ -19,8 +19,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.reduction.automorphisms.graph import PHASE
+from ltlpipe.runtime.ticks import Ticks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from ltlpipe.runtime.jobs import Job
+
+ENTRIES_PER_TICK = 200
+"""Entries of elements that are looked at in a microsecond, roughly."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +52,17 @@ class Space:
         """How many points there are."""
         return self.n_fields if self.first is None else int(self.first[-1])
 
+    def fields_at(self, points: np.ndarray) -> np.ndarray:
+        """Return the fields of points, int64 of the same shape."""
+        if self.first is None:
+            return points.astype(np.int64)
+        return np.searchsorted(self.first, points, side="right") - 1
+
     def fields_of(self, elements: np.ndarray) -> np.ndarray:
         """Return int64[n, n_fields], where elements int32[n, n_points] take fields."""
         if self.first is None:
             return elements.astype(np.int64)
-        leading = elements[:, self.first[:-1]]
-        return np.searchsorted(self.first, leading, side="right") - 1
+        return self.fields_at(elements[:, self.first[:-1]])
 
     def images(self, elements: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Return what elements int32[n, n_points] make of a state, int64[n, n_fields].
@@ -112,8 +125,9 @@ class Group:
         orders = [factor.order for factor in self.factors if factor.order is not None]
         return prod(orders) if self.exact else None
 
-    def orbits(self) -> np.ndarray:
+    def orbits(self) -> Job[np.ndarray]:
         """Return the least point that each one is taken to, int64[n_points]."""
+        ticks = Ticks(PHASE)
         least = np.arange(self.space.n_points)
         for factor in self.factors:
             before = np.full_like(least, -1)
@@ -122,6 +136,8 @@ class Group:
                 for element in factor.elements:
                     least = np.minimum(least, least[element])
                     least[element] = np.minimum(least[element], least)
+                    if ticks.over(1 + len(least) / ENTRIES_PER_TICK):
+                        yield ticks.progress
         return least
 
     def normalised(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,10 +9,13 @@ all permutations.
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import factorial, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ltlpipe.reduction.automorphisms.group import ENTRIES_PER_TICK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,26 +26,35 @@ if TYPE_CHECKING:
 
     Class = list[np.ndarray]  # int64[k] each: points of members that correspond
 
-ENTRIES_PER_TICK = 200
+
+def members_of(space: Space, elements: np.ndarray, ticks: Ticks) -> Job[Members]:
+    """Return the classes that swaps among some elements, int32[n, n_points], make."""
+    members = Members(space)
+    swaps = yield from members.candidates(elements, ticks)
+    targets = space.fields_of(swaps)
+    moved = targets != np.arange(space.n_fields)
+    common = moved.astype(np.float32) @ moved.T.astype(np.float32)
+    for number, (swap, target) in enumerate(zip(swaps, targets, strict=True)):
+        halves = np.flatnonzero(2 * common[number] == common[number, number])
+        members.add(swap, _member(moved[number], target, moved[halves]))
+        if ticks.over(20 + 5 * len(halves) + moved.size / ENTRIES_PER_TICK):
+            yield ticks.progress
+    return members
 
 
 class Members:
-    """The classes that swaps among some elements, int32[n, n_points], make."""
+    """The classes that swaps make; `members_of` adds them."""
 
-    def __init__(self, space: Space, elements: np.ndarray) -> None:
+    def __init__(self, space: Space) -> None:
         self._space = space
         self._classes: dict[frozenset[int], Class] = {}  # by the fields of each member
         self._taken: set[int] = set()  # fields of members
-        swaps = self._candidates(elements)
-        targets = space.fields_of(swaps)
-        moved = targets != np.arange(space.n_fields)
-        common = moved.astype(np.float32) @ moved.T.astype(np.float32)
-        for number, (swap, target) in enumerate(zip(swaps, targets, strict=True)):
-            halves = np.flatnonzero(2 * common[number] == common[number, number])
-            member = self._member(moved[number], target, moved[halves])
-            self._exchange(swap, member)
+
+    @cached_property
+    def _found(self) -> list[Class]:
+        """All classes, once they are known, with their members in order."""
         found = {id(c): c for c in self._classes.values()}.values()
-        self._found = [sorted(own, key=lambda points: points.min()) for own in found]
+        return [sorted(own, key=lambda points: points.min()) for own in found]
 
     @property
     def order(self) -> int:
@@ -56,7 +68,7 @@ class Members:
         """
         order: dict[int, None] = {}
         for own in self._found:
-            rows = np.stack([self._fields_of(points) for points in own])
+            rows = np.stack([self._space.fields_at(points) for points in own])
             order.update(dict.fromkeys(rows.T.ravel().tolist()))
         order.update(dict.fromkeys(fields.tolist()))
         return np.array(list(order), dtype=np.int64)
@@ -91,10 +103,15 @@ class Members:
         product: np.ndarray = after[element]
         return product
 
-    def _candidates(self, elements: np.ndarray) -> np.ndarray:
+    def candidates(self, elements: np.ndarray, ticks: Ticks) -> Job[np.ndarray]:
         """Return the elements that may be swaps, those that move little first."""
         points = np.arange(self._space.n_points)
-        kept = [e for e in elements if self._may_swap(e, points)]
+        kept = []
+        for element in elements:
+            if self._may_swap(element, points):
+                kept.append(element)
+            if ticks.over(20 + len(points) / ENTRIES_PER_TICK):
+                yield ticks.progress
         kept.sort(key=lambda e: int((e != points).sum()))
         return np.array(kept, dtype=np.int32).reshape(-1, len(points))
 
@@ -102,36 +119,14 @@ class Members:
         moved = element != points
         if (element[element] != points).any():
             return False
-        stays = self._fields_of(element) == self._fields_of(points)
+        stays = self._space.fields_at(element) == self._space.fields_at(points)
         return not (moved & stays).any()
 
-    def _member(
-        self, moved: np.ndarray, target: np.ndarray, others: np.ndarray
-    ) -> list[int]:
-        """Return the fields of one of the members that a swap exchanges.
-
-        Parameters
-        ----------
-        moved, target : bool[n_fields], int64[n_fields]
-            Which fields the swap moves, and where it takes each.
-        others : bool[n, n_fields]
-            What elements move that have half of that in common with it.
-        """
-        # Any two halves do where there are no more than two members.
-        member = moved & (np.arange(len(target)) < target)
-        for other in others:
-            half = moved & other
-            if not (half & half[target]).any():
-                member = half
-                break
-        found: list[int] = np.flatnonzero(member).tolist()
-        return found
-
-    def _exchange(self, swap: np.ndarray, member: list[int]) -> None:
+    def add(self, swap: np.ndarray, member: list[int]) -> None:
         """Put two members into one class, unless they overlap with others."""
         points = np.concatenate([self._points(field) for field in member])
         pair = (points, swap[points].astype(np.int64))
-        keys = [frozenset(self._fields_of(own).tolist()) for own in pair]
+        keys = [frozenset(self._space.fields_at(own).tolist()) for own in pair]
         for key in keys:
             if key not in self._classes and key & self._taken:
                 return
@@ -145,22 +140,39 @@ class Members:
         order = np.argsort(own)[np.searchsorted(np.sort(own), swap[at])]
         joined = first + [other[order] for other in second]
         for other in joined:
-            self._classes[frozenset(self._fields_of(other).tolist())] = joined
+            self._classes[frozenset(self._space.fields_at(other).tolist())] = joined
 
     def _of(self, own: Class, key: frozenset[int]) -> np.ndarray:
         """Return the points of the member of a class that has some fields."""
-        (found,) = (p for p in own if key == frozenset(self._fields_of(p).tolist()))
+        at = self._space.fields_at
+        (found,) = (p for p in own if key == frozenset(at(p).tolist()))
         return found
-
-    def _fields_of(self, points: np.ndarray) -> np.ndarray:
-        if self._space.first is None:
-            return points
-        return np.searchsorted(self._space.first, points, side="right") - 1
 
     def _points(self, field: int) -> np.ndarray:
         if self._space.first is None:
             return np.array([field])
         return np.arange(*self._space.first[field : field + 2].tolist())
+
+
+def _member(moved: np.ndarray, target: np.ndarray, others: np.ndarray) -> list[int]:
+    """Return the fields of one of the members that a swap exchanges.
+
+    Parameters
+    ----------
+    moved, target : bool[n_fields], int64[n_fields]
+        Which fields the swap moves, and where it takes each.
+    others : bool[n, n_fields]
+        What elements move that have half of that in common with it.
+    """
+    # Any two halves do where there are no more than two members.
+    member = moved & (np.arange(len(target)) < target)
+    for other in others:
+        half = moved & other
+        if not (half & half[target]).any():
+            member = half
+            break
+    found: list[int] = np.flatnonzero(member).tolist()
+    return found
 
 
 def enumerated(

@@ -31,21 +31,31 @@ def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
 
     kinds : int64[n_actions], what the property tells apart of actions.
     """
-    first = np.cumsum([0, *(c.n_states for c in network.components)])
+    space = space_of(network)
     generators = []
     # What keeps the initial state generates a part of the group, often with elements
     # that move little: they are the better ones to try.
     for keeps_initial in (True, False):
-        graph = yield from _drawn(network, kinds, first, keeps_initial=keeps_initial)
-        generators.append((yield from graph.automorphisms(int(first[-1]))))
-    space = Space(len(network.components), first)
+        graph, _ = yield from drawn(network, kinds, keeps_initial=keeps_initial)
+        generators.append((yield from graph.automorphisms(space.n_points)))
     return (yield from grouped(space, np.concatenate(generators)))
 
 
-def _drawn(
-    network: Network, kinds: np.ndarray, first: np.ndarray, *, keeps_initial: bool
-) -> Job[ColouredGraph]:
-    """Return the graph of a network, whose first vertices are the local states."""
+def space_of(network: Network) -> Space:
+    """Return what the group of a network acts on."""
+    first = np.cumsum([0, *(c.n_states for c in network.components)])
+    return Space(len(network.components), first)
+
+
+def drawn(
+    network: Network, kinds: np.ndarray, *, keeps_initial: bool
+) -> Job[tuple[ColouredGraph, list[int]]]:
+    """Return the graph of a network, and the vertices of its components.
+
+    The first vertices are the local states; kinds are those of `group_of_network`.
+    """
+    first = space_of(network).first
+    assert first is not None
     ticks = Ticks(PHASE)
     graph = ColouredGraph()
     for component in network.components:
@@ -80,7 +90,7 @@ def _drawn(
             graph.add("enters", leaves, base + target)
             if ticks.over(2):
                 yield ticks.progress
-    return graph
+    return graph, components
 
 
 def _accepts(component: LTS, state: int) -> bool:

@@ -23,6 +23,7 @@ from ltlpipe.reduction.automorphisms.graph import PHASE, ColouredGraph
 from ltlpipe.reduction.automorphisms.group import Space
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.dve.expressions import (
+    COMMUTATIVE,
     Binary,
     Element,
     Lookup,
@@ -155,4 +156,5 @@ class _Drawing:
             return self.graph.add(("unary", expression.op), operand)
         assert isinstance(expression, Binary)
         operands = [self.drawn(expression.left), self.drawn(expression.right)]
-        return draw_operation(self.graph, expression.op, operands)
+        commutes = expression.op in COMMUTATIVE
+        return draw_operation(self.graph, expression.op, operands, commutes=commutes)

@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
+    COMMUTATIVE,
     Deadlock,
     Number,
     Operation,
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.pnml.coloured.net import Colour, ColouredNet
     from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
-
-COMMUTATIVE = frozenset({"+", "*", "==", "!=", "&&", "||"})
-"""Operators whose operands may change places; all operators have a value everywhere."""
 
 
 class Cells:

@@ -52,7 +52,22 @@ def declared_symmetry(
         raise UnsupportedError(
             f"symmetry of a network with {n_nodes} local states and actions"
         )
-    structure = yield from structure_of(parts)
+    try:
+        return (yield from _declared(parts, classes, keeps_start=True))
+    except RefusedError:
+        pass  # unless members begin in different states
+    try:
+        return (yield from _declared(parts, classes, keeps_start=False))
+    except RefusedError as refused:
+        raise UnsupportedError(str(refused)) from None
+
+
+def _declared(
+    parts: Parts, classes: list[list[int]], *, keeps_start: bool
+) -> Job[Symmetry]:
+    """Return the symmetry with some classes; `RefusedError` if there is none."""
+    components = parts.network.components
+    structure = yield from structure_of(parts, keeps_start=keeps_start)
     effort = Effort(None)
     stable = yield from refined(structure, structure.colours[None], effort)
     assert stable is not None  # one colouring is like itself
@@ -62,33 +77,48 @@ def declared_symmetry(
             action = yield from _verified(structure, parts, stable[0], firsts, effort)
             yield from assembly.add(action)
         except RefusedError as refused:
-            listed = ", ".join(network.components[c].name for c in firsts)
-            raise UnsupportedError(f"{listed} are not symmetric: {refused}") from None
+            listed = ", ".join(components[c].name for c in firsts)
+            raise RefusedError(f"{listed} are not symmetric: {refused}") from None
     return (yield from assembly.symmetry())
 
 
 def _components(network: Network, names: Sequence[Sequence[str]]) -> list[list[int]]:
     """Return the numbers of the named components, class by class."""
-    numbers = {c.name: k for k, c in enumerate(network.components)}
-    count = Counter(c.name for c in network.components)
     if not names:
         raise UnsupportedError("no components are named that are symmetric")
-    seen: set[str] = set()
     for class_ in names:
-        if len(class_) < 2:
-            raise UnsupportedError(
-                "a class of symmetric components has two at least, not "
-                + (repr(class_[0]) if class_ else "none")
-            )
-        for name in class_:
-            if not name or name not in numbers:
-                raise UnsupportedError(_unknown(name, [n for n in numbers if n]))
-            if count[name] > 1:
-                raise UnsupportedError(f"{count[name]} components are called {name!r}")
-            if name in seen:
-                raise UnsupportedError(f"component {name!r} is named twice")
-            seen.add(name)
-    return [[numbers[name] for name in class_] for class_ in names]
+        check_class(class_)
+    numbers = iter(component_numbers(network, [n for own in names for n in own]))
+    return [[next(numbers) for _ in class_] for class_ in names]
+
+
+def check_class(names: Sequence[str]) -> None:
+    """Raise UnsupportedError if a class has fewer than two names."""
+    if len(names) < 2:
+        raise UnsupportedError(
+            "a class of symmetric components has two at least, not "
+            + (repr(names[0]) if names else "none")
+        )
+
+
+def component_numbers(network: Network, names: Sequence[str]) -> list[int]:
+    """Return the numbers of the components with some names, each named once.
+
+    `UnsupportedError` says which name is unknown, of several components, or there
+    twice.
+    """
+    numbers = {c.name: k for k, c in enumerate(network.components)}
+    count = Counter(c.name for c in network.components)
+    seen: set[str] = set()
+    for name in names:
+        if not name or name not in numbers:
+            raise UnsupportedError(_unknown(name, [n for n in numbers if n]))
+        if count[name] > 1:
+            raise UnsupportedError(f"{count[name]} components are called {name!r}")
+        if name in seen:
+            raise UnsupportedError(f"component {name!r} is named twice")
+        seen.add(name)
+    return [numbers[name] for name in names]
 
 
 def _unknown(name: str, known: list[str]) -> str:

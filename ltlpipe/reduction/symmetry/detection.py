@@ -1,18 +1,21 @@
 """The symmetry of a network, found.
 
 Most networks have none, and that is to be seen soon: first from the sizes of alphabets,
-then from the components and actions without local states (`outline_of`), each component
-singled out in turn.  What is left is tried pair by pair.
+then from the components and actions without local states (`candidates`).  What is left
+is tried pair by pair.
 
 Only automorphisms that exchange two members and leave all others alone are looked for,
-and only products of full symmetric groups come out.
+and only products of full symmetric groups come out.  First they have to keep the
+initial state.  Where that tells components apart which may be exchanged otherwise, a
+second look lets them move it, and what has more permutations is taken: members of a
+class then begin in different states.
 
 Limits: groups of more than `MOST_COMPONENTS` components, members with more than
 `MOST_COLUMNS` components that look alike, networks of more than `MOST_NODES` reached
-local states and actions, and refinements beyond `MOST_WORK` are given up, and with them
-symmetry that may be there.  So is a class where two members can be exchanged in several
-ways, as a server's states have symmetry of their own, and the ways that were chosen do
-not fit together.
+local states and actions, and refinements beyond `MOST_WORK` in one look are given up,
+and with them symmetry that may be there.  So is a class where two members can be
+exchanged in several ways, as a server's states have symmetry of their own, and the ways
+that were chosen do not fit together.
 """
 
 from __future__ import annotations
@@ -23,6 +26,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.reduction.symmetry.assembly import Assembly
+from ltlpipe.reduction.symmetry.candidates import (
+    candidates,
+    none_swapped,
+    shown_components,
+)
 from ltlpipe.reduction.symmetry.class_action import (
     ClassAction,
     RefusedError,
@@ -32,36 +40,25 @@ from ltlpipe.reduction.symmetry.colour_refinement import (
     Effort,
     SpentError,
     refined,
-    single_out,
 )
 from ltlpipe.reduction.symmetry.exchange import exchange
-from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.reduction.symmetry.structure import (
     MOST_NODES,
     Parts,
     Structure,
-    outline_of,
     parts_of,
     structure_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import Network
 
 MOST_WORK = 20_000_000
-"""Tuples looked at by all refinements together: about two seconds."""
-
-MOST_COMPONENTS = 256
-"""In a group of components that are tried with each other."""
+"""Tuples looked at by all refinements of one look together: about two seconds."""
 
 _SPENT = f"not found within {MOST_WORK:,} comparisons"
-
-MOST_COLUMNS = 8
-"""Of one member, among the components of one colour."""
 
 
 def find_symmetry(
@@ -74,25 +71,60 @@ def find_symmetry(
     """
     if least < 2:
         raise ValueError(f"classes have two members at least, not {least}")
-    reasons = [] if refused is None else refused
+    reasons: list[str] = []
+    found = None
     if not _some_alike(network, least):
         reasons.append(f"no {least} components have equally many labels")
-        return None
+    else:
+        parts = yield from parts_of(network)
+        found, colours = yield from _found(parts, least, reasons)
+        others: list[str] = []
+        moving, _ = yield from _found(parts, least, others, told=colours)
+        if moving and (not found or moving.n_permutations > found.n_permutations):
+            found, reasons = moving, others
+    if refused is not None:
+        refused += reasons
+    return found
+
+
+def _found(
+    parts: Parts,
+    least: int,
+    reasons: list[str],
+    *,
+    told: np.ndarray | None = None,
+) -> Job[tuple[Symmetry | None, np.ndarray]]:
+    """Look for components that can be exchanged.
+
+    Without `told`, uint64[n_components], the initial state keeps its place.  With it,
+    the initial state may be moved, and nothing is done unless there are components that
+    may be exchanged and are told apart.
+
+    Returns
+    -------
+    symmetry : Symmetry or None
+        What was found.
+    colours : uint64[n_components]
+        Different ones for components that are told apart.
+    """
     effort = Effort(MOST_WORK)
-    parts = yield from parts_of(network)
+    n_components = len(parts.network.components)
+    alike = np.zeros(n_components, dtype=np.uint64)
     try:
-        groups = yield from _hopeful_groups(parts, least, effort, reasons)
+        groups, colours = yield from candidates(
+            parts, least, effort, reasons, told=told
+        )
         if not groups:
-            return None
-        n_nodes = len(network.components) + len(network.actions) + parts.n_states
+            return None, colours
+        n_nodes = n_components + len(parts.network.actions) + parts.n_states
         if n_nodes >= MOST_NODES:
             reasons.append(f"{n_nodes:,} local states and actions are too many")
-            return None
-        structure = yield from structure_of(parts)
+            return None, alike
+        structure = yield from structure_of(parts, keeps_start=told is None)
         stable = yield from refined(structure, structure.colours[None], effort)
     except SpentError:
         reasons.append(_SPENT)
-        return None
+        return None, alike
     assert stable is not None  # one colouring is like itself
     search = _Search(structure, parts, stable[0], least, effort)
     classes: list[ClassAction] = []
@@ -101,7 +133,8 @@ def find_symmetry(
             yield from search.add_classes(group, classes, reasons)
     except SpentError:
         reasons.append(_SPENT)  # those found before are as good
-    return (yield from _assembled(structure, parts, classes, least, reasons))
+    symmetry = yield from _assembled(structure, parts, classes, least, reasons)
+    return symmetry, stable[0, :n_components]
 
 
 def _assembled(
@@ -138,102 +171,6 @@ def _some_alike(network: Network, least: int) -> bool:
         for c in network.components
     )
     return max(alike.values()) >= least
-
-
-def _hopeful_groups(
-    parts: Parts,
-    least: int,
-    effort: Effort,
-    reasons: list[str],
-) -> Job[list[dict[int, set[int]]]]:
-    """Find groups of components that the outline does not tell apart.
-
-    In each group each component has those that it may be exchanged with; the others
-    of its colour are out of the question.
-    """
-    outline = outline_of(parts)
-    stable = yield from refined(outline, outline.colours[None], effort)
-    assert stable is not None
-    colours = stable[0, : outline.n_components]
-    _, cells, sizes = np.unique(colours, return_inverse=True, return_counts=True)
-    groups = []
-    for cell in np.flatnonzero(sizes >= least):
-        components = np.flatnonzero(cells == cell)
-        if len(components) > MOST_COMPONENTS:
-            shown = _shown(parts, components)
-            reasons.append(f"{shown} are more than {MOST_COMPONENTS} that look alike")
-            continue
-        group = yield from _hopeful(outline, stable[0], components, least, effort)
-        if group:
-            groups.append(group)
-        else:
-            reasons.append(_none_swapped(parts, components))
-    if not groups and not reasons:
-        reasons.append(f"no {least} components have the same labels and transitions")
-    return groups
-
-
-def _hopeful(
-    outline: Structure,
-    stable: np.ndarray,
-    components: np.ndarray,
-    least: int,
-    effort: Effort,
-) -> Job[dict[int, set[int]]]:
-    """Find the pairs that may be exchanged in one group.
-
-    Row i of the colourings has component i singled out.  An exchange of i and j takes
-    row i to row j and leaves all components in their places but i, j and those that
-    move along; as all members of a class have equally many in the group, at most
-    len(group) / least each.  Rows that are not stable yet can already tell.
-    """
-    rows = np.tile(stable, (len(components), 1))
-    for row, component in zip(rows, components.tolist(), strict=True):
-        single_out(row, component, 0)
-    kept, possible = np.zeros(0, dtype=np.bool_), np.zeros((0, 0), dtype=np.bool_)
-
-    def look(colours: np.ndarray) -> bool:
-        nonlocal kept, possible
-        kept, possible = _possible(colours[:, components], least)
-        return bool(kept.any())
-
-    yield from refined(outline, rows, effort, look=look)
-    return {
-        int(components[i]): set(components[possible[i]].tolist())
-        for i in np.flatnonzero(kept)
-    }
-
-
-def _possible(seen: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the possible members, and the possible partners of each.
-
-    bool[k], bool[k, k]; row i of `seen`, uint64[k, k], has the colours with i
-    singled out.
-    """
-    n = len(seen)
-    most_moved = 2 * min(n // least, MOST_COLUMNS)
-    differing = (seen[:, None, :] != seen).sum(axis=2)
-    own = seen.diagonal()
-    possible = (own[:, None] == own) & (seen == seen.T) & (differing <= most_moved)
-    np.fill_diagonal(possible, val=False)
-    while True:
-        kept = possible.sum(axis=1) >= least - 1
-        if (possible <= kept[:, None] & kept).all():
-            return kept, possible
-        possible &= kept[:, None] & kept
-
-
-def _shown(parts: Parts, components: Iterable[int]) -> str:
-    own = parts.network.components
-    return listed([own[c].name or f"component {c}" for c in components])
-
-
-def _none_swapped(parts: Parts, components: Iterable[int]) -> str:
-    return (
-        f"{_shown(parts, components)} look alike, but no exchange of two of them was "
-        "found that leaves the others alone (--reduce automorphisms knows rotations, "
-        "too)"
-    )
 
 
 class _Search:
@@ -273,14 +210,14 @@ class _Search:
                         self._structure, self._parts, members, [*exchanges.values()]
                     )
                 except RefusedError as error:
-                    reasons.append(f"{_shown(self._parts, members)}: {error}")
+                    reasons.append(f"{shown_components(self._parts, members)}: {error}")
                     continue
                 classes.append(action)
                 taken.update(action.columns)
                 break
             left = [j for j in left if j not in taken]
         if (n_classes, n_reasons) == (len(classes), len(reasons)):
-            reasons.append(_none_swapped(self._parts, group))
+            reasons.append(none_swapped(self._parts, group))
 
     def _by_size(
         self, first: int, others: list[int]

@@ -12,11 +12,12 @@ members, generate all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import factorial, prod
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
+if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
 
 NO_SWAP = -1
@@ -43,9 +44,12 @@ class Symmetry:
     A swap of members i and j is an automorphism of the network: it takes the local
     states of i's components to those of j's, column by column, and back, those of
     other members to themselves, those of all other components to states of the same
-    component, and actions to actions, so that transitions go to transitions, initial
-    states to initial and accepting ones to accepting ones.  The swaps of a class
-    satisfy the relations of transpositions, so all permutations act.
+    component, and actions to actions, so that transitions go to transitions and
+    accepting states to accepting ones.  The swaps of a class satisfy the relations of
+    transpositions, so all permutations act.
+
+    Initial states need not go to initial ones: members may begin in different states,
+    but what one reaches is taken to what the other reaches.
     """
 
     network: Network
@@ -81,6 +85,11 @@ class Symmetry:
     def n_classes(self) -> int:
         """Number of classes."""
         return int(self.class_of[-1]) + 1
+
+    @property
+    def n_permutations(self) -> int:
+        """How many permutations of the members there are."""
+        return prod(map(factorial, np.bincount(self.class_of).tolist()))
 
     def names(self) -> list[list[str]]:
         """Return, class by class, the names of the members' first components."""

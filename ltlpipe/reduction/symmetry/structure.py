@@ -200,8 +200,11 @@ def _actions_of_labels(network: Network) -> np.ndarray:
     )
 
 
-def structure_of(parts: Parts) -> Job[Structure]:
-    """Represent all of a network as a structure."""
+def structure_of(parts: Parts, *, keeps_start: bool = True) -> Job[Structure]:
+    """Represent all of a network as a structure.
+
+    With `keeps_start` automorphisms keep the initial state.
+    """
     network = parts.network
     n_components, n_actions = len(network.components), len(network.actions)
     first = n_components + n_actions
@@ -218,7 +221,7 @@ def structure_of(parts: Parts) -> Job[Structure]:
         [alphabets, _pairs(owners, states, n_nodes), np.stack(steps)], axis=1
     )
     yield comparing(tuples.size)
-    kinds = yield from _kinds_of_states(parts)
+    kinds = yield from _kinds_of_states(parts, keeps_start=keeps_start)
     return Structure(
         n_components=n_components,
         n_actions=n_actions,
@@ -229,16 +232,17 @@ def structure_of(parts: Parts) -> Job[Structure]:
     )
 
 
-def outline_of(parts: Parts) -> Structure:
+def outline_of(parts: Parts, *, keeps_start: bool = True) -> Structure:
     """Return components and actions alone, pairs weighted by their transitions.
 
-    The colours of components tell apart those of different sizes.
+    The colours of components tell apart those of different sizes; weights tell
+    transitions of initial states apart, with `keeps_start`.
     """
     network = parts.network
     n_components, n_actions = len(network.components), len(network.actions)
     n_nodes = n_components + n_actions
     n_uses = len(parts.owner)
-    at_start = np.isin(parts.src, parts.starts)
+    at_start = np.isin(parts.src, parts.starts) & keeps_start
     counts = [
         np.bincount(parts.use, minlength=n_uses),
         np.bincount(parts.use[at_start], minlength=n_uses),
@@ -271,13 +275,15 @@ def _kinds(network: Network) -> np.ndarray:
     return np.array([*components, *actions], dtype=np.uint64)
 
 
-def _kinds_of_states(parts: Parts) -> Job[np.ndarray]:
+def _kinds_of_states(parts: Parts, *, keeps_start: bool) -> Job[np.ndarray]:
     """Give numbers from 5 for states, by whether they accept and how deep they lie.
 
-    uint64[n_states].  Refining would find the depths too, but in as many rounds.
+    uint64[n_states].  Refining would find the depths too, but in as many rounds.  They
+    do not count unless automorphisms keep the initial state.
     """
-    depths = yield from _depths(parts)
-    kinds = 5 + 2 * depths
+    kinds = np.full(parts.n_states, 5, dtype=np.int64)
+    if keeps_start:
+        kinds += 2 * (yield from _depths(parts))
     pairs = zip(parts.network.components, parts.reached, strict=True)
     for (component, reached), first in zip(pairs, parts.first_state, strict=False):
         if component.accepting is not None:

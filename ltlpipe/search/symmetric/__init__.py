@@ -2,6 +2,7 @@
 
 Read `layout` and `tables` first, then `members` (colours, exchanges, blocks),
 `arranging`, `product` (successors), `inclusion`, `decomposition`, and `concretise`
-(the states that sets are made of).  `orbits` and `orbit_runs` are the quotient by the
-permutations that a property never sees, for searches of states.
+(the states that sets are made of), `starts` (the first set).  `orbits` and
+`orbit_runs` are the quotient by the permutations that a property never sees, for
+searches of states.
 """

@@ -28,6 +28,12 @@ from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING, NetworkRun
 from ltlpipe.search.symmetric.orbits import exchange_two, find_step
+from ltlpipe.search.symmetric.starts import (
+    Permutation,
+    arranged,
+    initial_state,
+    transpositions,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +41,6 @@ if TYPE_CHECKING:
     from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.packing import PackedNetwork
-
-Permutation = tuple[int, ...]
-"""Where what stands in the place of each member is moved to."""
 
 _STEP_WORK = 100  # microseconds of a step, roughly
 
@@ -69,8 +72,9 @@ def lifted(
     grant = yield Progress(EXTRACTING)
     lifting = _Lifting(symmetry, packed, blocks, found)
     most = most_steps(grant.memory_bytes, len(symmetry.network.components))
-    identity = tuple(range(symmetry.n_members))
-    permutation = yield from lifting.walk(0, found.length, identity)
+    # The first representative is that of the initial state.
+    _, back = arranged(symmetry, initial_state(symmetry), blocks)
+    permutation = yield from lifting.walk(0, found.length, back)
     start = yield from lifting.state(found.length, permutation)
     n_prefix = len(lifting.actions)
     while True:
@@ -101,7 +105,7 @@ class _Lifting:
         self.packed = packed
         self.blocks = blocks
         self.found = found
-        self.representatives = _rows(packed, found.states)
+        self.representatives = packed.rows_of(found.states)
         self.actions: list[int] = []
         self.rows: list[np.ndarray] = []  # the states before them
         self._turned: dict[int, Permutation] = {}  # back from representatives
@@ -169,31 +173,3 @@ class _Lifting:
             for place, source in zip(places, ascending, strict=True):
                 back[place] = source
         return tuple(back)
-
-
-def transpositions(permutation: Permutation) -> list[tuple[int, int]]:
-    """Return exchanges of two places that make up a permutation.
-
-    Examples
-    --------
-    >>> transpositions((1, 2, 0))
-    [(0, 1), (0, 2)]
-    """
-    left = list(permutation)
-    found = []
-    for place in range(len(left)):
-        while left[place] != place:
-            other = left[place]
-            found.append((place, other))
-            left[place], left[other] = left[other], other
-    return found
-
-
-def _rows(packed: PackedNetwork, states: np.ndarray) -> np.ndarray:
-    """Return rows, uint64[n, n_words], of states int32[n, n_components]."""
-    rows = np.zeros((len(states), len(packed.initial)), dtype=np.uint64)
-    fields = zip(packed.fields, packed.local_states, states.T, strict=True)
-    for field, known, own in fields:
-        values = np.searchsorted(known, own).astype(np.uint64)
-        rows[:, field.word] |= values << np.uint64(field.shift)
-    return rows

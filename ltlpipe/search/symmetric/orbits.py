@@ -31,8 +31,9 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import called, njit
 from ltlpipe.search.symmetric.layout import Sym
 from ltlpipe.search.symmetric.members import exchange, read_colours, sort_members
-from ltlpipe.search.symmetric.phases import common_blocks, phases_of
+from ltlpipe.search.symmetric.phases import phases_of, unseen
 from ltlpipe.search.symmetric.product import is_repeated
+from ltlpipe.search.symmetric.starts import initial_row
 from ltlpipe.search.symmetric.tables import (
     IntTable,
     append_colours,
@@ -93,9 +94,7 @@ def stabiliser(
     letters : int32[n_actions], of each action.
     """
     phases = yield from phases_of(symmetry, automaton, letters)
-    classes: list[int] = symmetry.class_of.tolist()
-    partitions = [phase.blocks for own in phases for phase in own]
-    return common_blocks([tuple(map(classes.index, classes)), *set(partitions)])
+    return unseen(symmetry, phases)
 
 
 def orbit_bytes(symmetry: Symmetry, packed: PackedNetwork) -> int:
@@ -134,7 +133,12 @@ def orbits(
     ints.header[Sym.OWN_COLOURS] = ints.append(room)
     ints.header[Sym.STEP_COLOURS] = ints.append(room)
     ints.header[Sym.NETWORK] = ints.append(packed.ints)
-    return replace(packed, expand=expand_orbits, ints=ints.joined())
+    return replace(
+        packed,
+        expand=expand_orbits,
+        ints=ints.joined(),
+        initial=initial_row(symmetry, packed, blocks),
+    )
 
 
 @njit

@@ -131,6 +131,16 @@ def _alike(
     return tuple(blocks)
 
 
+def unseen(symmetry: Symmetry, phases: list[list[Phase]]) -> tuple[int, ...]:
+    """Return, for each member, the first of its block: those never told apart.
+
+    `phases` are those of all states of the property.
+    """
+    classes: list[int] = symmetry.class_of.tolist()
+    partitions = {phase.blocks for own in phases for phase in own}
+    return common_blocks([tuple(map(classes.index, classes)), *partitions])
+
+
 def common_blocks(partitions: list[tuple[int, ...]]) -> tuple[int, ...]:
     """Return the coarsest partition that is as fine as each of some."""
     if len(partitions) == 1:

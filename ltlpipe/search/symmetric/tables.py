@@ -28,8 +28,14 @@ from ltlpipe.search.symmetric.layout import (
     Sym,
     blocks_behind,
 )
-from ltlpipe.search.symmetric.phases import Phase, common_blocks, phases_of
+from ltlpipe.search.symmetric.phases import (
+    Phase,
+    common_blocks,
+    phases_of,
+    unseen,
+)
 from ltlpipe.search.symmetric.product import symbolic_successors
+from ltlpipe.search.symmetric.starts import initial_set
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -126,7 +132,7 @@ def symbolic_product(
         decompose=symbolic_decompose,
         key=symbolic_key,
         tables=_tables(table, symmetry, packed, blocks),
-        initial=_initial_set(symmetry, packed, automaton, blocks),
+        initial=_first_row(symmetry, packed, automaton, phases, blocks),
         n_marks=n_marks,
         widened=lambda: bool(table[Sym.CLOSED_MORE]),
         narrow=partial(_narrow, table),
@@ -167,21 +173,18 @@ def _tables(
     )
 
 
-def _initial_set(
+def _first_row(
     symmetry: Symmetry,
     packed: PackedNetwork,
     automaton: PropertyAutomaton,
+    phases: list[list[Phase]],
     blocks: Blocks,
 ) -> np.ndarray:
-    """Return uint64[1, n_words]: the initial state, which no permutation changes."""
-    initial = np.zeros((1, blocks.n_words), dtype=np.uint64)
-    row, extra = initial[0], packed.extra
-    row[: blocks.word] = packed.initial
+    """Return uint64[1, n_words]: the set of the initial state."""
+    row = initial_set(symmetry, packed, unseen(symmetry, phases), blocks)
+    extra = packed.extra
     row[extra.word] |= np.uint64(automaton.initial << extra.shift)
-    for member, number in enumerate(symmetry.class_of.tolist()):
-        place, at = divmod(member, blocks.per_word)
-        row[blocks.word + place] |= np.uint64(number << (at * blocks.bits))
-    return initial
+    return row[None]
 
 
 def _narrow(table: np.ndarray) -> None:

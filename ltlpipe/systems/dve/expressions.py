@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+COMMUTATIVE = frozenset({"+", "*", "==", "!=", "&", "|", "^"})
+"""Operators whose operands may change places.
+
+Those that may leave their second operand unevaluated are not among them.
+"""
+
 LOGICAL = frozenset({"&&", "||", "imply"})
 
 

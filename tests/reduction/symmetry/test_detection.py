@@ -175,20 +175,39 @@ def test_unreachable_states_do_not_count():
     assert found(Network(parts)) == [single("P0", "P1", "P2", "P3")]
 
 
-@pytest.mark.parametrize("what", ["initial", "accepting", "internal", "buchi"])
-def test_what_an_odd_one_differs_in(what):
-    def ring(i, initial=0, accepting=(0,), internal=()):
-        steps = [(0, f"a{i}", 1), (1, f"b{i}", 0), (1, f"a{i}", 1)]
-        return lts(
-            f"P{i}",
-            steps,
-            initial=initial,
-            accepting=accepting,
-            internal=internal,
-        )
+def ring(i, initial=0, accepting=(0,), internal=()):
+    """Component i, which goes from 0 to 1 and back."""
+    steps = [(0, f"a{i}", 1), (1, f"b{i}", 0), (1, f"a{i}", 1)]
+    return lts(f"P{i}", steps, initial=initial, accepting=accepting, internal=internal)
 
+
+def test_members_begin_in_different_states():
+    """All four are a class; without a way back the odd one reaches less."""
+    odd_one = [ring(0), ring(1), ring(2), ring(3, initial=1)]
+    assert found(Network(odd_one)) == [single("P0", "P1", "P2", "P3")]
+
+    two_each = [ring(0), ring(1), ring(2, initial=1), ring(3, initial=1)]
+    assert found(Network(two_each)) == [single("P0", "P1", "P2", "P3")]
+    declared = declared_symmetry(Network(two_each), [["P0", "P2"]])
+    assert_symmetry(declared)
+
+    parts = [lts(f"P{i}", [(0, f"a{i}", 1)], initial=i // 3) for i in range(4)]
+    assert found(Network(parts)) == [single("P0", "P1", "P2")]
+
+
+def test_a_server_that_serves_somebody_in_the_beginning():
+    """What moves the initial state is taken where it has more permutations."""
+    served = models.clients_and_server(4).components
+    server = served[-1]
+    busy = next(d for s, _, d in server.transitions() if s == server.initial)
+    begins = lts("server", server.transitions(), initial=busy)
+
+    assert found(Network([*served[:-1], begins])) == [single("P0", "P1", "P2", "P3")]
+
+
+@pytest.mark.parametrize("what", ["accepting", "internal", "buchi"])
+def test_what_an_odd_one_differs_in(what):
     odd = {
-        "initial": {"initial": 1},
         "accepting": {"accepting": [1]},
         "internal": {"internal": ["b3"]},
         "buchi": {"accepting": None},

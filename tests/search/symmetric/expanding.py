@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -178,8 +178,49 @@ class Expansion:
                 assert keeps == (blocks[i] == blocks[j]), (i, j)
 
 
+def watched(asked):
+    """The sets of actions that transitions of the property allow."""
+    table = asked.table
+    sets = defaultdict(set)
+    for src in range(table.n_states):
+        for letter in range(table.n_letters):
+            base = src * table.n_letters + letter
+            first, last = table.first_edge[base : base + 2].tolist()
+            told = letter & ((1 << table.system_marks) - 1)
+            own = letter >> table.system_marks
+            actions = set(np.flatnonzero(asked.letters == own).tolist())
+            for edge in range(first, last):
+                dst, marks = int(table.edge_dst[edge]), int(table.edge_marks[edge])
+                sets[src, told, dst, marks] |= actions
+    return list(sets.values())
+
+
+def beginnings(asked):
+    """What swaps that no transition of the property sees make of the initial state."""
+    symmetry, sets = asked.symmetry, watched(asked)
+    pairs = []
+    for i, j in combinations(range(symmetry.n_members), 2):
+        swap = symmetry.swap_of[i, j]
+        if swap >= 0:
+            images = symmetry.action_swaps[swap].tolist()
+            if all({images[a] for a in own} == own for own in sets):
+                pairs.append((i, j))
+    expand = Expansion(asked)
+    start = tuple(c.initial for c in asked.network.components), asked.table.initial
+    found, waiting = {start}, [start]
+    while waiting:
+        state = waiting.pop()
+        for other in {expand.swapped(state, *pair) for pair in pairs} - found:
+            found.add(other)
+            waiting.append(other)
+    return frozenset(found)
+
+
 def underlying(asked):
-    """The plain product of the network and the property."""
+    """The plain product of the network and the property.
+
+    It begins in all states that cannot be told from the initial one.
+    """
     network, table = asked.network, asked.table
     targets = []
     for component in network.components:
@@ -227,9 +268,8 @@ def underlying(asked):
                 found.add((marks, (after, int(table.edge_dst[edge]))))
         return found
 
-    initial = tuple(c.initial for c in network.components)
     return Underlying(
-        initial=frozenset({(initial, table.initial)}),
+        initial=beginnings(asked),
         steps=steps,
         n_marks=table.n_marks + int(network.has_acceptance and not table.system_marks),
     )

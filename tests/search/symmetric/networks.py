@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 from ltlpipe.systems.lts import LTS, Network
@@ -56,6 +57,18 @@ def random_symmetric(rng, *, n_clients=3, most_states=3, accepting=False, lively
         components.append(LTS.from_transitions(table, name=f"worker{w}"))
     components.append(_server(rng, shared, together, clients, lively=lively))
     return Network(components, name="symmetric")
+
+
+def elsewhere(rng, network):
+    """The same network, whose components begin in any local states.
+
+    Clients that reach different states from there are no longer interchangeable.
+    """
+    parts = [
+        replace(c, initial=rng.randrange(c.n_states)) if rng.random() < 0.7 else c
+        for c in network.components
+    ]
+    return Network(parts, name=network.name)
 
 
 def _client(steps, i, workers, goals, name):

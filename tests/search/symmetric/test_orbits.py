@@ -10,8 +10,8 @@ from ltlpipe import check
 from ltlpipe.families.client_server import client_server
 from ltlpipe.reduction.symmetry.detection import find_symmetry
 from ltlpipe.runtime.jobs import run
-from ltlpipe.search.symmetric.orbit_runs import transpositions
 from ltlpipe.search.symmetric.orbits import orbit_bytes, orbits, stabiliser
+from ltlpipe.search.symmetric.starts import transpositions
 from tests.depth import at_least, examples
 from tests.modes import INTERPRETED, output
 from tests.search.symmetric.expanding import Expansion, question, underlying

@@ -13,16 +13,25 @@ import pytest
 from ltlpipe import LTS, Network
 from tests.depth import at_least, examples
 from tests.search.powerset.properties import assert_powerset
-from tests.search.symmetric.expanding import Expansion, question, underlying
+from tests.search.symmetric.expanding import (
+    Expansion,
+    beginnings,
+    question,
+    underlying,
+)
 from tests.search.symmetric.networks import (
+    elsewhere,
     personal_formula,
     random_formula,
     random_symmetric,
 )
 
 
-def check(seed, counts):
-    """Check one symbolic product; count what came up."""
+def check(seed, counts, *, moved=False):
+    """Check one symbolic product; count what came up.
+
+    With `moved` members of classes begin in different states.
+    """
     rng = random.Random(seed)
     network = random_symmetric(
         rng,
@@ -31,6 +40,8 @@ def check(seed, counts):
         accepting=rng.random() < 0.3,
         lively=rng.random() < 0.5,
     )
+    if moved:
+        network = elsewhere(random.Random(seed), network)
     if rng.random() < 0.5:
         text = personal_formula(rng, network)
     else:
@@ -50,11 +61,22 @@ def check(seed, counts):
     for states, row in seen.sets.items():
         expand.assert_coarsest(row, states)
     counts["checked"] += 1
+    counts["several beginnings"] += len(beginnings(asked)) > 1
     counts["inclusions"] += seen.inclusions > 0
     counts["pieces"] += seen.pieces > 0
     counts["several classes"] += asked.symmetry.n_classes > 1
     counts["moved"] += bool(asked.symmetry.moved)
     counts["told"] += asked.table.system_marks > 0
+
+
+def test_members_begin_in_different_states():
+    """The first set holds the orbit of the initial state."""
+    counts = Counter()
+    for seed in range(examples(40)):
+        check(seed, counts, moved=True)
+
+    assert counts["checked"] >= at_least(20)
+    assert counts["several beginnings"] >= at_least(8)
 
 
 def test_random_ones():
@@ -114,5 +136,6 @@ def test_many_random_ones(part):
     counts = Counter()
     for seed in range(1000 + 200 * part, 1200 + 200 * part):
         check(seed, counts)
+        check(seed, Counter(), moved=True)
 
     assert counts["checked"] > 150

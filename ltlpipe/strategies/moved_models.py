@@ -1,0 +1,93 @@
+"""What the search of orbits has to know of nets and DVE models.
+
+Variables are what the group moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.logic.propositions.syntax import Indexed, Operation, Taken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.question.model import ModelQuestion
+    from ltlpipe.reduction.automorphisms.group import Group
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.permuted.lifting import SystemStep
+
+
+class ModelSide:
+    """A net or DVE model, as `ltlpipe.strategies.automorphisms` asks for it."""
+
+    def __init__(self, question: ModelQuestion, table: PropertyAutomaton) -> None:
+        self._question, self._table = question, table
+        self._model: Any = question.system
+        self._propositions = list(question.propositions.values())
+        self._taken = [t for p in self._propositions for t in _taken_in(p)]
+
+    def group(self) -> Job[Group]:
+        """Return the group of the model and the property."""
+        from ltlpipe.reduction.automorphisms.expressions import Propositions
+        from ltlpipe.reduction.automorphisms.letters import letter_classes
+        from ltlpipe.reduction.automorphisms.nets import group_of_net
+        from ltlpipe.reduction.automorphisms.programs import group_of_program
+        from ltlpipe.systems.pnml.structure import Net
+
+        yield from self._question.prepared()
+        group_of = group_of_net if isinstance(self._model, Net) else group_of_program
+        classes = yield from letter_classes(self._table)
+        asked = Propositions(self._propositions, classes)
+        return (yield from group_of(self._model, asked))
+
+    def uniform(self, packed: Any, acting: Group) -> Job[Any]:
+        """Return a packed model in which fields that change places are as wide."""
+        from ltlpipe.systems.pnml.packing import PackedNet
+
+        if not isinstance(packed, PackedNet):
+            yield from ()
+            return packed
+        widths = packed.widths
+        orbits = yield from acting.orbits()
+        wide = np.zeros(len(orbits), dtype=np.int64)
+        np.maximum.at(wide, orbits, widths.bits)
+        in_doubt = np.zeros(len(orbits), dtype=np.bool_)
+        np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
+        bits = tuple(wide[orbits].tolist())
+        proven = tuple(np.logical_not(in_doubt[orbits]).tolist())
+        if bits == tuple(widths.bits) and proven == tuple(widths.proven):
+            yield from ()
+            return packed
+        return (yield from packed.repacked(replace(widths, bits=bits, proven=proven)))
+
+    def fields(self, packed: Any) -> tuple[Any, Any]:
+        """Return the fields of the variables; their values are what they are."""
+        return packed.places, None
+
+    def kind(self, action: int) -> int:
+        """Return which propositions about steps an action makes true, as bits."""
+        return sum(
+            1 << k for k, taken in enumerate(self._taken) if action in taken.actions
+        )
+
+    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
+        """Yield the steps of a valuation."""
+        from ltlpipe.search.permuted.lifting import SystemStep
+
+        for step in self._model.each_step(tuple(state)):
+            yield SystemStep(step.action, self.kind(step.action), step.state)
+
+
+def _taken_in(expression: Expression) -> list[Taken]:
+    """Return the parts of an expression that are about steps."""
+    if isinstance(expression, Taken):
+        return [expression]
+    if isinstance(expression, Operation):
+        return [t for operand in expression.operands for t in _taken_in(operand)]
+    return _taken_in(expression.index) if isinstance(expression, Indexed) else []
