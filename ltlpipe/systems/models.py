@@ -72,7 +72,7 @@ class Model(Displayed, ABC):
 
     @property
     def has_colours(self) -> bool:
-        """Whether it is a symmetric net, unfolded."""
+        """Whether it is a symmetric net."""
         return False
 
     def movers(self, action: int) -> tuple[str, ...]:
@@ -104,6 +104,19 @@ class Model(Displayed, ABC):
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""
         yield from ()
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether `unfolding` costs nothing."""
+        return True
+
+    def unfolding(self) -> Job[Model]:
+        """Return the model that is searched state by state: itself.
+
+        A symmetric net is unfolded for that.
+        """
+        yield from ()
+        return self
 
     @abstractmethod
     def pack(

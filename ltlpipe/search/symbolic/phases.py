@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ltlpipe.reduction.colours.group import ColourGroup
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.symmetric.phases import Edge
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 
 class Isotropy(NamedTuple):
@@ -136,7 +136,7 @@ class _Finder:
 
 def phases_of(
     group: ColourGroup,
-    net: UnfoldedNet,
+    net: SymmetricNet,
     propositions: Sequence[Expression],
     automaton: PropertyAutomaton,
 ) -> Job[list[list[Phase]]]:

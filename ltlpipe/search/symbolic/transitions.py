@@ -5,12 +5,13 @@ Variables are bound in an order in which conditions can be looked at early.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.logic.propositions.syntax import Taken
 from ltlpipe.search.symbolic.layout import (
     CONSTANT,
     EVERY,
@@ -25,30 +26,26 @@ from ltlpipe.systems.pnml.coloured.net import (
     Bound,
     Comparison,
     Constant,
-    Difference,
     Every,
     Part,
     Sum,
     Tokens,
+    signed_tokens,
     variables_of,
 )
-from ltlpipe.systems.propositions.tables import taken_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.search.symmetric.tables import IntTable
+    from ltlpipe.systems.pnml.coloured.cells import Moves
     from ltlpipe.systems.pnml.coloured.net import (
         ColouredNet,
         ColouredTransition,
         Multiset,
     )
     from ltlpipe.systems.pnml.coloured.net import Guard as Condition
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
-
-MOST_BINDINGS = 1 << 21
-"""Bindings of a transition whose steps the property tells apart."""
 
 _RELATIONS = {
     "==": (Relation.EQUAL, False),
@@ -79,7 +76,7 @@ class TransitionTables:
     def append(self, transition: ColouredTransition, bits: int | None) -> list[int]:
         """Append the parts of a transition; return its entries.
 
-        `bits` is the place of the bits of its bindings, if there are any.
+        `bits` is the place of the bits of its letters, if there are any.
         """
         order = _order(self._net, transition)
         slots = {variable: k for k, variable in enumerate(order)}
@@ -154,7 +151,7 @@ class TransitionTables:
         return [*_entry(term, slots), elements]
 
     def _side(self, side: Sequence[tuple[int, Multiset]], slots: dict[int, int]) -> int:
-        tokens = [(p, *part) for p, what in side for part in _signed(what, 1)]
+        tokens = [(p, *part) for p, what in side for part in signed_tokens(what, 1)]
         return self._listed(tokens, slots)
 
     def _listed(
@@ -169,41 +166,30 @@ class TransitionTables:
         return self._append(numbers)
 
 
-def binding_bits(
-    ints: IntTable, net: UnfoldedNet, propositions: Sequence[Expression]
+def letter_tables(
+    ints: IntTable, moves: Moves, propositions: Sequence[Expression]
 ) -> list[int | None]:
-    """Append which propositions about steps each binding makes true.
+    """Append which propositions about steps each transition makes true.
 
     Returns the place for each transition, None where it makes none true.
-
-    Raises
-    ------
-    UnsupportedError
-        A transition that the property names has too many bindings.
     """
-    coloured = net.coloured
-    bits = taken_bits(propositions, len(net.transitions))
-    places: list[int | None] = []
-    for transition, own in zip(
-        coloured.transitions, net.transition_ranges, strict=True
-    ):
-        if not bits[own.start : own.stop].any():
-            places.append(None)
+    n = len(moves.variables)
+    whole = [0] * n
+    named: list[dict[int, int]] = [defaultdict(int) for _ in range(n)]
+    for k, proposition in enumerate(propositions):
+        if not isinstance(proposition, Taken):
             continue
-        sorts = [coloured.variables[v].sort for v in transition.variables]
-        sizes = [coloured.size(sort) for sort in sorts]
-        if prod(sizes) > MOST_BINDINGS:
-            raise UnsupportedError(
-                f"the property names the transition {transition.name!r}, which has "
-                f"{prod(sizes):,} bindings, the limit is {MOST_BINDINGS:,}: leave "
-                "symmetry out of --reduce"
-            )
-        table = np.zeros(prod(sizes), dtype=np.int64)
-        strides = _strides(sizes)
-        for k in own:
-            at = sum(s * c for s, c in zip(strides, net.bindings[k], strict=True))
-            table[at] = bits[k]
-        places.append(ints.append(table))
+        if isinstance(proposition.actions, range):  # all moves of a transition
+            whole[moves.split(proposition.actions.start)[0]] |= 1 << k
+            continue
+        for move in proposition.actions:
+            transition, _ = moves.split(move)
+            named[transition][move - moves.first[transition]] |= 1 << k
+    places: list[int | None] = []
+    for bits, own in zip(whole, named, strict=True):
+        entries = [bits, len(own), *(n for pair in own.items() for n in pair)]
+        is_told = bits or own
+        places.append(ints.append(np.array(entries)) if is_told else None)
     return places
 
 
@@ -217,18 +203,6 @@ def _entry(entry: Any, slots: dict[int, int]) -> tuple[int, int, int]:
     if isinstance(entry, Constant):
         return CONSTANT, entry.colour, 1
     return EVERY, 0, entry.size
-
-
-def _signed(what: Multiset, sign: int) -> Iterator[tuple[int, Tokens]]:
-    """Yield the tokens of a multiset with their weights, negative if subtracted."""
-    if isinstance(what, Sum):
-        for part in what.parts:
-            yield from _signed(part, sign)
-    elif isinstance(what, Difference):
-        yield from _signed(what.left, sign)
-        yield from _signed(what.right, -sign)
-    elif what.weight:
-        yield sign * what.weight, what
 
 
 def _simple(what: Multiset) -> Iterator[Tokens]:

@@ -1,8 +1,8 @@
-"""Steps backwards in the product of an unfolded net and a property.
+"""Steps backwards in the product of a symmetric net and a property.
 
 A run of sets of markings is read backwards by
-`ltlpipe.search.symmetric.concretise.run_through`, on the unfolded net and with
-propositions in plain Python: neither the tables of the search nor its representatives
+`ltlpipe.search.symmetric.concretise.run_through`, with moves and propositions in plain
+Python: neither the tables of the search nor its representatives
 have a part in the marking that comes before, but for whether it is in a set.
 """
 
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import uses_step
-from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.symbolic.product import set_of_one
 from ltlpipe.search.symmetric.concretise import STUTTER, State
 from ltlpipe.systems.propositions.evaluating import evaluate
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.powerset.automaton import Tables
     from ltlpipe.systems.fields import Field
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 
 class NetSteps:
@@ -35,14 +33,14 @@ class NetSteps:
 
     Parameters
     ----------
-    net : UnfoldedNet
+    net : SymmetricNet
         States are its markings.
     propositions : sequence of Expression
         Letters are sets of them.
     automaton : PropertyAutomaton
         What is searched for.
     places : sequence of Field
-        Where rows have the tokens of each place.
+        Where rows have the tokens of each cell; None if it is never marked.
     of_property : Field
         Where they have the property's state.
     stutter : bool
@@ -53,10 +51,10 @@ class NetSteps:
 
     def __init__(
         self,
-        net: UnfoldedNet,
+        net: SymmetricNet,
         propositions: Sequence[Expression],
         automaton: PropertyAutomaton,
-        places: Sequence[Field],
+        places: Sequence[Field | None],
         of_property: Field,
         *,
         stutter: bool,
@@ -76,20 +74,17 @@ class NetSteps:
     @property
     def width(self) -> int:
         """The numbers of a marking."""
-        return len(self.net.places)
+        return len(self.places)
 
     def tabulate(self) -> Job[None]:
-        """Read the arcs; before anything else is asked."""
-        ticks = Ticks(EXTRACTING)
-        every = np.arange(len(self.net.transitions))
-        self._takes = self.net.pre.of(every)
-        self._puts = self.net.post.of(every)
-        if ticks.over(len(self._takes[0]) + len(self._puts[0])):
-            yield ticks.progress
+        """Do nothing: there are no tables."""
+        yield from ()
 
     def state_of(self, row: np.ndarray) -> State:
-        """Return the representative of a row, with the places that there are."""
-        tokens = tuple(_read(row, place) for place in self.places)
+        """Return the representative of a row."""
+        tokens = tuple(
+            0 if place is None else _read(row, place) for place in self.places
+        )
         return State(tokens, _read(row, self.of_property))
 
     def within(self, whole: np.ndarray, tables: Tables) -> None:
@@ -99,7 +94,9 @@ class NetSteps:
         """Return the row of the set that holds just this; None if it does not fit."""
         row = np.zeros(n_words, dtype=np.uint64)
         for place, tokens in zip(self.places, state.local, strict=True):
-            if tokens > place.mask:
+            if not tokens:
+                continue
+            if place is None or tokens > place.mask:
                 return None
             row[place.word] |= np.uint64(tokens << place.shift)
         own = self.of_property
@@ -119,34 +116,17 @@ class NetSteps:
         The property is in state `watching` before, and the step has these marks.  None
         is yielded wherever the search for the next one may take long.
         """
-        tokens = np.array(after.local, dtype=np.int64)
-        for action in self._lacking_none(self._puts, tokens):
+        for step in self.net.each_step_onto(after.local):
             yield None
-            before = self._before(action, after.local)
-            letter = self._letter(before, action, dead=False)
+            if step is None:
+                continue
+            letter = self._letter(step.state, step.action, dead=False)
             if self._goes(letter, watching, after.watching, marks):
-                yield action, State(before, watching)
-        if self.stutter and not self._lacking_none(self._takes, tokens):
+                yield step.action, State(step.state, watching)
+        if self.stutter and next(self.net.each_step(after.local), None) is None:
             letter = self._letter(after.local, STUTTER, dead=True)
             if self._goes(letter, watching, after.watching, marks):
                 yield STUTTER, State(after.local, watching)
-
-    def _lacking_none(self, arcs: Any, tokens: np.ndarray) -> list[int]:
-        """Return the transitions whose arcs on one side find enough tokens."""
-        owner, place, weight = arcs
-        lacks = np.zeros(len(self.net.transitions), dtype=np.bool_)
-        lacks[owner[tokens[place] < weight]] = True
-        found: list[int] = np.flatnonzero(~lacks).tolist()
-        return found
-
-    def _before(self, action: int, after: tuple[int, ...]) -> tuple[int, ...]:
-        tokens = list(after)
-        transition = self.net.transitions[action]
-        for place, weight in transition.post.items():
-            tokens[place] -= weight
-        for place, weight in transition.pre.items():
-            tokens[place] += weight
-        return tuple(tokens)
 
     def _letter(self, tokens: tuple[int, ...], action: int, *, dead: bool) -> int:
         taken = None if action == STUTTER else action

@@ -32,7 +32,7 @@ from ltlpipe.systems.pnml.coloured.net import (
     Tokens,
     Variable,
 )
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from tests.depth import examples
 from tests.search.powerset.properties import Called, assert_powerset
 from tests.search.symbolic.expanding import Expansion, question, underlying
@@ -104,7 +104,7 @@ def test_members_of_random_sets():
 @pytest.mark.parametrize("n", [3, 4])
 def test_members_of_sets_of_graphs(n):
     """Markings that refinement does not tell apart are compared one by one."""
-    asked = question(unfolded(friends(n)), "G(known >= 0)")
+    asked = question(SymmetricNet(friends(n)), "G(known >= 0)")
 
     assert assert_members(asked, 30) > 40
     assert asked.made.approximate == 0
@@ -113,7 +113,7 @@ def test_members_of_sets_of_graphs(n):
 @pytest.mark.parametrize(("n", "graphs"), [(2, 3), (3, 16), (4, 218)])
 def test_graphs_are_counted_up_to_isomorphism(n, graphs):
     """So many directed graphs of n vertices there are (OEIS A000273)."""
-    asked = question(unfolded(friends(n)), "G(known >= 0)")
+    asked = question(SymmetricNet(friends(n)), "G(known >= 0)")
     search = PowersetSearch(asked.made.automaton, "tec")
     while search.step(100) != Status.EMPTY:
         list(search.grow(float("inf")))
@@ -130,7 +130,7 @@ def test_graphs_are_counted_up_to_isomorphism(n, graphs):
 )
 def test_approximate_representatives_are_sound(n, text):
     """One marking is looked at, whatever else there is: the properties are the same."""
-    asked = question(unfolded(friends(n)), text)
+    asked = question(SymmetricNet(friends(n)), text)
     asked.made.automaton.tables.ints[Head.MOST_LEAVES] = 1
     expand, plain = Expansion(asked), underlying(asked)
 
@@ -143,7 +143,7 @@ def test_approximate_representatives_are_sound(n, text):
 def test_approximate_representatives_give_exact_verdicts(search, monkeypatch):
     """Runs are found, if need be by another search."""
     monkeypatch.setattr(tables, "MOST_LEAVES", 1)
-    net = unfolded(friends(3))
+    net = SymmetricNet(friends(3))
     for text, verdict in (
         ('G("known.1.0 == 0" | "known.0.1 == 1")', "violated"),
         ('GF("known == 3") -> GF("known.0.1 == 1")', "violated"),
@@ -181,7 +181,7 @@ def test_where_a_step_stops_changes_nothing(net, text, name):
     """Status and statistics are those of the uncut search."""
     closes = name == "aec-closed"
     found = [
-        outcome(question(unfolded(net), text, closes=closes), name, budget)
+        outcome(question(SymmetricNet(net), text, closes=closes), name, budget)
         for budget in (1, 7, 1000)
     ]
 
@@ -190,7 +190,7 @@ def test_where_a_step_stops_changes_nothing(net, text, name):
 
 def test_steps_of_the_plain_product_are_reversed():
     """What leads to a state is what has it as a successor."""
-    asked = question(unfolded(coloured_client_server(2, 1)), "GF(served.1.1 == 1)")
+    asked = question(SymmetricNet(coloured_client_server(2, 1)), "GF(served.1.1 == 1)")
     plain, steps = underlying(asked), steps_of(asked)
     list(steps.tabulate())
     reached, waiting = set(plain.initial), list(plain.initial)
