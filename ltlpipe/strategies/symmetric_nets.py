@@ -140,7 +140,6 @@ def _search(
 
     propositions = list(question.propositions.values())
     stutter = question.stutters
-    net: Any = question.system
     made = yield from symbolic_product(
         layout,
         propositions,
@@ -153,14 +152,7 @@ def _search(
 
     def found_run() -> Job[Run]:
         sets = yield from SetRuns(search).accepting()
-        steps = NetSteps(
-            net,
-            propositions,
-            table,
-            made.places,
-            made.of_property,
-            stutter=stutter,
-        )
+        steps = NetSteps(layout.net, propositions, table, made, stutter=stutter)
         found = yield from run_through(steps, search, sets)
         return Run(found.actions, found.states, found.length)
 

@@ -93,6 +93,11 @@ class Model(Displayed, ABC):
     def each_step(self, state: Valuation) -> Iterator[Step]:
         """Yield the steps of a valuation one by one: they may be very many."""
 
+    def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
+        """Yield at least the steps of a valuation by an action, maybe others."""
+        del action
+        return self.each_step(state)
+
     def steps(self, state: Valuation) -> list[Step]:
         """Return all steps of a valuation."""
         return list(self.each_step(state))

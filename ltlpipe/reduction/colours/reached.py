@@ -25,14 +25,15 @@ from ltlpipe.systems.pnml.coloured.bindings import (
     conjuncts,
     holds,
 )
+from ltlpipe.systems.pnml.coloured.choices import first_alike
 from ltlpipe.systems.pnml.coloured.net import variables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.reduction.colours.group import ColourGroup
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.pnml.coloured.bindings import Binding, Condition
+    from ltlpipe.systems.pnml.coloured.bindings import Condition
     from ltlpipe.systems.pnml.coloured.net import Colour
     from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
@@ -92,11 +93,12 @@ class _Reaching:
         self.net = net
         self.orbits = orbits
         self.found: dict[int, int] = {}
-        self._class_of = {
+        alike = {
             (sort, colour): colours
             for sort, colours in group.classes
             for colour in colours
         }
+        self._in_order = first_alike(net.coloured, alike)
         self._least = dict(group.rotations)
         self._sorts = [variable.sort for variable in net.coloured.variables]
         self._held = {p: _Held(self, p) for p in range(len(net.coloured.places))}
@@ -160,25 +162,13 @@ class _Reaching:
     def _admits(self, before: Sequence[int], variable: int) -> Condition:
         """Return whether a variable has a colour that no other one stands for.
 
-        It does if the variables `before` it, which are bound, have it, too, or all
-        colours that come before it in its class; or, of a sort that is rotated, if it
-        is one of the first colours.
+        Of a sort that is rotated the first variable has one of the first colours.
         """
         sort = self._sorts[variable]
-        bound = [other for other in before if self._sorts[other] == sort]
-        least = None if bound else self._least.get(sort)
-
-        def condition(binding: Binding) -> bool:
-            colour = binding[variable]
-            if least is not None:
-                return colour < least
-            members = self._class_of.get((sort, colour), ())
-            used: Container[int] = {binding[other] for other in bound}
-            if colour in used:
-                return True
-            return next((c for c in members if c not in used), colour) == colour
-
-        return condition
+        least = self._least.get(sort)
+        if least is None or any(self._sorts[other] == sort for other in before):
+            return self._in_order(before, variable)
+        return lambda binding: binding[variable] < least
 
     def _move(self, number: int, colours: Colour) -> set[int]:
         """Take a transition under a binding; return the places that have grown."""

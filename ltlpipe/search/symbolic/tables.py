@@ -53,6 +53,7 @@ class Made(NamedTuple):
     automaton: PowersetAutomaton
     places: list[Field | None]  # of each cell; None if it is never marked
     of_property: Field
+    members: list[tuple[int, int]]  # sorts and colours that can be exchanged
     of_members: list[Field]  # the block of each
     of_turns: list[Field]  # the step of each turning sort less 1
 
@@ -135,7 +136,7 @@ def symbolic_product(
         narrow=partial(_narrow, table),
     )
     places = [built.of_cells.get(cell) for cell in range(len(layout.orbits))]
-    fields = (built.of_property, built.of_members, built.of_turns)
+    fields = (built.of_property, built.members, built.of_members, built.of_turns)
     return Made(automaton_of_sets, places, *fields)
 
 
@@ -156,9 +157,7 @@ class _Builder:
         self.arity = max(1, *(len(p.domain) for p in self.net.places), 1)
         sizes = [len(sort.ids) for sort in self.net.sorts]
         self.first: list[int] = np.cumsum([0, *sizes]).tolist()
-        self.members = [
-            (sort, colour) for sort, colours in self.group.classes for colour in colours
-        ]
+        self.members = self.group.members()
         self.marked = [
             cell for cell, orbit in enumerate(layout.orbits) if orbit in layout.bits
         ]

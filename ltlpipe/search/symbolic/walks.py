@@ -8,6 +8,7 @@ have a part in the marking that comes before, but for whether it is in a set.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.search.symbolic.product import set_of_one
 from ltlpipe.search.symmetric.concretise import STUTTER, State
+from ltlpipe.systems.pnml.coloured.choices import first_alike
 from ltlpipe.systems.propositions.evaluating import evaluate
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.powerset.automaton import Tables
+    from ltlpipe.search.symbolic.tables import Made
     from ltlpipe.systems.fields import Field
     from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
@@ -39,10 +42,8 @@ class NetSteps:
         Letters are sets of them.
     automaton : PropertyAutomaton
         What is searched for.
-    places : sequence of Field
-        Where rows have the tokens of each cell; None if it is never marked.
-    of_property : Field
-        Where they have the property's state.
+    made : Made
+        The symbolic product, which says what is where in rows.
     stutter : bool
         Whether a marking without successors repeats itself for ever.
     """
@@ -54,15 +55,14 @@ class NetSteps:
         net: SymmetricNet,
         propositions: Sequence[Expression],
         automaton: PropertyAutomaton,
-        places: Sequence[Field | None],
-        of_property: Field,
+        made: Made,
         *,
         stutter: bool,
     ) -> None:
         self.net = net
         self.automaton = automaton
-        self.places = places
-        self.of_property = of_property
+        self.places, self.of_property = made.places, made.of_property
+        self.members, self.of_members = made.members, made.of_members
         self.stutter = stutter
         self._of_states = [
             (1 << k, p) for k, p in enumerate(propositions) if not uses_step(p)
@@ -87,8 +87,9 @@ class NetSteps:
         )
         return State(tokens, _read(row, self.of_property))
 
-    def within(self, whole: np.ndarray, tables: Tables) -> None:
-        """Return what the markings of a set have in common: nothing is used."""
+    def within(self, whole: np.ndarray, tables: Tables) -> list[int]:  # noqa: ARG002
+        """Return the block of each member in a set."""
+        return [_read(whole, field) for field in self.of_members]
 
     def set_of(self, state: State, tables: Tables, n_words: int) -> np.ndarray | None:
         """Return the row of the set that holds just this; None if it does not fit."""
@@ -107,26 +108,50 @@ class NetSteps:
     def predecessors(
         self,
         after: State,
-        within: Any,  # noqa: ARG002
+        within: list[int],
         watching: int,
         marks: int,
     ) -> Iterator[tuple[int, State] | None]:
         """Yield actions and states of the product from which one step leads to a state.
 
         The property is in state `watching` before, and the step has these marks.  None
-        is yielded wherever the search for the next one may take long.
+        is yielded wherever the search for the next one may take long.  Those come first
+        in which the first of the colours that look alike are bound; then all.
         """
-        for step in self.net.each_step_onto(after.local):
-            yield None
-            if step is None:
-                continue
-            letter = self._letter(step.state, step.action, dead=False)
-            if self._goes(letter, watching, after.watching, marks):
-                yield step.action, State(step.state, watching)
+        first = first_alike(self.net.coloured, self._alike(after.local, within))
+        for admits in (first, None):
+            for step in self.net.each_step_onto(after.local, admits):
+                yield None
+                if step is None:
+                    continue
+                letter = self._letter(step.state, step.action, dead=False)
+                if self._goes(letter, watching, after.watching, marks):
+                    yield step.action, State(step.state, watching)
         if self.stutter and next(self.net.each_step(after.local), None) is None:
             letter = self._letter(after.local, STUTTER, dead=True)
             if self._goes(letter, watching, after.watching, marks):
                 yield STUTTER, State(after.local, watching)
+
+    def _alike(
+        self, tokens: tuple[int, ...], blocks: list[int]
+    ) -> dict[tuple[int, int], list[int]]:
+        """Return the colours of one block that look alike in a marking, for each."""
+        said: dict[tuple[int, int], list[object]] = {m: [] for m in self.members}
+        for cell, count in enumerate(tokens):
+            if not count:
+                continue
+            place, colours = self.net.cells.split(cell)
+            pairs = list(zip(self.net.cells.domains[place], colours, strict=True))
+            for pair in dict.fromkeys(pairs):
+                others = tuple(None if other == pair else other for other in pairs)
+                if pair in said:
+                    said[pair].append((place, others, count))
+        groups: dict[object, list[int]] = defaultdict(list)
+        keys = {}
+        for member, block in zip(self.members, blocks, strict=True):
+            keys[member] = (block, member[0], tuple(said[member]))
+            groups[keys[member]].append(member[1])
+        return {member: groups[key] for member, key in keys.items()}
 
     def _letter(self, tokens: tuple[int, ...], action: int, *, dead: bool) -> int:
         taken = None if action == STUTTER else action

@@ -64,9 +64,8 @@ def steps_of(asked):
     """Steps of the plain product, which also makes sets of single markings."""
     made = asked.made
     return NetSteps(
-        asked.net, asked.propositions, asked.table, made.places, made.of_property,
-        stutter=asked.stutter,
-    )  # fmt: skip
+        asked.net, asked.propositions, asked.table, made, stutter=asked.stutter
+    )
 
 
 def assert_members(asked, most_sets):
@@ -202,12 +201,13 @@ def test_steps_of_the_plain_product_are_reversed():
             if after not in reached:
                 reached.add(after)
                 waiting.append(after)
+    apart = list(range(len(steps.members)))
     backwards = {
         (tuple(before), marks, after)
         for after in reached
         for watching in range(asked.table.n_states)
         for marks in {m for _, m, _ in forwards}
-        for found in steps.predecessors(State(*after), None, watching, marks)
+        for found in steps.predecessors(State(*after), apart, watching, marks)
         if found is not None
         for _, before in [found]
         if tuple(before) in reached

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.pnml.coloured.bindings import Admits
     from ltlpipe.systems.pnml.coloured.net import (
         Colour,
         ColouredNet,
@@ -154,15 +155,27 @@ class SymmetricNet(Model):
                 if step is not None:
                     yield step
 
-    def each_step_onto(self, state: Valuation) -> Iterator[Step | None]:
+    def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
+        """Yield the step of a marking by a move, if it is enabled."""
+        number, colours = self.moves.split(action)
+        transition = self.coloured.transitions[number]
+        if holds(transition.guard, self.binding(number, colours)):
+            step = self._step(number, colours, transition, state)
+            if step is not None:
+                yield step
+
+    def each_step_onto(
+        self, state: Valuation, admits: Admits | None = None
+    ) -> Iterator[Step | None]:
         """Yield the steps that lead to a marking, with the markings before them.
 
-        None is yielded where a colour has been tried in vain.
+        None is yielded where a colour has been tried in vain; `admits` is that of
+        `ltlpipe.systems.pnml.coloured.bindings.bindings`.
         """
         marked = self._supports(state)
         for number, transition in enumerate(self.coloured.transitions):
             turned = transition._replace(pre=transition.post, post=transition.pre)
-            yield from self._steps(number, turned, state, marked)
+            yield from self._steps(number, turned, state, marked, admits)
 
     def can_fire(self, number: int, state: Sequence[int]) -> bool:
         """Whether a transition can be taken under some binding."""
@@ -292,6 +305,7 @@ class SymmetricNet(Model):
         transition: ColouredTransition,
         state: Sequence[int],
         marked: Mapping[int, set[Colour]],
+        admits: Admits | None = None,
     ) -> Iterator[Step | None]:
         """Yield the steps by a transition; None where a colour was tried in vain.
 
@@ -300,24 +314,41 @@ class SymmetricNet(Model):
         domains = self._domains(number, transition, marked)
         if not self._may_hold[number] or not all(domains.values()):
             return
-        for colours in bindings(self.coloured, transition, domains, marked):
+        for colours in bindings(self.coloured, transition, domains, marked, admits):
             if colours is None:
                 yield None
-                continue
-            binding = self.binding(number, colours)
-            pre, wrong = self.counted(transition.pre, binding)
-            if any(state[cell] < weight for cell, weight in pre.items()):
-                yield None
-                continue
-            post, also_wrong = self.counted(transition.post, binding)
-            for place in (*wrong, *also_wrong):
-                raise UnsupportedError(self.refusal(number, colours, place))
-            tokens = list(state)
-            for cell, weight in pre.items():
-                tokens[cell] -= weight
-            for cell, weight in post.items():
-                tokens[cell] += weight
-            yield Step(self.moves.number(number, colours), tuple(tokens))
+            else:
+                yield self._step(number, colours, transition, state)
+
+    def _step(
+        self,
+        number: int,
+        colours: Colour,
+        transition: ColouredTransition,
+        state: Sequence[int],
+    ) -> Step | None:
+        """Return the step by a move whose guard holds; None if it is not enabled.
+
+        Raises
+        ------
+        UnsupportedError
+            It subtracts what is not there.
+        """
+        binding = self.binding(number, colours)
+        pre, wrong = self.counted(transition.pre, binding)
+        if any(state[cell] < weight for cell, weight in pre.items()):
+            return None
+        post, also_wrong = self.counted(transition.post, binding)
+        for place in (*wrong, *also_wrong):
+            if transition is not self.coloured.transitions[number]:
+                return None  # backwards: it need not be reached
+            raise UnsupportedError(self.refusal(number, colours, place))
+        tokens = list(state)
+        for cell, weight in pre.items():
+            tokens[cell] -= weight
+        for cell, weight in post.items():
+            tokens[cell] += weight
+        return Step(self.moves.number(number, colours), tuple(tokens))
 
     def refusal(self, number: int, colours: Colour, place: int) -> str:
         """Say that a move subtracts more than there is at a place."""

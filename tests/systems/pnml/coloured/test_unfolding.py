@@ -289,8 +289,9 @@ def shown_initial(oracle):
 
 def replay(lasso, graph, initial, net):
     """Step a lasso through the graph of the coloured net."""
-    ids = dict(zip(net.variables, (place.id for place in net.places), strict=True))
-    called = dict(zip(net.actions, (t.id for t in net.transitions), strict=True))
+    own = Symmetric(net)
+    ids = dict(zip(net.variables, own.places, strict=True))
+    called = {name: own.transition(k) for k, name in enumerate(net.actions)}
     states = [
         frozenset((ids[name], n) for name, n in state.items() if n)
         for state in [*lasso.prefix, *lasso.cycle]
