@@ -17,6 +17,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.symbolic import tables
 from ltlpipe.search.symbolic.layout import Head
 from ltlpipe.search.symbolic.walks import NetSteps
+from ltlpipe.search.symmetric import concretise
 from ltlpipe.search.symmetric.concretise import State
 from ltlpipe.systems.pnml.coloured.net import (
     EMPTY,
@@ -214,3 +215,47 @@ def test_steps_of_the_plain_product_are_reversed():
     }
 
     assert backwards == forwards
+
+
+@pytest.fixture
+def lost_runs(monkeypatch):
+    """Let no run of sets be found again where markings have several representatives.
+
+    Returns a function that sets of how many searches it is so.
+    """
+    monkeypatch.setattr(tables, "MOST_LEAVES", 1)
+    through = concretise.run_through
+    left = [0]
+
+    def lost(steps, search, sets):
+        left[0] -= 1
+        if left[0] >= 0:
+            yield from ()
+            raise RuntimeError("a state has no predecessor")
+        return (yield from through(steps, search, sets))
+
+    monkeypatch.setattr(concretise, "run_through", lost)
+    return lambda times: left.__setitem__(0, times)
+
+
+LOST = 'G("known <= 5")'
+
+
+def test_a_lost_run_is_looked_for_by_tec(lost_runs):
+    """It cuts no set into parts that its representative does not know."""
+    lost_runs(1)
+    found = check(SymmetricNet(friends(3)), LOST, reduce="symmetry")
+
+    assert (found.verdict, found.reason) == ("violated", None)
+    assert found.plan.emptiness == "tec"
+    assert found.lasso is not None
+    assert "tec instead" in " ".join(found.plan.reasons)
+
+
+def test_a_violation_whose_run_is_lost_stays_one(lost_runs):
+    """Without its lasso, by tec as well."""
+    lost_runs(2)
+    found = check(SymmetricNet(friends(3)), LOST, reduce="symmetry")
+
+    assert (found.verdict, found.reason) == ("violated", "lasso-limit")
+    assert found.lasso is None
