@@ -211,6 +211,7 @@ class Answer(NamedTuple):
     reason: str | None = None  # of the last two: a text; or the limit that was hit
     run: Run | None = None  # of the question's system, if found and wanted
     is_shortest: bool = False  # no lasso of the product has fewer steps
+    unfolded: bool = False  # it is about the unfolded net of a symmetric one
 
 
 @dataclass

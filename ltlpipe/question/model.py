@@ -11,6 +11,7 @@ from ltlpipe.automata.translating import stutter_invariant, translated
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
+from ltlpipe.question.answer import Run
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
 from ltlpipe.question.option import NETWORKS, flag_of
@@ -26,7 +27,12 @@ from ltlpipe.question.options import (
 )
 from ltlpipe.question.property import MEANT, refuse_unknown
 from ltlpipe.question.question import NotApplicableError, Question
-from ltlpipe.runtime.errors import FormulaError, UnknownNameError, UnsupportedError
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    UnknownNameError,
+    UnsupportedError,
+    silenced,
+)
 from ltlpipe.search.catalogue import POWERSET
 from ltlpipe.systems.views import ModelView
 
@@ -41,6 +47,9 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import Model, PackedModel
+
+_SOON = 20_000
+"""Moves of a symmetric net that is unfolded just to make a run shorter."""
 
 _SECONDS = 2.0
 """CPU time for `decide_stuttering`; a property without an answer is not reduced."""
@@ -114,6 +123,44 @@ class ModelQuestion(Question):
     def prepared(self) -> Job[None]:
         """Compute the facts for packing, once, on first use."""
         yield from self.fact("prepared", self.system.prepared)
+
+    def unfolded(self) -> Job[ModelQuestion]:
+        """Return the question about the model that is searched state by state.
+
+        It shares what is known of the property.
+        """
+        return (yield from self.fact("unfolded", self._unfold))
+
+    def _unfold(self) -> Job[ModelQuestion]:
+        system = yield from self.system.unfolding()
+        if system is self.system:
+            return self
+        with silenced():
+            unfolded = ModelQuestion(system, self.property, self.options)
+        unfolded._facts = self._facts
+        return unfolded
+
+    def unfolded_run(self, run: Run, *, at_any_price: bool) -> Job[Run | None]:
+        """Return a run of a symmetric net as one of the unfolded net."""
+        system: Any = self.system
+        if not (at_any_price or system.is_unfolded or system.n_actions <= _SOON):
+            return None
+        try:
+            unfolded = yield from self.unfolded()
+        except UnsupportedError:
+            return None
+        if unfolded is self:
+            return run
+        actions, states = system.unfolded_run(unfolded.system, run.actions, run.states)
+        return Run(actions, states, run.length)
+
+    def refolded(self, run: Run, unfolded: Question) -> Run:
+        """Return a run of the unfolded net as one of the symmetric net."""
+        if unfolded is self:
+            return run
+        system: Any = self.system
+        actions, states = system.refolded(unfolded.system, run.actions, run.states)  # type: ignore[attr-defined]
+        return Run(actions, states, run.length)
 
     def automaton(self, plan: Plan, trace: Trace) -> Job[PropertyAutomaton]:
         """Return the automaton of the violations over sets of propositions."""

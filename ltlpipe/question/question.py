@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.answer import Plan, Run, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
@@ -165,6 +165,36 @@ class Question(ABC):
         NotApplicableError
             They may not.
         """
+
+    def unfolded(self) -> Job[Question]:
+        """Return the question about the system that is searched state by state: itself.
+
+        A symmetric net is unfolded for that.
+
+        Raises
+        ------
+        UnsupportedError
+            It is too large to be unfolded.
+        """
+        yield from ()
+        return self
+
+    def unfolded_run(self, run: Run, *, at_any_price: bool) -> Job[Run | None]:  # noqa: ARG002
+        """Return a run of the system as one of that of `unfolded`.
+
+        None if that is not known yet and costs more than a shorter run is worth, unless
+        it shall be made `at_any_price`; or if it cannot be made.
+        """
+        yield from ()
+        return run
+
+    def refolded(self, run: Run, unfolded: Question) -> Run:
+        """Return a run of the system of `unfolded` as one of this system.
+
+        That question is this one, or the one that `unfolded` has returned.
+        """
+        assert unfolded is self
+        return run
 
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""

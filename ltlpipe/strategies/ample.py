@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 name = AMPLE
 supersedes: str | None = "explicit"
 needs_kernels = True
+takes_colours = False
 
 
 def is_named(options: Options) -> bool:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 name = AUTOMORPHISMS
 supersedes: str | None = None
 needs_kernels = True
+takes_colours = False
 
 
 def is_named(options: Options) -> bool:

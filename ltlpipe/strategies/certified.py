@@ -61,6 +61,7 @@ class Certified:
     name = "explicit"
     supersedes: str | None = None
     needs_kernels = True
+    takes_colours = False
 
     product: Product
     packed: PackedSystem

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 name = COMPONENTS
 supersedes: str | None = None
 needs_kernels = True
+takes_colours = False
 
 COMPOSED_BYTES = 1024
 """What a state of a composition takes at most: 64 transitions, and 64 members."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 name = DECOUPLING
 supersedes: str | None = None
 needs_kernels = True
+takes_colours = False
 
 
 def is_named(options: Options) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 name = "explicit"
 supersedes: str | None = None
 needs_kernels = True
+takes_colours = False
 
 OF_SETS = (*DECOUPLED, *POWERSET)
 """Emptiness checks that do not look at one state at a time."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 name = "instant"
 supersedes: str | None = None
 needs_kernels = False
+takes_colours = False
 
 MOST_STATES = 3_000
 """States of the product that are searched: about a tenth of a second."""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 name = STABILISER
 supersedes: str | None = None
 needs_kernels = True
+takes_colours = False
 
 
 def is_named(options: Options) -> bool:

@@ -23,6 +23,9 @@ class Strategy(Protocol):
     needs_kernels: bool
     """Whether it runs compiled kernels, which have to be loaded, or even compiled."""
 
+    takes_colours: bool
+    """Whether it reads a symmetric net as it is; the others see it unfolded."""
+
     def is_named(self, options: Options) -> bool:
         """Whether the options ask for it by name, so that it must not be left out."""
 

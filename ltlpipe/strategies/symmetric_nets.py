@@ -14,10 +14,12 @@ from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.options import SYMMETRY
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.symmetry.group import listed
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import OVERFLOW, searched
+from ltlpipe.systems.pnml.coloured.symmetric import MOST_CELLS, SymmetricNet
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -66,20 +68,21 @@ def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     from ltlpipe.reduction.colours.group import group_of_colours
     from ltlpipe.search.symbolic.orbits import layout_of
 
-    net: Any = question.system
+    net = question.system
+    if not isinstance(net, SymmetricNet):
+        raise NotApplicableError(_too_many(net))
     group = yield from group_of_colours(net.coloured)
     if group.is_trivial:
         why = "; ".join(group.refused) or "each sort has one colour"
         raise NotApplicableError(f"no colours can be exchanged ({why})")
     largest = max((len(colours) for _, colours in group.classes), default=0)
-    if not question.options.wants_symmetry and largest < WORTH_IT:
-        raise NotApplicableError("too few colours can be exchanged")
+    if largest < WORTH_IT and not question.options.wants_symmetry:
+        yield from _refuse_few(question)
     table = yield from question.automaton(question.given, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
     plan = question.settled(with_search(question.given), table, None)
     trace.plan = _noted(plan, group)
-    yield from question.prepared()
     layout = yield from layout_of(net, group)
     emptiness = trace.plan.emptiness
     assert emptiness is not None  # since `settle`
@@ -94,6 +97,31 @@ def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
             continue
         if answer.reason != OVERFLOW or not layout.widened(made.noted()):
             return answer
+
+
+def _too_many(net: Any) -> str:
+    """Say that a symmetric net has been unfolded since it has too many cells."""
+    from ltlpipe.systems.pnml.coloured.cells import Cells
+
+    return (
+        f"the places of the net have {len(Cells(net.coloured)):,} tuples of colours, "
+        f"the limit is {MOST_CELLS:,}"
+    )
+
+
+def _refuse_few(question: ModelQuestion) -> Job[None]:
+    """Leave a net in which little can be exchanged to others, if they can take it.
+
+    Raises
+    ------
+    NotApplicableError
+        They can.
+    """
+    try:
+        yield from question.unfolded()
+    except UnsupportedError:
+        return
+    raise NotApplicableError("too few colours can be exchanged")
 
 
 def _search(
@@ -124,14 +152,7 @@ def _search(
 
     def found_run() -> Job[Run]:
         sets = yield from SetRuns(search).accepting()
-        steps = NetSteps(
-            layout.net,
-            propositions,
-            table,
-            made.places,
-            made.of_property,
-            stutter=stutter,
-        )
+        steps = NetSteps(layout.net, propositions, table, made, stutter=stutter)
         found = yield from run_through(steps, search, sets)
         return Run(found.actions, found.states, found.length)
 

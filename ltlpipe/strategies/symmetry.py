@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 name = SYMMETRY
 supersedes: str | None = None
 needs_kernels = True
+takes_colours = True
 
 _found: Beside[dict[int, tuple[Symmetry | None, tuple[str, ...]]]] = Beside(dict)
 """What was found for each network, by the least size of a class: one is asked a lot.

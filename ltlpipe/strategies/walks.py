@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 name = WALKS
 supersedes: str | None = None
 needs_kernels = True
+takes_colours = False
 
 SOME_STATES = 100_000
 """States that walks enter in all, beside other strategies."""

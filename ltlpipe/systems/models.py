@@ -72,7 +72,7 @@ class Model(Displayed, ABC):
 
     @property
     def has_colours(self) -> bool:
-        """Whether it is a symmetric net, unfolded."""
+        """Whether it is a symmetric net."""
         return False
 
     def movers(self, action: int) -> tuple[str, ...]:
@@ -93,6 +93,11 @@ class Model(Displayed, ABC):
     def each_step(self, state: Valuation) -> Iterator[Step]:
         """Yield the steps of a valuation one by one: they may be very many."""
 
+    def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
+        """Yield at least the steps of a valuation by an action, maybe others."""
+        del action
+        return self.each_step(state)
+
     def steps(self, state: Valuation) -> list[Step]:
         """Return all steps of a valuation."""
         return list(self.each_step(state))
@@ -104,6 +109,19 @@ class Model(Displayed, ABC):
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""
         yield from ()
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether `unfolding` costs nothing."""
+        return True
+
+    def unfolding(self) -> Job[Model]:
+        """Return the model that is searched state by state: itself.
+
+        A symmetric net is unfolded for that.
+        """
+        yield from ()
+        return self
 
     @abstractmethod
     def pack(

@@ -126,7 +126,8 @@ def confirmed(
         if constraint is not None:
             kept = Property(violations=constraint)
             questions.append(question_of(system, kept, options))
-    finder = _Finder(_steps_of(system), told, stutters=questions[0].stutters)
+    asked_of = questions[0].system  # type: ignore[attr-defined]
+    finder = _Finder(_steps_of(asked_of), told, stutters=questions[0].stutters)
     failed: ReplayError | None = None
     n_runs = 0
     try:
@@ -150,7 +151,7 @@ def confirmed(
 def _replayed(questions: Sequence[Question], way: _Way, length: int) -> Job[Lasso]:
     """Replay a run for each of some questions."""
     states = questions[0].state_array(way.states)
-    run = Run(np.array(way.actions, dtype=np.int32), states, length)
+    run = Run(np.array(way.actions, dtype=np.int64), states, length)
     lassos = []
     for question in questions:
         lassos.append((yield from judged(question, run)))

@@ -16,6 +16,7 @@ from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.lts import Network
+from ltlpipe.systems.models import Model
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.graph_replay import graph_run_replayed, path_of
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
@@ -102,6 +103,8 @@ def _job(
     from ltlpipe.search.registers import Status
 
     trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
+    if isinstance(system, Model):
+        system = yield from system.unfolding()
     table = universal()
     packed = yield from _packed(system, options.seed)
     while packed is not None:

@@ -74,8 +74,19 @@ class Entry:
 
 
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
-    """Return the job of a strategy, Numba's import and factoring included."""
+    """Return the job of a strategy.
+
+    Numba's import and factoring are included, and a symmetric net is unfolded unless
+    the strategy takes it as it is.
+    """
+    asked = question
+    if not strategy.takes_colours:
+        asked = yield from question.unfolded()
+        if asked is not question:
+            trace.plan = asked.given
     if not strategy.needs_kernels:
-        return (yield from strategy.job(question, trace))
-    yield from imported("numba")
-    return (yield from answered(strategy, question, trace))
+        answer = yield from strategy.job(asked, trace)
+    else:
+        yield from imported("numba")
+        answer = yield from answered(strategy, asked, trace)
+    return answer._replace(unfolded=asked is not question)

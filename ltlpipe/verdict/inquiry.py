@@ -11,8 +11,17 @@ from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
+from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError, silenced, warn
-from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
+from ltlpipe.runtime.jobs import (
+    INTERRUPTED,
+    Clock,
+    Limits,
+    StoppedError,
+    complete,
+    run,
+    timed,
+)
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import Shortened, shortened
 from ltlpipe.verdict.certification import (
@@ -123,6 +132,7 @@ class Inquiry:
             self._question = question_of(
                 system, Property(violations=constraint), options
             )
+        self._answered = self._question  # that the answer is about
 
     def verdict(
         self,
@@ -161,8 +171,11 @@ class Inquiry:
             )
             allowed = Property(violations=violations)
             self._question = question_of(self._system, allowed, self._options)
+            self._answered = self._question
             self._portfolio = self._conducted(self._question)
         answer = yield from self._portfolio.job()
+        if answer.unfolded:
+            self._answered = yield from self._question.unfolded()
         if answer.kind == EMPTY:
             self._held = self._made(HOLDS)
             yield from self._certify()
@@ -189,7 +202,7 @@ class Inquiry:
         strategy = next(s for s in self._certified if s.ended is not None)
         self._uncertified = True
         certificate = yield from Certification(
-            self._question,
+            self._answered,
             strategy,
             self._files,
             constrained=self._constraint is not None,
@@ -204,13 +217,37 @@ class Inquiry:
         With ``options.shortest`` it is noted once more when it is a shortest one.
         """
         self._found = found
+        if (yield from self._unfolded()):
+            yield from self._made_short(self._found)
+        else:
+            yield from self._noted(found._replace(run=compressed(found.run)))
+        yield from self._marked()
+
+    def _unfolded(self) -> Job[bool]:
+        """Take the run as one of the system that is searched state by state.
+
+        Returns whether it is one now; it is not if unfolding a net costs too much.
+        """
+        found = self._found
+        assert found is not None
+        if self._answered is self._question:
+            run = yield from self._question.unfolded_run(
+                found.run, at_any_price=self._options.shortest
+            )
+            if run is None:
+                return False
+            self._answered = yield from self._question.unfolded()
+            self._found = found._replace(run=run)
+        return True
+
+    def _made_short(self, found: Shortened) -> Job[None]:
         trace = self._portfolio.trace()  # type: ignore[union-attr]
         if trace.plan.strategy != INSTANT:
             of_steps = min(STATES_PER_STEP * len(found.run.actions), SOME_STATES)
             entered = trace.stats.states or 0
             states = min(max(entered, of_steps, FEW_STATES), MANY_STATES)
             found = yield from shortened(
-                self._question,
+                self._answered,
                 found.run,
                 most_states=states,
                 wanders=trace.plan.strategy == DECOUPLING
@@ -218,9 +255,8 @@ class Inquiry:
             )
         yield from self._noted(found)
         if self._options.shortest and not found.is_shortest:
-            best = yield from shortened(self._question, found.run)
+            best = yield from shortened(self._answered, found.run)
             yield from self._noted(best)
-        yield from self._marked()
 
     def _marked(self) -> Job[None]:
         """Record the end of a bad prefix of a safety formula."""
@@ -244,7 +280,8 @@ class Inquiry:
         self._lasso_seconds += seconds
 
     def _noted(self, found: Shortened) -> Job[None]:
-        lasso = yield from judged(self._question, found.run)
+        own = self._question.refolded(found.run, self._answered)
+        lasso = yield from judged(self._question, own)
         lasso = replace(lasso, shortest=found.is_shortest)
         self._violated = self._made(VIOLATED, lasso=lasso)
 
@@ -348,4 +385,6 @@ def question_of(system: System, asked: Property, options: Options) -> Question:
         return GraphQuestion(system, asked, options)
     from ltlpipe.question.model import ModelQuestion
 
+    if options.fairness is not None:  # it is about steps of the unfolded net
+        system = complete(system.unfolding())
     return ModelQuestion(system, asked, options)

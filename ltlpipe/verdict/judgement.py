@@ -124,7 +124,7 @@ def as_witness(
         spelling = spelling_of_valuations(lasso, asked.propositions)
     else:
         with silenced():
-            meanings = bound_propositions(system, Property(asked), options)
+            meanings = bound_propositions(lasso.system, Property(asked), options)  # type: ignore[arg-type]
         spelling = yield from spelling_of_states(meanings, lasso)
     if (yield from violates(asked, *spelling[1:3], len(lasso.prefix))):
         raise ReplayError("Spot says that the word of the witness is a violation")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ltlpipe.question.runs import shortest_form
 from ltlpipe.verdict.verdict import Lasso
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
 
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import Model
@@ -47,5 +47,4 @@ def model_lasso(
 
 
 def _names(known: Sequence[str], actions: np.ndarray) -> list[str]:
-    names: list[str] = np.array([*known, STUTTER_NAME], dtype=object)[actions].tolist()
-    return names
+    return [known[a] if a >= 0 else STUTTER_NAME for a in actions.tolist()]

@@ -40,18 +40,19 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
     states = [tuple(state) for state in lasso.states.tolist()]
     ticks = Ticks(REPLAYING, _STEP_WORK)
     for k, action in enumerate(lasso.actions.tolist()):
-        is_dead, is_step = True, False
-        for step in model.each_step(states[k]):
-            is_dead = False
-            is_step |= step == (action, states[k + 1])
-            if ticks.over():
-                yield ticks.progress
         if ticks.over():
             yield ticks.progress
         if action < 0:
+            is_dead = next(model.each_step(states[k]), None) is None
             if not stutters or not is_dead or states[k] != states[k + 1]:
                 raise ReplayError(f"step {k} repeats a state but may not")
-        elif not is_step:
+            continue
+        is_step = False
+        for step in model.steps_by(states[k], action):
+            is_step |= step == (action, states[k + 1])
+            if ticks.over():
+                yield ticks.progress
+        if not is_step:
             raise ReplayError(
                 f"step {k}: {model.actions[action]} does not lead from "
                 f"{model.shown(states[k])} to {model.shown(states[k + 1])}"

@@ -390,11 +390,27 @@ class Portfolio:
                 return error
         return UnsupportedError(f"{strategy.name} cannot be used: {reason}")
 
+    def _failure(self) -> Exception:
+        """Return the error of the fallback, or of another strategy.
+
+        Where all have failed for one reason, as a net that cannot be unfolded, it says
+        why those could not be used that need not do what has failed.
+        """
+        error = max(self._errors, key=lambda e: e[0].name == FALLBACK)[1]
+        if any(other is not error for _, other in self._errors):
+            return error
+        others = [
+            f"; {t.strategy} cannot be used: {t.reason}"
+            for t in self._tried
+            if t.outcome == "dropped out" and t.reason not in (None, str(error))
+        ]
+        return UnsupportedError(f"{error}{''.join(others)}") if others else error
+
     def _given_up(self) -> Answer:
         """Return the reason why there is no answer."""
         if self._reasons:
             return Answer(INCONCLUSIVE, self._reasons[-1])
         if self._errors:
-            raise max(self._errors, key=lambda e: e[0].name == FALLBACK)[1]
+            raise self._failure()
         told = "; ".join(f"{t.strategy}: {t.reason}" for t in self._tried)
         raise UnsupportedError(f"no strategy can answer this: {told}")

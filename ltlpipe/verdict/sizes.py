@@ -87,6 +87,7 @@ def _explored(question: Question) -> Job[ProductSize | None]:
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.exploring import product_size_of
 
+    question = yield from question.unfolded()
     product = yield from question.product(question.given, Trace(question.given))
     packed = yield from product.packed()
     while packed is not None:

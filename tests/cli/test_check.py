@@ -12,6 +12,9 @@ import pytest
 
 from ltlpipe import Plan, Statistics, Verdict, load
 from ltlpipe.cli.verdicts import Form, report
+from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_token_ring
+from ltlpipe.systems.pnml.coloured import unfolding
+from ltlpipe.systems.pnml.coloured.writing import save_coloured
 from tests.cli.running import HARD, MANY, RING, program
 from tests.oracles import accepting_run_exists
 from tests.processes import SOON
@@ -229,6 +232,22 @@ def test_options_that_suit_no_formula(flags, run, ring, tmp_path):
     outcome = run("check", ring, "-F", tmp_path / "f.ltl", *flags)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.count("\n") == 1
+
+
+def test_a_symmetric_net_that_is_too_large(run, tmp_path, monkeypatch):
+    """Where nothing can be exchanged, it says both; else it is decided."""
+    monkeypatch.setattr(unfolding, "MAX_TRANSITIONS", 0)
+    path = tmp_path / "net.pnml"
+    save_coloured(coloured_token_ring(3), str(path))
+    outcome = run("check", path, "-f", "G(state >= 0)")
+    assert outcome.code == 2
+    assert "unfolds into more than 0 transitions" in outcome.complaint
+    assert "symmetry cannot be used: no colours can be exchanged" in outcome.complaint
+
+    save_coloured(coloured_client_server(3, 1), str(path))
+    outcome = run("check", path, "-f", "G(served.1.1 == 0)")
+    assert outcome.code == 1
+    assert "serve.1.1" in outcome.out
 
 
 def test_workers(run, ring):

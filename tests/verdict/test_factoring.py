@@ -126,6 +126,7 @@ class OnComponents:
 
     name = "on components"
     needs_kernels = True
+    takes_colours = False
 
     def job(self, question, trace):
         yield from ()

@@ -231,6 +231,7 @@ class Played:
     def __init__(self, name, play, *, named=False, needs_kernels=True):
         self.name, self._play, self._named = name, play, named
         self.needs_kernels = needs_kernels
+        self.takes_colours = False
         self.begun = self.pieces = 0
         self.work = 0.0
         self.closed = 0

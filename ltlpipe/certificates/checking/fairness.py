@@ -86,5 +86,5 @@ def _members(system: Network | Model, text: str) -> set[int]:
         own = {k for k, name in enumerate(names) if name == part}
         if not own and part not in sets:
             raise RefusedError(f"fairness names an action {part!r} that is not")
-        found |= own or sets[part]
+        found |= own or {*sets[part]}
     return found

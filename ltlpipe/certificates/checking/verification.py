@@ -53,7 +53,7 @@ from ltlpipe.runtime.jobs import (
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
-from ltlpipe.systems.models import System
+from ltlpipe.systems.models import Model, System
 from ltlpipe.systems.reading import load_job, name_of_system
 
 if TYPE_CHECKING:
@@ -235,6 +235,8 @@ class _Check:
                     system = yield from _system(document, given, self._path, root)
                     self.trusted.append(READERS)
                 self.name = system.name
+                if isinstance(system, Model):
+                    system = yield from system.unfolding()
                 automaton = read_automaton(document.automaton)
                 yield from self._judge(document, automaton, system)
                 if document.reduction is not None:

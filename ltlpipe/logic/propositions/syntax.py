@@ -9,7 +9,11 @@ that a sum of a thousand places is no tree of a thousand levels.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
 
 _LEVELS = {
     operator: level
@@ -116,7 +120,15 @@ class Deadlock:
 class Taken:
     """Whether the step that leaves a state takes one of some actions."""
 
-    actions: frozenset[int]  # their numbers
+    actions: Collection[int]  # their numbers: a frozenset, or a range
+
+
+@dataclass(frozen=True)
+class Enabled:
+    """Whether some step of a state is one of a transition of a symmetric net."""
+
+    transition: int
+    test: Callable[[Sequence[int]], bool] = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -152,6 +164,7 @@ Expression = (
     | Indexed
     | Deadlock
     | Taken
+    | Enabled
     | Operation
 )
 

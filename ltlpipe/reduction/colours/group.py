@@ -71,6 +71,10 @@ class ColourGroup(NamedTuple):
             for sort, colours in self.classes
         ]
 
+    def members(self) -> list[tuple[int, int]]:
+        """Return the sorts and colours of all classes, one after the other."""
+        return [(sort, c) for sort, colours in self.classes for c in colours]
+
     @property
     def is_trivial(self) -> bool:
         """Whether it has no permutation but the identity."""

@@ -1,18 +1,13 @@
-"""What a permutation of colours makes of cells, transitions and propositions.
-
-A *cell* is a place of a symmetric net with a tuple of colours.  Cells are numbered
-place by place, and in each place as numbers of mixed radix.
-"""
+"""What a permutation of colours makes of propositions."""
 
 from __future__ import annotations
 
-from itertools import accumulate
-from math import prod
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
     COMMUTATIVE,
     Deadlock,
+    Enabled,
     Number,
     Operation,
     Taken,
@@ -20,63 +15,21 @@ from ltlpipe.logic.propositions.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.pnml.coloured.net import Colour, ColouredNet
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
-
-
-class Cells:
-    """The numbers of the cells of a symmetric net."""
-
-    def __init__(self, net: ColouredNet) -> None:
-        self.net = net
-        self.sizes = [net.sizes(place) for place in range(len(net.places))]
-        self.strides = [
-            [prod(own[k + 1 :]) for k in range(len(own))] for own in self.sizes
-        ]
-        counts = [prod(own) for own in self.sizes]
-        self.first = [0, *accumulate(counts)]
-
-    def __len__(self) -> int:
-        return self.first[-1]
-
-    def number(self, place: int, colours: Colour) -> int:
-        """Return the number of a cell."""
-        pairs = zip(self.strides[place], colours, strict=True)
-        return self.first[place] + sum(stride * colour for stride, colour in pairs)
-
-    def of_places(self, net: UnfoldedNet) -> list[int]:
-        """Return the cell of each place of the unfolded net."""
-        return [
-            self.number(place, net.colours[k])
-            for place, own in enumerate(net.place_ranges)
-            for k in own
-        ]
+    from ltlpipe.systems.pnml.coloured.net import Colour
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 
 class Forms:
     """Propositions in a form in which equal ones are the same number."""
 
-    def __init__(self, net: UnfoldedNet, propositions: Sequence[Expression]) -> None:
-        self._coloured = net.coloured
+    def __init__(self, net: SymmetricNet, propositions: Sequence[Expression]) -> None:
+        self._cells, self._moves = net.cells, net.moves
         self._propositions = propositions
         self._known: dict[object, int] = {}
-        self._cells = [
-            (place, net.colours[k])
-            for place, own in enumerate(net.place_ranges)
-            for k in own
-        ]
-        self._moves = [
-            (number, net.bindings[k])
-            for number, own in enumerate(net.transition_ranges)
-            for k in own
-        ]
-        sorts = [variable.sort for variable in net.coloured.variables]
-        self._domains = [
-            tuple(sorts[v] for v in t.variables) for t in net.coloured.transitions
-        ]
+        self._whole: dict[int, int | None] = {}  # places that sums are of, by identity
         self.size = sum(map(_size, propositions))
         self._numbers: dict[int, int] = {}
         for number, form in enumerate(self._forms({})):
@@ -96,24 +49,49 @@ class Forms:
         if isinstance(part, Number):
             return self._intern(("number", part.value))
         if isinstance(part, Variable):
-            place, colours = self._cells[part.number]
-            domain = self._coloured.places[place].domain
+            place, colours = self._cells.split(part.number)
+            domain = self._cells.domains[place]
             return self._intern((place, _moved(domain, colours, moved)))
         if isinstance(part, Deadlock):
             return self._intern("deadlock")
         if isinstance(part, Taken):
-            own = (self._moves[action] for action in part.actions)
-            images = frozenset(
-                (number, _moved(self._domains[number], colours, moved))
-                for number, colours in own
-            )
-            return self._intern(("taken", images))
+            return self._intern(("taken", self._taken(part.actions, moved)))
+        if isinstance(part, Enabled):  # under some binding, so under all images
+            return self._intern(("enabled", part.transition))
         if isinstance(part, Operation):
+            whole = self._place_of(part)
+            if whole is not None:
+                return self._intern(("tokens", whole))
             operands = [self._form(operand, moved) for operand in part.operands]
             if part.operator in COMMUTATIVE:
                 operands.sort()
             return self._intern((part.operator, *operands))
         raise TypeError(f"{part} is not of a net")
+
+    def _taken(
+        self, actions: Collection[int], moved: Mapping[tuple[int, int], int]
+    ) -> object:
+        """Return the images of some moves; all moves of a transition are these."""
+        if isinstance(actions, range) and len(actions) > 1:
+            return actions
+        return frozenset(
+            (number, _moved(self._moves.domains[number], colours, moved))
+            for number, colours in map(self._moves.split, actions)
+        )
+
+    def _place_of(self, part: Operation) -> int | None:
+        """Return the place of which an expression is the sum of all cells."""
+        if id(part) not in self._whole:
+            self._whole[id(part)] = self._found_place(part)
+        return self._whole[id(part)]
+
+    def _found_place(self, part: Operation) -> int | None:
+        first = part.operands[0]
+        if part.operator != "+" or not isinstance(first, Variable):
+            return None
+        place, _ = self._cells.split(first.number)
+        every = tuple(map(Variable, self._cells.range_of(place)))
+        return place if part.operands == every else None
 
 
 def _moved(
@@ -127,4 +105,6 @@ def _size(part: Expression) -> int:
     """Return how many parts an expression has, roughly."""
     if isinstance(part, Operation):
         return 1 + sum(map(_size, part.operands))
-    return len(part.actions) if isinstance(part, Taken) else 1
+    if isinstance(part, Taken):
+        return 1 if isinstance(part.actions, range) else len(part.actions)
+    return 1

@@ -28,6 +28,7 @@ from ltlpipe.search.symbolic.layout import (
     Guard,
     Head,
     Move,
+    Named,
     PlaceAt,
     Relation,
     Row,
@@ -49,6 +50,12 @@ COMPARED = 2 + 2 * TERM
 def token_size(ints):
     """Return how many entries tokens take."""
     return _TOKEN + _ENTRY * ints[Head.ARITY]
+
+
+@inlined
+def move_at(ints, number):
+    """Return the place of a transition."""
+    return ints[Head.TRANSITION_CELLS] + _MOVE * number
 
 
 @called
@@ -239,6 +246,64 @@ def count_tokens(ints, at, scratch, amounts, n):
 
 
 @called
+def count_effects(ints, move, scratch):
+    """Write what a binding takes and puts to NEEDED and PUT; return how many cells.
+
+    ``TOUCHED[:n]`` are the cells.
+    """
+    n = count_tokens(
+        ints, ints[move + Move.PRE], scratch, scratch[Row.NEEDED], np.int64(0)
+    )
+    return count_tokens(ints, ints[move + Move.POST], scratch, scratch[Row.PUT], n)
+
+
+@called
+def has_needed(ints, scratch, row, n):
+    """Whether a marking has what is in NEEDED, of the first n cells of TOUCHED."""
+    needed, put = scratch[Row.NEEDED], scratch[Row.PUT]
+    enabled = True
+    for k in range(n):
+        cell = scratch[Row.TOUCHED, k]
+        held = tokens_in(ints, row, cell)
+        if needed[cell] < 0 or put[cell] < 0 or held < needed[cell]:
+            enabled = False
+    return enabled
+
+
+@called
+def is_enabled(ints, move, scratch, row):
+    """Whether a transition can be taken under some binding.
+
+    Of each dynamic subclass (EARLIER) the first colours are tried.
+    """
+    started = False
+    while next_binding(ints, move, scratch, row, started):
+        started = True
+        n = count_effects(ints, move, scratch)
+        enabled = has_needed(ints, scratch, row, n)
+        for k in range(n):
+            cell = scratch[Row.TOUCHED, k]
+            scratch[Row.NEEDED, cell] = scratch[Row.PUT, cell] = 0
+            scratch[Row.SEEN, cell] = 0
+        if enabled:
+            return True
+    return False
+
+
+@called
+def answer_asked(ints, scratch, row):
+    """Write behind a marking which transitions can be taken that are asked of."""
+    n = ints[Head.ASKED]
+    for k in range(n):
+        word = ints[Head.WORDS] + k // 64
+        if k % 64 == 0:
+            row[word] = 0
+        move = move_at(ints, ints[ints[Head.ASKED_CELLS] + k])
+        if is_enabled(ints, move, scratch, row):
+            row[word] |= np.uint64(1) << np.uint64(k % 64)
+
+
+@called
 def fire(ints, move, scratch, row, out):
     """Write the marking that a binding leads to; return whether it can be taken.
 
@@ -246,14 +311,8 @@ def fire(ints, move, scratch, row, out):
     """
     needed, put = scratch[Row.NEEDED], scratch[Row.PUT]
     touched = scratch[Row.TOUCHED]
-    n = count_tokens(ints, ints[move + Move.PRE], scratch, needed, np.int64(0))
-    n = count_tokens(ints, ints[move + Move.POST], scratch, put, n)
-    enabled = True
-    for k in range(n):
-        cell = touched[k]
-        held = tokens_in(ints, row, cell)
-        if needed[cell] < 0 or put[cell] < 0 or held < needed[cell]:
-            enabled = False
+    n = count_effects(ints, move, scratch)
+    enabled = has_needed(ints, scratch, row, n)
     for w in range(ints[Head.WORDS]):
         out[w] = row[w]
     for k in range(n):
@@ -282,13 +341,13 @@ def letter_bits(ints, move, scratch):
     at = ints[move + Move.LETTERS]
     if at < 0:
         return np.int64(0)
+    number = np.int64(0)
     for k in range(ints[move + Move.SLOTS]):
         slot = ints[move + Move.SLOT_CELLS] + _SLOT * k
-        at += ints[slot + Slot.STRIDE] * scratch[Row.BINDING, k]
-    return ints[at]
-
-
-@inlined
-def move_at(ints, number):
-    """Return the place of a transition."""
-    return ints[Head.TRANSITION_CELLS] + _MOVE * number
+        number += ints[slot + Slot.STRIDE] * scratch[Row.BINDING, k]
+    bits = ints[at + Named.BITS]
+    for k in range(ints[at + Named.COUNT]):
+        own = at + Named.BINDINGS + 2 * k
+        if ints[own] == number:
+            bits |= ints[own + 1]
+    return bits

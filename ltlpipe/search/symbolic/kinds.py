@@ -8,26 +8,38 @@ is a letter of the property, with the kind of the step in the bits above.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from ltlpipe.logic.propositions.syntax import Taken
-from ltlpipe.systems.propositions.tables import taken_bits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
+    from ltlpipe.systems.pnml.coloured.cells import Moves
+
+
+class Told(NamedTuple):
+    """What is told of a transition: propositions, as bits.
+
+    All of its moves make `always` true; `named` has what else some of them do, by their
+    numbers in the transition.
+    """
+
+    kind: int
+    always: int
+    named: dict[int, int]
 
 
 class Step(NamedTuple):
     """Steps of one kind that make the same propositions true.
 
-    `taken` are these, as bits.  `about` tells which steps they are: these, or where
-    they make nothing true, all others of the kind; None of kind 0.  `number` counts
-    those that tell something, -1 is kind 0.
+    `taken` are these, as bits.  `about` tells which steps they are, by their moves:
+    these, or where they are those that are not named, all others; None if they are all
+    steps of the kind.  `number` counts those that tell something; others have -1.
     """
 
     kind: int
@@ -37,42 +49,66 @@ class Step(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """The kinds of steps; `of_transition` has that of each coloured transition."""
+    """The kinds of steps, and what is told of each transition."""
 
     n_propositions: int
     about_steps: int  # the propositions about steps, as bits
-    of_transition: list[int]
+    told: list[Told]
     steps: list[Step]
 
     @property
     def n_letters(self) -> int:
         """The number of letters of the product."""
-        return (1 + max(self.of_transition, default=0)) << self.n_propositions
+        most = max((told.kind for told in self.told), default=0)
+        return (1 + most) << self.n_propositions
 
     def letter(self, step: Step, letters: np.ndarray) -> np.ndarray:
         """Return letters of the property as those of the product."""
         return letters | (step.kind << self.n_propositions)
 
 
-def kinds_of(net: UnfoldedNet, propositions: Sequence[Expression]) -> Kinds:
-    """Return the kinds of steps that propositions, bound to the net, tell apart."""
-    bits = taken_bits(propositions, len(net.transitions))
+def kinds_of(moves: Moves, propositions: Sequence[Expression]) -> Kinds:
+    """Return the kinds of steps that propositions, bound to a net, tell apart."""
     about_steps = sum(
         1 << bit for bit, part in enumerate(propositions) if isinstance(part, Taken)
     )
     steps = [Step(0, 0, None, -1)]
-    of_transition = []
-    kind = 0
-    for own in net.transition_ranges:
-        told = bits[own.start : own.stop]
-        if not told.any():
-            of_transition.append(0)
+    kind, n_about = 0, 0
+    found = []
+    for transition, (always, named) in enumerate(_told(moves, propositions)):
+        if not always and not named:
+            found.append(Told(0, 0, {}))
             continue
         kind += 1
-        of_transition.append(kind)
-        for taken in sorted({0, *told.tolist()}):
-            which = told == taken if taken else told != 0
-            actions = (own.start + np.flatnonzero(which)).tolist()
-            about = Taken(frozenset(actions))
-            steps.append(Step(kind, taken, about, len(steps) - 1))
-    return Kinds(len(propositions), about_steps, of_transition, steps)
+        found.append(Told(kind, always, named))
+        first = moves.first[transition]
+        parts = defaultdict(list)
+        for move, bits in named.items():
+            parts[bits].append(first + move)
+            parts[0].append(first + move)  # the others are those that are not these
+        if not named:
+            steps.append(Step(kind, always, None, -1))
+        for bits, own in parts.items():
+            about = Taken(frozenset(own))
+            steps.append(Step(kind, always | bits, about, n_about))
+            n_about += 1
+    return Kinds(len(propositions), about_steps, found, steps)
+
+
+def _told(
+    moves: Moves, propositions: Sequence[Expression]
+) -> list[tuple[int, dict[int, int]]]:
+    """Return what all moves of each transition make true, and what some of them do."""
+    n = len(moves.variables)
+    always = [0] * n
+    named: list[dict[int, int]] = [defaultdict(int) for _ in range(n)]
+    for bit, proposition in enumerate(propositions):
+        if not isinstance(proposition, Taken):
+            continue
+        if isinstance(proposition.actions, range):  # all moves of a transition
+            always[moves.split(proposition.actions.start)[0]] |= 1 << bit
+            continue
+        for move in proposition.actions:
+            transition, _ = moves.split(move)
+            named[transition][move - moves.first[transition]] |= 1 << bit
+    return list(zip(always, named, strict=True))

@@ -51,6 +51,8 @@ class Head(IntEnum):
     ROUNDS = 29  # of refinement
     N_CELLS = 30
     MOST_LEAVES = 31  # markings that are compared for one representative
+    ASKED = 32  # number of transitions that propositions ask of: can they be taken?
+    ASKED_CELLS = 33  # place: these; the answers are bits behind the row STATE
 
 
 class Turn(IntEnum):
@@ -93,8 +95,16 @@ class Move(IntEnum):
     SLOT_CELLS = 1  # place: SLOT entries for each
     PRE = 2  # place: number of tokens, then these
     POST = 3  # place: likewise
-    LETTERS = 4  # place: bits of the letter for each binding, or -1
+    LETTERS = 4  # place: bits of the letter, then NAMED entries; or -1
     CONDITIONS = 5  # place: conditions without variables
+
+
+class Named(IntEnum):
+    """Which bits of the letter a transition has, and some of its bindings besides."""
+
+    BITS = 0
+    COUNT = 1  # of such bindings
+    BINDINGS = 2  # the number and the bits of each
 
 
 class Slot(IntEnum):

@@ -1,8 +1,9 @@
 """Which cells of a symmetric net are ever marked, and how wide their fields are.
 
 Permutations take cells to cells; all of an *orbit* have fields of one width, the widest
-that one of them needs, since a marking may be permuted in a row.  An orbit that has no
-place of the unfolded net is never marked, and has no fields.
+that one of them needs, since a marking may be permuted in a row.  Invariants bound how
+many tokens they have; where none does, a field that is too narrow is widened later.
+Orbits that are never marked have no fields.
 """
 
 from __future__ import annotations
@@ -10,23 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ltlpipe.reduction.colours.images import Cells
-from ltlpipe.runtime.errors import UnsupportedError
+import numpy as np
+
+from ltlpipe.reduction.colours.reached import reached_orbits
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
-from ltlpipe.systems.pnml.widths import MAX_BITS, first_widths
+from ltlpipe.systems.pnml.coloured.invariants import UNBOUNDED, cell_bounds
+from ltlpipe.systems.pnml.widths import MAX_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.reduction.colours.group import ColourGroup
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
-
-MOST_CELLS = 1 << 17
-"""Places of a symmetric net with all tuples of their colours."""
-
-Orbit = tuple[int, ...]
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 
 @dataclass
@@ -35,19 +33,16 @@ class Layout:
 
     Attributes
     ----------
+    orbits : list of int
+        The orbit of each cell.
     bits : dict
         The width of the fields of each orbit of cells; only these are ever marked.
-    orbits : list of tuple
-        The orbit of each cell.
-    places : list of int
-        The cell of each place of the unfolded net.
     """
 
-    net: UnfoldedNet
+    net: SymmetricNet
     group: ColourGroup
-    bits: dict[Orbit, int] = field(default_factory=dict)
-    orbits: list[Orbit] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    orbits: list[int] = field(default_factory=list)
+    bits: dict[int, int] = field(default_factory=dict)
 
     def widened(self, cells: Sequence[int]) -> bool:
         """Double the fields of some cells; return whether that is possible."""
@@ -59,22 +54,28 @@ class Layout:
         return True
 
 
-def layout_of(net: UnfoldedNet, group: ColourGroup) -> Job[Layout]:
-    """Return the layout of a net whose facts are prepared.
+def layout_of(net: SymmetricNet, group: ColourGroup) -> Job[Layout]:
+    """Return the layout of a net.
 
     Raises
     ------
     UnsupportedError
-        There are too many cells.
+        There are too many moves that no permutation takes to each other.
     """
-    cells = Cells(net.coloured)
-    if len(cells) > MOST_CELLS:
-        raise UnsupportedError(
-            f"the places of the net have {len(cells):,} tuples of colours, the limit "
-            f"is {MOST_CELLS:,}: leave symmetry out of --reduce"
-        )
     ticks = Ticks(TABULATING, 5)
-    made = Layout(net, group)
+    made = Layout(net, group, (yield from _orbits_of(net, group, ticks)))
+    most = yield from reached_orbits(net, group, made.orbits)
+    bounds = np.full(1 + max(made.orbits, default=0), -1, dtype=np.int64)
+    np.maximum.at(bounds, made.orbits, (yield from cell_bounds(net)))
+    for orbit, tokens in most.items():
+        bound = int(bounds[orbit])
+        least = max(tokens, 1, 0 if bound == UNBOUNDED else bound)
+        made.bits[orbit] = min(least.bit_length(), MAX_BITS)
+    return made
+
+
+def _orbits_of(net: SymmetricNet, group: ColourGroup, ticks: Ticks) -> Job[list[int]]:
+    """Return the number of the orbit of each cell."""
     labels = {
         (sort, colour): (number, 0, 1)
         for number, (sort, colours) in enumerate(group.classes)
@@ -84,20 +85,15 @@ def layout_of(net: UnfoldedNet, group: ColourGroup) -> Job[Layout]:
         size = net.coloured.size(sort)
         for colour in range(size):
             labels[sort, colour] = (-1 - number, least, size)
-    for place, domain in enumerate(net.coloured.places):
-        for k in range(cells.first[place + 1] - cells.first[place]):
-            pairs = zip(cells.strides[place], cells.sizes[place], strict=True)
-            colours = [k // stride % size for stride, size in pairs]
-            orbit = _orbit(list(zip(domain.domain, colours, strict=True)), labels)
-            made.orbits.append((place, *orbit))
-            if ticks.over():
-                yield ticks.progress
-    widths = yield from first_widths(net, ticks)
-    made.places = cells.of_places(net)
-    for place, bits in zip(made.places, widths.bits, strict=True):
-        known = made.bits.get(made.orbits[place], 1)
-        made.bits[made.orbits[place]] = max(known, bits)
-    return made
+    known: dict[tuple[int, ...], int] = {}
+    orbits = []
+    for cell in range(len(net.cells)):
+        place, colours = net.cells.split(cell)
+        told = _orbit(list(zip(net.cells.domains[place], colours, strict=True)), labels)
+        orbits.append(known.setdefault((place, *told), len(known)))
+        if ticks.over():
+            yield ticks.progress
+    return orbits
 
 
 def _orbit(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.symbolic.kinds import Kinds, Step
     from ltlpipe.search.symmetric.phases import Edge
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 
 class Isotropy(NamedTuple):
@@ -78,7 +78,7 @@ class _Finder:
     def __init__(
         self,
         group: ColourGroup,
-        net: UnfoldedNet,
+        net: SymmetricNet,
         propositions: Sequence[Expression],
         kinds: Kinds,
         ticks: Ticks,
@@ -205,7 +205,7 @@ class _Finder:
 
 def phases_of(
     group: ColourGroup,
-    net: UnfoldedNet,
+    net: SymmetricNet,
     propositions: Sequence[Expression],
     automaton: PropertyAutomaton,
     kinds: Kinds,

@@ -33,7 +33,13 @@ from ltlpipe.search.symbolic.arrangements import (
     write_arrangement,
 )
 from ltlpipe.search.symbolic.canonical import represent
-from ltlpipe.search.symbolic.firing import fire, letter_bits, move_at, next_binding
+from ltlpipe.search.symbolic.firing import (
+    answer_asked,
+    fire,
+    letter_bits,
+    move_at,
+    next_binding,
+)
 from ltlpipe.search.symbolic.layout import Head, Phase, Row, Turn, Word
 from ltlpipe.search.symbolic.markings import (
     TURN,
@@ -212,6 +218,7 @@ def expand(tables, phase, out_rows, out_marks, count):
     """
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
     state = rows[Word.STATE]
+    answer_asked(ints, scratch, state)
     letter = letter_of(ints, ints[Head.PROPOSITIONS], state, 0)
     dead = letter
     if ints[Head.STUTTER] != 0:

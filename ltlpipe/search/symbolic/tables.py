@@ -1,9 +1,5 @@
 """The tables of the symbolic product of a symmetric net and a property.
 
-The unfolded net is there for three things: its places and their invariants tell how
-wide fields are, propositions are bound to them, and runs are read and replayed on it.
-The search itself looks at the coloured net.
-
 Cost: a row has the bits of the cells that may be marked, and n members n times the bits
 of n - 1.
 """
@@ -15,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.reduction.colours.images import Cells
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.compilation import ready
@@ -29,7 +24,8 @@ from ltlpipe.search.symbolic.kinds import kinds_of
 from ltlpipe.search.symbolic.layout import Head, Row, Word
 from ltlpipe.search.symbolic.phases import phases_of
 from ltlpipe.search.symbolic.product import set_of_one, symbolic_successors
-from ltlpipe.search.symbolic.transitions import TransitionTables, binding_bits
+from ltlpipe.search.symbolic.propositions import Placed
+from ltlpipe.search.symbolic.transitions import TransitionTables, letter_tables
 from ltlpipe.search.symmetric.phases import common_blocks
 from ltlpipe.search.symmetric.tables import IntTable
 from ltlpipe.systems.fields import Field, allocation
@@ -56,8 +52,9 @@ class Made(NamedTuple):
     """The symbolic product, and where its rows have what."""
 
     automaton: PowersetAutomaton
-    places: list[Field]  # of the unfolded net
+    places: list[Field | None]  # of each cell; None if it is never marked
     of_property: Field
+    members: list[tuple[int, int]]  # sorts and colours that can be exchanged
     of_members: list[Field]  # the block of each
     of_turns: list[Field]  # the step of each turning sort less 1
 
@@ -91,7 +88,7 @@ def symbolic_product(
     layout : Layout
         Of the net.
     propositions : sequence of Expression
-        Bound to the unfolded net; letters are sets of them.
+        Bound to the net; letters are sets of them.
     automaton : PropertyAutomaton
         What is searched for; generalised Büchi.
     stutter : bool
@@ -102,7 +99,7 @@ def symbolic_product(
     Raises
     ------
     UnsupportedError
-        The property has more than 32 marks, or names too many bindings.
+        The property has more than 32 marks.
     StoppedError
         The tables would take more memory than is granted.
     """
@@ -115,7 +112,7 @@ def symbolic_product(
     grant = yield Progress(TABULATING, memory_bytes=built.needed_bytes)
     if built.needed_bytes > grant.memory_bytes:
         raise StoppedError(MEMORY)
-    kinds = kinds_of(layout.net, propositions)
+    kinds = kinds_of(layout.net.moves, propositions)
     phases = yield from phases_of(
         layout.group, layout.net, propositions, automaton, kinds
     )
@@ -123,7 +120,7 @@ def symbolic_product(
     yield from built.elements()
     yield from built.cells()
     built.propositions(propositions)
-    yield from built.transitions(propositions, kinds)
+    yield from built.transitions(kinds)
     yield from built.phases(phases, kinds)
     built.ints.header[Head.STUTTER] = stutter
     built.ints.header[Head.CLOSES] = closes
@@ -142,8 +139,8 @@ def symbolic_product(
         widened=lambda: bool(table[Head.CLOSED_MORE]),
         narrow=partial(_narrow, table),
     )
-    places = [built.of_cells[cell] for cell in layout.places]
-    fields = (built.of_property, built.of_members, built.of_turns)
+    places = [built.of_cells.get(cell) for cell in range(len(layout.orbits))]
+    fields = (built.of_property, built.members, built.of_members, built.of_turns)
     return Made(automaton_of_sets, places, *fields)
 
 
@@ -164,9 +161,7 @@ class _Builder:
         self.arity = max(1, *(len(p.domain) for p in self.net.places), 1)
         sizes = [len(sort.ids) for sort in self.net.sorts]
         self.first: list[int] = np.cumsum([0, *sizes]).tolist()
-        self.members = [
-            (sort, colour) for sort, colours in self.group.classes for colour in colours
-        ]
+        self.members = self.group.members()
         self.marked = [
             cell for cell, orbit in enumerate(layout.orbits) if orbit in layout.bits
         ]
@@ -235,7 +230,7 @@ class _Builder:
 
     def cells(self) -> Job[None]:
         """Append places and cells."""
-        cells = Cells(self.net)
+        cells = self.layout.net.cells
         header, arity = self.ints.header, self.arity
         header[Head.ARITY] = arity
         places = []
@@ -271,16 +266,18 @@ class _Builder:
 
     def propositions(self, propositions: Sequence[Expression]) -> None:
         """Append the code of the propositions."""
-        places = [self.of_cells[cell] for cell in self.layout.places]
-        self.ints.header[Head.PROPOSITIONS] = self.ints.append(
-            assemble(propositions, places)
+        placed = Placed(propositions, self.of_cells, self.n_words)
+        self.n_answered = placed.n_words
+        header = self.ints.header
+        header[Head.PROPOSITIONS] = self.ints.append(
+            assemble(placed.propositions, placed.fields)
         )
+        header[Head.ASKED] = len(placed.transitions)
+        header[Head.ASKED_CELLS] = self._numbers(placed.transitions)
 
-    def transitions(
-        self, propositions: Sequence[Expression], kinds: Kinds
-    ) -> Job[None]:
+    def transitions(self, kinds: Kinds) -> Job[None]:
         """Append the transitions of the net."""
-        bits = binding_bits(self.ints, self.layout.net, propositions, kinds)
+        bits = letter_tables(self.ints, kinds)
         made = TransitionTables(self.ints, self.net, self.first, self.arity)
         cells = []
         for transition, own in zip(self.net.transitions, bits, strict=True):
@@ -352,7 +349,7 @@ class _Builder:
             system_words=np.zeros(1, dtype=np.uint64),
             scratch=np.zeros((len(Row), width), dtype=np.int64),
             step_rows=np.zeros(
-                (n_rows, max(self.n_words, n_elements)), dtype=np.uint64
+                (n_rows, max(self.n_answered, n_elements)), dtype=np.uint64
             ),
             step_letters=empty,
             step_actions=empty.copy(),
@@ -362,9 +359,9 @@ class _Builder:
     def initial(self, tables: Tables) -> np.ndarray:
         """Return uint64[1, n_words]: the initial marking, which is its own orbit."""
         rows = np.zeros((1, self.n_words), dtype=np.uint64)
-        tokens = zip(self.layout.places, self.layout.net.initial(), strict=True)
-        for cell, count in tokens:
-            _put(rows[0], self.of_cells[cell], count)
+        for cell, count in enumerate(self.layout.net.initial()):
+            if count:
+                _put(rows[0], self.of_cells[cell], count)
         _put(rows[0], self.of_property, self.automaton.initial)
         set_of_one(tables, rows[0])
         return rows

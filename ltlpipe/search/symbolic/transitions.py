@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.symbolic.layout import (
     CONSTANT,
     EVERY,
@@ -25,19 +24,17 @@ from ltlpipe.systems.pnml.coloured.net import (
     Bound,
     Comparison,
     Constant,
-    Difference,
     Every,
     Part,
     Sum,
     Tokens,
+    signed_tokens,
     variables_of,
 )
-from ltlpipe.systems.propositions.tables import taken_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.search.symbolic.kinds import Kinds
     from ltlpipe.search.symmetric.tables import IntTable
     from ltlpipe.systems.pnml.coloured.net import (
@@ -46,10 +43,6 @@ if TYPE_CHECKING:
         Multiset,
     )
     from ltlpipe.systems.pnml.coloured.net import Guard as Condition
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
-
-MOST_BINDINGS = 1 << 21
-"""Bindings of a transition whose steps the property tells apart."""
 
 _RELATIONS = {
     "==": (Relation.EQUAL, False),
@@ -80,7 +73,7 @@ class TransitionTables:
     def append(self, transition: ColouredTransition, bits: int | None) -> list[int]:
         """Append the parts of a transition; return its entries.
 
-        `bits` is the place of the bits of its bindings, if there are any.
+        `bits` is the place of the bits of its letters, if there are any.
         """
         order = _order(self._net, transition)
         slots = {variable: k for k, variable in enumerate(order)}
@@ -155,7 +148,7 @@ class TransitionTables:
         return [*_entry(term, slots), elements]
 
     def _side(self, side: Sequence[tuple[int, Multiset]], slots: dict[int, int]) -> int:
-        tokens = [(p, *part) for p, what in side for part in _signed(what, 1)]
+        tokens = [(p, *part) for p, what in side for part in signed_tokens(what, 1)]
         return self._listed(tokens, slots)
 
     def _listed(
@@ -170,45 +163,19 @@ class TransitionTables:
         return self._append(numbers)
 
 
-def binding_bits(
-    ints: IntTable,
-    net: UnfoldedNet,
-    propositions: Sequence[Expression],
-    kinds: Kinds,
-) -> list[int | None]:
-    """Append which propositions about steps each binding makes true, and the kind.
+def letter_tables(ints: IntTable, kinds: Kinds) -> list[int | None]:
+    """Append which propositions about steps each transition makes true, and its kind.
 
     Returns the place for each transition, None where it makes none true.
-
-    Raises
-    ------
-    UnsupportedError
-        A transition that the property names has too many bindings.
     """
-    coloured = net.coloured
-    bits = taken_bits(propositions, len(net.transitions))
     places: list[int | None] = []
-    for transition, own, kind in zip(
-        coloured.transitions, net.transition_ranges, kinds.of_transition, strict=True
-    ):
-        if not kind:
+    for told in kinds.told:
+        if not told.kind:
             places.append(None)
             continue
-        sorts = [coloured.variables[v].sort for v in transition.variables]
-        sizes = [coloured.size(sort) for sort in sorts]
-        if prod(sizes) > MOST_BINDINGS:
-            raise UnsupportedError(
-                f"the property names the transition {transition.name!r}, which has "
-                f"{prod(sizes):,} bindings, the limit is {MOST_BINDINGS:,}: leave "
-                "symmetry out of --reduce"
-            )
-        table = np.zeros(prod(sizes), dtype=np.int64)
-        strides = _strides(sizes)
-        for k in own:
-            at = sum(s * c for s, c in zip(strides, net.bindings[k], strict=True))
-            table[at] = bits[k]
-        table |= kind << kinds.n_propositions
-        places.append(ints.append(table))
+        bits = told.always | (told.kind << kinds.n_propositions)
+        pairs = [n for pair in told.named.items() for n in pair]
+        places.append(ints.append(np.array([bits, len(told.named), *pairs])))
     return places
 
 
@@ -222,18 +189,6 @@ def _entry(entry: Any, slots: dict[int, int]) -> tuple[int, int, int]:
     if isinstance(entry, Constant):
         return CONSTANT, entry.colour, 1
     return EVERY, 0, entry.size
-
-
-def _signed(what: Multiset, sign: int) -> Iterator[tuple[int, Tokens]]:
-    """Yield the tokens of a multiset with their weights, negative if subtracted."""
-    if isinstance(what, Sum):
-        for part in what.parts:
-            yield from _signed(part, sign)
-    elif isinstance(what, Difference):
-        yield from _signed(what.left, sign)
-        yield from _signed(what.right, -sign)
-    elif what.weight:
-        yield sign * what.weight, what
 
 
 def _simple(what: Multiset) -> Iterator[Tokens]:

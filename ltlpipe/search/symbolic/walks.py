@@ -1,22 +1,22 @@
-"""Steps backwards in the product of an unfolded net and a property.
+"""Steps backwards in the product of a symmetric net and a property.
 
 A run of sets of markings is read backwards by
-`ltlpipe.search.symmetric.concretise.run_through`, on the unfolded net and with
-propositions in plain Python: neither the tables of the search nor its representatives
+`ltlpipe.search.symmetric.concretise.run_through`, with moves and propositions in plain
+Python: neither the tables of the search nor its representatives
 have a part in the marking that comes before, but for whether it is in a set.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import uses_step
-from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.symbolic.product import set_of_one
 from ltlpipe.search.symmetric.concretise import STUTTER, State
+from ltlpipe.systems.pnml.coloured.choices import first_alike
 from ltlpipe.systems.propositions.evaluating import evaluate
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.powerset.automaton import Tables
+    from ltlpipe.search.symbolic.tables import Made
     from ltlpipe.systems.fields import Field
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 
 class NetSteps:
@@ -35,16 +36,14 @@ class NetSteps:
 
     Parameters
     ----------
-    net : UnfoldedNet
+    net : SymmetricNet
         States are its markings.
     propositions : sequence of Expression
         Letters are sets of them.
     automaton : PropertyAutomaton
         What is searched for.
-    places : sequence of Field
-        Where rows have the tokens of each place.
-    of_property : Field
-        Where they have the property's state.
+    made : Made
+        The symbolic product, which says what is where in rows.
     stutter : bool
         Whether a marking without successors repeats itself for ever.
     """
@@ -53,18 +52,17 @@ class NetSteps:
 
     def __init__(
         self,
-        net: UnfoldedNet,
+        net: SymmetricNet,
         propositions: Sequence[Expression],
         automaton: PropertyAutomaton,
-        places: Sequence[Field],
-        of_property: Field,
+        made: Made,
         *,
         stutter: bool,
     ) -> None:
         self.net = net
         self.automaton = automaton
-        self.places = places
-        self.of_property = of_property
+        self.places, self.of_property = made.places, made.of_property
+        self.members, self.of_members = made.members, made.of_members
         self.stutter = stutter
         self._of_states = [
             (1 << k, p) for k, p in enumerate(propositions) if not uses_step(p)
@@ -76,30 +74,30 @@ class NetSteps:
     @property
     def width(self) -> int:
         """The numbers of a marking."""
-        return len(self.net.places)
+        return len(self.places)
 
     def tabulate(self) -> Job[None]:
-        """Read the arcs; before anything else is asked."""
-        ticks = Ticks(EXTRACTING)
-        every = np.arange(len(self.net.transitions))
-        self._takes = self.net.pre.of(every)
-        self._puts = self.net.post.of(every)
-        if ticks.over(len(self._takes[0]) + len(self._puts[0])):
-            yield ticks.progress
+        """Do nothing: there are no tables."""
+        yield from ()
 
     def state_of(self, row: np.ndarray) -> State:
-        """Return the representative of a row, with the places that there are."""
-        tokens = tuple(_read(row, place) for place in self.places)
+        """Return the representative of a row."""
+        tokens = tuple(
+            0 if place is None else _read(row, place) for place in self.places
+        )
         return State(tokens, _read(row, self.of_property))
 
-    def within(self, whole: np.ndarray, tables: Tables) -> None:
-        """Return what the markings of a set have in common: nothing is used."""
+    def within(self, whole: np.ndarray, tables: Tables) -> list[int]:  # noqa: ARG002
+        """Return the block of each member in a set."""
+        return [_read(whole, field) for field in self.of_members]
 
     def set_of(self, state: State, tables: Tables, n_words: int) -> np.ndarray | None:
         """Return the row of the set that holds just this; None if it does not fit."""
         row = np.zeros(n_words, dtype=np.uint64)
         for place, tokens in zip(self.places, state.local, strict=True):
-            if tokens > place.mask:
+            if not tokens:
+                continue
+            if place is None or tokens > place.mask:
                 return None
             row[place.word] |= np.uint64(tokens << place.shift)
         own = self.of_property
@@ -110,43 +108,50 @@ class NetSteps:
     def predecessors(
         self,
         after: State,
-        within: Any,  # noqa: ARG002
+        within: list[int],
         watching: int,
         marks: int,
     ) -> Iterator[tuple[int, State] | None]:
         """Yield actions and states of the product from which one step leads to a state.
 
         The property is in state `watching` before, and the step has these marks.  None
-        is yielded wherever the search for the next one may take long.
+        is yielded wherever the search for the next one may take long.  Those come first
+        in which the first of the colours that look alike are bound; then all.
         """
-        tokens = np.array(after.local, dtype=np.int64)
-        for action in self._lacking_none(self._puts, tokens):
-            yield None
-            before = self._before(action, after.local)
-            letter = self._letter(before, action, dead=False)
-            if self._goes(letter, watching, after.watching, marks):
-                yield action, State(before, watching)
-        if self.stutter and not self._lacking_none(self._takes, tokens):
+        first = first_alike(self.net.coloured, self._alike(after.local, within))
+        for admits in (first, None):
+            for step in self.net.each_step_onto(after.local, admits):
+                yield None
+                if step is None:
+                    continue
+                letter = self._letter(step.state, step.action, dead=False)
+                if self._goes(letter, watching, after.watching, marks):
+                    yield step.action, State(step.state, watching)
+        if self.stutter and next(self.net.each_step(after.local), None) is None:
             letter = self._letter(after.local, STUTTER, dead=True)
             if self._goes(letter, watching, after.watching, marks):
                 yield STUTTER, State(after.local, watching)
 
-    def _lacking_none(self, arcs: Any, tokens: np.ndarray) -> list[int]:
-        """Return the transitions whose arcs on one side find enough tokens."""
-        owner, place, weight = arcs
-        lacks = np.zeros(len(self.net.transitions), dtype=np.bool_)
-        lacks[owner[tokens[place] < weight]] = True
-        found: list[int] = np.flatnonzero(~lacks).tolist()
-        return found
-
-    def _before(self, action: int, after: tuple[int, ...]) -> tuple[int, ...]:
-        tokens = list(after)
-        transition = self.net.transitions[action]
-        for place, weight in transition.post.items():
-            tokens[place] -= weight
-        for place, weight in transition.pre.items():
-            tokens[place] += weight
-        return tuple(tokens)
+    def _alike(
+        self, tokens: tuple[int, ...], blocks: list[int]
+    ) -> dict[tuple[int, int], list[int]]:
+        """Return the colours of one block that look alike in a marking, for each."""
+        said: dict[tuple[int, int], list[object]] = {m: [] for m in self.members}
+        for cell, count in enumerate(tokens):
+            if not count:
+                continue
+            place, colours = self.net.cells.split(cell)
+            pairs = list(zip(self.net.cells.domains[place], colours, strict=True))
+            for pair in dict.fromkeys(pairs):
+                others = tuple(None if other == pair else other for other in pairs)
+                if pair in said:
+                    said[pair].append((place, others, count))
+        groups: dict[object, list[int]] = defaultdict(list)
+        keys = {}
+        for member, block in zip(self.members, blocks, strict=True):
+            keys[member] = (block, member[0], tuple(said[member]))
+            groups[keys[member]].append(member[1])
+        return {member: groups[key] for member, key in keys.items()}
 
     def _letter(self, tokens: tuple[int, ...], action: int, *, dead: bool) -> int:
         taken = None if action == STUTTER else action

@@ -313,7 +313,7 @@ def run_through(
     actions = [a for a, _ in (*prefix, *turns)]
     states = [s.local for _, s in (*prefix, *turns)] + [first.local]
     return NetworkRun(
-        np.array(actions, dtype=np.int32),
+        np.array(actions, dtype=underlying.dtype),
         np.array(states, dtype=underlying.dtype),
         len(prefix),
     )

@@ -142,9 +142,14 @@ class _Fireable(Mapping[str, Expression]):
 
 def enabling_condition(transition: Transition) -> Expression:
     """Return the proposition that each place holds what is taken from it."""
+    return at_least(transition.pre)
+
+
+def at_least(weights: Mapping[int, int]) -> Expression:
+    """Return the proposition that variables, by their numbers, have so much."""
     conditions = tuple(
-        Operation("<=", (Number(weight), Variable(place)))
-        for place, weight in transition.pre.items()
+        Operation("<=", (Number(weight), Variable(number)))
+        for number, weight in weights.items()
     )
     if not conditions:
         return Number(1)

@@ -3,9 +3,9 @@
 What is read is what the nets of the Model Checking Contest use: one net of type
 ``ptnet`` or ``symmetricnet``, on any number of nested pages, which reference nodes may
 connect.  A place/transition net has places with initial markings, transitions, and
-arcs with weights; a symmetric net is read by `ltlpipe.systems.pnml.coloured.reading`
-and unfolded.  Everything else could change what the net does, so it is refused by name:
-other types of nets, inhibitor, reset and read arcs, capacities, priorities, times.
+arcs with weights; a symmetric net is read by `ltlpipe.systems.pnml.coloured.reading`.
+Everything else could change what the net does, so it is refused by name: other types
+of nets, inhibitor, reset and read arcs, capacities, priorities, times.
 
 Parallel arcs between the same two nodes add up, as multisets do.
 
@@ -29,8 +29,9 @@ from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.xml import local_name, xml_root
 from ltlpipe.systems.plain import TURN, plain_texts, texts_of
+from ltlpipe.systems.pnml.coloured.net import from_plain
 from ltlpipe.systems.pnml.coloured.reading import ColouredReader
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded_plain
+from ltlpipe.systems.pnml.coloured.symmetric import symmetric_net
 from ltlpipe.systems.pnml.elements import NetReader
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
@@ -40,13 +41,14 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 _TYPES = re.compile(r"(.*/)?(pt-?netb?|p/t[ -]net)", re.IGNORECASE)
 _COLOURED = re.compile(r"(.*/)?symmetric-?net", re.IGNORECASE)
 _DICT_BYTES = 300
 
 
-def parse_pnml(data: bytes, file: str) -> PetriNet:
+def parse_pnml(data: bytes, file: str) -> PetriNet | SymmetricNet:
     """Read the net in the bytes of a PNML file; errors say they are in `file`.
 
     Raises
@@ -54,8 +56,8 @@ def parse_pnml(data: bytes, file: str) -> PetriNet:
     InputError
         The bytes are no PNML; names the line where there is one.
     UnsupportedError
-        They hold several nets, one of another type, or one that is too large when it
-        is unfolded.
+        They hold several nets, one of another type, or one that has to be unfolded and
+        is too large.
     """
     return complete(build(parse_plain(data, file), file))
 
@@ -86,10 +88,10 @@ def parse_plain(data: bytes, file: str) -> Plain:
     )
 
 
-def build(plain: Plain, file: str) -> Job[PetriNet]:
+def build(plain: Plain, file: str) -> Job[PetriNet | SymmetricNet]:
     """Build the net that `parse_plain` has returned."""
     if "coloured" in plain:
-        return (yield from unfolded_plain(plain["coloured"], file))
+        return (yield from symmetric_net(from_plain(plain["coloured"]), file))
     ids = yield from texts_of(plain["places"])
     names = yield from texts_of(plain["place_names"])
     places = list(map(Place, ids, names, plain["tokens"].tolist()))

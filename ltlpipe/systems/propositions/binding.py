@@ -21,7 +21,7 @@ from ltlpipe.logic.propositions.syntax import (
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -49,7 +49,7 @@ class Vocabulary:
     """When each action can be taken, for ``fireable(a)``."""
     actions: Mapping[str, int] = field(default_factory=dict)
     """Numbers of actions, for ``action=="a"``."""
-    action_sets: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    action_sets: Mapping[str, Collection[int]] = field(default_factory=dict)
     """Names that stand for several actions, or for none that is ever taken."""
 
 
@@ -158,7 +158,7 @@ class _Binder:
             raise self.unknown(f"no value of {subject}", value, values)
         return Operation("==", (bound, Number(values[value])))
 
-    def actions_called(self, name: str) -> frozenset[int]:
+    def actions_called(self, name: str) -> Collection[int]:
         """Return the actions that a name stands for."""
         known = self.known
         if name in known.actions:

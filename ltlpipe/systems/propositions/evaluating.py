@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
+    Enabled,
     Indexed,
     Number,
     Operation,
@@ -61,6 +62,8 @@ def evaluate(
             return int(dead)
         if isinstance(part, Taken):
             return int(action in part.actions)
+        if isinstance(part, Enabled):
+            return int(part.test(state))
         if isinstance(part, Operation):
             return _OPERATORS[part.operator](*map(value, part.operands))
         raise TypeError(f"{part} is not bound to a system")

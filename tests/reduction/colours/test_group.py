@@ -36,7 +36,7 @@ from ltlpipe.systems.pnml.coloured.net import (
     Tokens,
     Variable,
 )
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.pnml.net import PetriNet
 from tests.depth import at_least, examples
 from tests.search.symbolic.nets import random_net
@@ -205,7 +205,7 @@ def test_random_nets():
 
 def test_images_of_propositions():
     """Propositions become others, or none, whatever the order of their operands."""
-    net = unfolded(coloured_client_server(3, 1))
+    net = SymmetricNet(coloured_client_server(3, 1))
     texts = [
         "served.1.1 == 0 || waiting.2 == 0",
         "waiting.1 == 0 || served.2.1 == 0",
@@ -227,8 +227,8 @@ def test_images_of_propositions():
 def test_what_it_goes_with():
     """Symmetry of nets is about colours, and says so where there are none."""
     ring, clients = (
-        unfolded(coloured_token_ring(2)),
-        unfolded(coloured_client_server(3, 1)),
+        SymmetricNet(coloured_token_ring(2)),
+        SymmetricNet(coloured_client_server(3, 1)),
     )
     with pytest.raises(UnsupportedError, match=r"exchanged \(sort mach"):
         check(ring, "G(state >= 0)", reduce="symmetry")

@@ -20,7 +20,7 @@ from ltlpipe.search.exploring import product_size_of
 from ltlpipe.search.permuted.quotient import quotient, table_bytes
 from ltlpipe.search.problem import make_problem
 from ltlpipe.systems.packing import pack
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
 from ltlpipe.systems.views import NetworkView
@@ -191,7 +191,7 @@ def test_fields_that_change_places_are_as_wide():
 def test_members_of_a_large_group_are_sorted():
     """Twelve members of three places each: one representative for each orbit."""
     found = check(
-        unfolded(coloured_client_server(12, 1)),
+        SymmetricNet(coloured_client_server(12, 1)),
         "G F (waiting == 0) | F G (free == 1) | G F (free == 0) | F G (idle > 0)",
         reduce="automorphisms",
         max_states=100_000,

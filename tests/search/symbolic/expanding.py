@@ -21,7 +21,7 @@ from tests.search.powerset.properties import Underlying
 
 
 class Question(NamedTuple):
-    """An unfolded net with its group, and a property of it."""
+    """A net with its group, and a property of it."""
 
     net: object
     group: object
@@ -40,7 +40,6 @@ def question(net, text, *, stutter=True, closes=False):
     propositions = [net.bound(parse_proposition(p), p) for p in formula.propositions]
     names = list(formula.propositions)
     table = from_formula_over_states(formula, "tgba", names)
-    complete(net.prepared())
     layout = complete(layout_of(net, group))
     layout.bits |= {orbit: bits + 4 for orbit, bits in layout.bits.items()}
     job = symbolic_product(layout, propositions, table, stutter=stutter, closes=closes)
@@ -53,11 +52,7 @@ class Expansion:
     def __init__(self, asked):
         self.asked = asked
         net = asked.net
-        self.names = [
-            (place, net.colours[k])
-            for place, own in enumerate(net.place_ranges)
-            for k in own
-        ]
+        self.names = [net.cells.split(cell) for cell in range(len(net.cells))]
         self.numbers = {name: k for k, name in enumerate(self.names)}
         self.domains = [place.domain for place in net.coloured.places]
         self.members = [
@@ -67,6 +62,8 @@ class Expansion:
         ]
 
     def read(self, row, place):
+        if place is None:  # a cell that is never marked
+            return 0
         return int(row[place.word]) >> place.shift & ((1 << place.bits) - 1)
 
     def generators(self, row):
@@ -115,8 +112,17 @@ class Expansion:
 
 
 def underlying(asked):
-    """The plain product of the unfolded net and the property."""
+    """The plain product of the unfolded net and the property, in cells."""
     net, table = asked.net, asked.table
+    unfolded = complete(net.unfolding())
+    cells = net.cells.listed(unfolded.place_ranges, unfolded.colours)
+    numbers = net.moves.listed(unfolded.transition_ranges, unfolded.bindings)
+
+    def spread(tokens):
+        whole = [0] * len(net.cells)
+        for cell, count in zip(cells, tokens, strict=True):
+            whole[cell] = count
+        return tuple(whole)
 
     def letter(tokens, action, dead):
         return sum(
@@ -128,8 +134,8 @@ def underlying(asked):
     @cache
     def moves(tokens):
         found = {
-            (letter(tokens, step.action, False), step.state)
-            for step in net.each_step(tokens)
+            (letter(tokens, numbers[step.action], False), spread(step.state))
+            for step in unfolded.each_step(tuple(tokens[cell] for cell in cells))
         }
         if not found and asked.stutter:
             found.add((letter(tokens, None, True), tokens))

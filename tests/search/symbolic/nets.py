@@ -30,7 +30,7 @@ from ltlpipe.systems.pnml.coloured.net import (
     Variable,
     tokens_of,
 )
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from tests.cross.test_models import random_formula
 
 _SIZES = [2, 3, 4, 4]
@@ -191,10 +191,11 @@ def random_net(rng, *, most_places=4, most_transitions=5):
 
 
 def lively_net(rng):
-    """An unfolded net in which something can happen, with something to exchange."""
+    """A symmetric net in which something can happen, with something to exchange."""
     while True:
         try:
-            net = unfolded(random_net(rng))
+            net = SymmetricNet(random_net(rng))
+            complete(net.unfolding())
         except UnsupportedError:  # it subtracts what is not there
             continue
         group = complete(group_of_colours(net.coloured))
@@ -204,7 +205,8 @@ def lively_net(rng):
 
 
 def atoms(rng, net, *, named):
-    """Propositions about an unfolded net: all of its colours, or some."""
+    """Propositions about a net: all of its colours, or some."""
+    net = complete(net.unfolding())  # what has a place or a transition there is alive
     coloured = net.coloured
     found = ["deadlock"]
     for k, place in enumerate(coloured.places):
@@ -224,6 +226,7 @@ def atoms(rng, net, *, named):
 
 def personal_formula(rng, net):
     """A formula that names colours, and forgets some of them in time."""
+    net = complete(net.unfolding())
     places = [net.variables[rng.randrange(len(net.places))] for _ in range(2)]
     a, b = (f'"{place} >= 1"' for place in places)
     common = rng.choice([place.name for place in net.coloured.places])

@@ -17,6 +17,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.symbolic import tables
 from ltlpipe.search.symbolic.layout import Head
 from ltlpipe.search.symbolic.walks import NetSteps
+from ltlpipe.search.symmetric import concretise
 from ltlpipe.search.symmetric.concretise import State
 from ltlpipe.systems.pnml.coloured.net import (
     EMPTY,
@@ -32,7 +33,7 @@ from ltlpipe.systems.pnml.coloured.net import (
     Tokens,
     Variable,
 )
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from tests.depth import examples
 from tests.search.powerset.properties import Called, assert_powerset
 from tests.search.symbolic.expanding import Expansion, question, underlying
@@ -64,9 +65,8 @@ def steps_of(asked):
     """Steps of the plain product, which also makes sets of single markings."""
     made = asked.made
     return NetSteps(
-        asked.net, asked.propositions, asked.table, made.places, made.of_property,
-        stutter=asked.stutter,
-    )  # fmt: skip
+        asked.net, asked.propositions, asked.table, made, stutter=asked.stutter
+    )
 
 
 def assert_members(asked, most_sets):
@@ -104,7 +104,7 @@ def test_members_of_random_sets():
 @pytest.mark.parametrize("n", [3, 4])
 def test_members_of_sets_of_graphs(n):
     """Markings that refinement does not tell apart are compared one by one."""
-    asked = question(unfolded(friends(n)), "G(known >= 0)")
+    asked = question(SymmetricNet(friends(n)), "G(known >= 0)")
 
     assert assert_members(asked, 30) > 40
     assert asked.made.approximate == 0
@@ -113,7 +113,7 @@ def test_members_of_sets_of_graphs(n):
 @pytest.mark.parametrize(("n", "graphs"), [(2, 3), (3, 16), (4, 218)])
 def test_graphs_are_counted_up_to_isomorphism(n, graphs):
     """So many directed graphs of n vertices there are (OEIS A000273)."""
-    asked = question(unfolded(friends(n)), "G(known >= 0)")
+    asked = question(SymmetricNet(friends(n)), "G(known >= 0)")
     search = PowersetSearch(asked.made.automaton, "tec")
     while search.step(100) != Status.EMPTY:
         list(search.grow(float("inf")))
@@ -130,7 +130,7 @@ def test_graphs_are_counted_up_to_isomorphism(n, graphs):
 )
 def test_approximate_representatives_are_sound(n, text):
     """One marking is looked at, whatever else there is: the properties are the same."""
-    asked = question(unfolded(friends(n)), text)
+    asked = question(SymmetricNet(friends(n)), text)
     asked.made.automaton.tables.ints[Head.MOST_LEAVES] = 1
     expand, plain = Expansion(asked), underlying(asked)
 
@@ -143,7 +143,7 @@ def test_approximate_representatives_are_sound(n, text):
 def test_approximate_representatives_give_exact_verdicts(search, monkeypatch):
     """Runs are found, if need be by another search."""
     monkeypatch.setattr(tables, "MOST_LEAVES", 1)
-    net = unfolded(friends(3))
+    net = SymmetricNet(friends(3))
     for text, verdict in (
         ('G("known.1.0 == 0" | "known.0.1 == 1")', "violated"),
         ('GF("known == 3") -> GF("known.0.1 == 1")', "violated"),
@@ -181,7 +181,7 @@ def test_where_a_step_stops_changes_nothing(net, text, name):
     """Status and statistics are those of the uncut search."""
     closes = name == "aec-closed"
     found = [
-        outcome(question(unfolded(net), text, closes=closes), name, budget)
+        outcome(question(SymmetricNet(net), text, closes=closes), name, budget)
         for budget in (1, 7, 1000)
     ]
 
@@ -190,7 +190,7 @@ def test_where_a_step_stops_changes_nothing(net, text, name):
 
 def test_steps_of_the_plain_product_are_reversed():
     """What leads to a state is what has it as a successor."""
-    asked = question(unfolded(coloured_client_server(2, 1)), "GF(served.1.1 == 1)")
+    asked = question(SymmetricNet(coloured_client_server(2, 1)), "GF(served.1.1 == 1)")
     plain, steps = underlying(asked), steps_of(asked)
     list(steps.tabulate())
     reached, waiting = set(plain.initial), list(plain.initial)
@@ -202,15 +202,60 @@ def test_steps_of_the_plain_product_are_reversed():
             if after not in reached:
                 reached.add(after)
                 waiting.append(after)
+    apart = list(range(len(steps.members)))
     backwards = {
         (tuple(before), marks, after)
         for after in reached
         for watching in range(asked.table.n_states)
         for marks in {m for _, m, _ in forwards}
-        for found in steps.predecessors(State(*after), None, watching, marks)
+        for found in steps.predecessors(State(*after), apart, watching, marks)
         if found is not None
         for _, before in [found]
         if tuple(before) in reached
     }
 
     assert backwards == forwards
+
+
+@pytest.fixture
+def lost_runs(monkeypatch):
+    """Let no run of sets be found again where markings have several representatives.
+
+    Returns a function that sets of how many searches it is so.
+    """
+    monkeypatch.setattr(tables, "MOST_LEAVES", 1)
+    through = concretise.run_through
+    left = [0]
+
+    def lost(steps, search, sets):
+        left[0] -= 1
+        if left[0] >= 0:
+            yield from ()
+            raise RuntimeError("a state has no predecessor")
+        return (yield from through(steps, search, sets))
+
+    monkeypatch.setattr(concretise, "run_through", lost)
+    return lambda times: left.__setitem__(0, times)
+
+
+LOST = 'G("known <= 5")'
+
+
+def test_a_lost_run_is_looked_for_by_tec(lost_runs):
+    """It cuts no set into parts that its representative does not know."""
+    lost_runs(1)
+    found = check(SymmetricNet(friends(3)), LOST, reduce="symmetry")
+
+    assert (found.verdict, found.reason) == ("violated", None)
+    assert found.plan.emptiness == "tec"
+    assert found.lasso is not None
+    assert "tec instead" in " ".join(found.plan.reasons)
+
+
+def test_a_violation_whose_run_is_lost_stays_one(lost_runs):
+    """Without its lasso, by tec as well."""
+    lost_runs(2)
+    found = check(SymmetricNet(friends(3)), LOST, reduce="symmetry")
+
+    assert (found.verdict, found.reason) == ("violated", "lasso-limit")
+    assert found.lasso is None

@@ -12,14 +12,14 @@ warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import check
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_dining
 from ltlpipe.search.catalogue import POWERSET
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 for net, text in (
     (coloured_client_server(3, 1), "G(served.1.1 == 1 -> F(served.2.1 == 1))"),
     (coloured_dining(3), "G(eat.1 == 0 || eat.2 == 0)"),
 ):
     for name in POWERSET:
-        v = check(unfolded(net), text, emptiness=name, max_states=100)
+        v = check(SymmetricNet(net), text, emptiness=name, max_states=100)
         print(name, v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states)
 """
 

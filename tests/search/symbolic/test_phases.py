@@ -18,7 +18,7 @@ from ltlpipe.reduction.colours.group import group_of_colours
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.search.symbolic.kinds import kinds_of
 from ltlpipe.search.symbolic.phases import phases_of
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from tests.cross.test_agreement import ask
 from tests.depth import at_least, examples
 from tests.search.symbolic.nets import formula, lively_net
@@ -32,7 +32,7 @@ def groups_of(net, constraint):
     names = [ap.ap_name() for ap in allowed.ap()]
     propositions = [net.bound(parse_proposition(name), name) for name in names]
     table = from_automaton_over_states(allowed, None, names)
-    kinds = kinds_of(net, propositions)
+    kinds = kinds_of(net.moves, propositions)
     group = complete(group_of_colours(net.coloured))
     (phases,) = complete(phases_of(group, net, propositions, table, kinds))
     return {
@@ -44,7 +44,7 @@ def groups_of(net, constraint):
 
 def test_priorities_tell_clients_apart_where_one_is_served():
     """Other steps keep everybody; `serve.c` those before c, and those behind it."""
-    found = groups_of(unfolded(coloured_client_server(4, 1)), priorities(4, 1))
+    found = groups_of(SymmetricNet(coloured_client_server(4, 1)), priorities(4, 1))
 
     assert found == {
         ((0, 0, 0, 0), False),
@@ -67,7 +67,7 @@ State: 0
 [(0 & !2) | !1] 0
 --END--
 """
-    found = groups_of(unfolded(coloured_client_server(4, 1)), text)
+    found = groups_of(SymmetricNet(coloured_client_server(4, 1)), text)
 
     assert found == {((0, 1, 1, 1), False)}
 
@@ -83,10 +83,10 @@ def test_the_constraint_says_who_is_served(n, m):
         for s in range(1, m + 1):
             kept = f'G(action == "serve.{c}.{s}" -> {before})'
             for how in ({"reduce": "none"}, {"reduce": "symmetry"}):
-                known = check(unfolded(net), kept, constraint=constraint, **how)
+                known = check(SymmetricNet(net), kept, constraint=constraint, **how)
                 assert known.verdict == "holds"
             if c > 1:
-                free = check(unfolded(net), kept, reduce="none")
+                free = check(SymmetricNet(net), kept, reduce="none")
                 assert free.verdict == "violated"
 
 
@@ -98,8 +98,9 @@ def assert_agree(seed, counts):
     if rng.random() < 0.3:
         allowed = formula(rng, net)
     else:  # as that of priorities, it tells steps apart
-        first, second = (rng.choice(net.actions) for _ in range(2))
-        place = net.variables[rng.randrange(len(net.places))]
+        alive = complete(net.unfolding())
+        first, second = (rng.choice(alive.actions) for _ in range(2))
+        place = alive.variables[rng.randrange(len(alive.places))]
         allowed = parse(
             f'G(action == "{first}" -> {place} >= 1) && '
             f'G(action == "{second}" -> {place} == 0)'

@@ -15,7 +15,7 @@ from ltlpipe.families.symmetric_nets import (
     coloured_dining,
     shared_memory,
 )
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from tests.depth import at_least, examples
 from tests.search.powerset.properties import assert_powerset
 from tests.search.symbolic.expanding import Expansion, question, underlying
@@ -76,7 +76,7 @@ def test_random_ones():
 @pytest.mark.parametrize("stutter", [False, True])
 def test_families(net, text, stutter):
     """The project's own nets, with formulas that name colours and others."""
-    asked = question(unfolded(net), text, stutter=stutter)
+    asked = question(SymmetricNet(net), text, stutter=stutter)
     expand = Expansion(asked)
 
     seen = assert_powerset(

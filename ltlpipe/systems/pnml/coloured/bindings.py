@@ -33,7 +33,7 @@ from ltlpipe.systems.pnml.coloured.net import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.ticks import Ticks
@@ -50,6 +50,9 @@ Binding = list[int]
 transition they mean nothing."""
 
 Condition = Callable[[Binding], bool]
+
+Admits = Callable[["Sequence[int]", int], Condition]
+"""A condition on a variable, after those that are bound before it."""
 
 _ROUNDS = 100
 """Times that all transitions are looked at before colours are narrowed no further."""
@@ -203,7 +206,7 @@ def _domains(
     colours = {v: set(range(net.size(net.variables[v].sort)))
                for v in transition.variables}  # fmt: skip
     for place, what in transition.pre:
-        for tokens in _surely_taken(what):
+        for tokens in surely_taken(what):
             if not marked[place]:
                 return None
             for known, entry in zip(places[place], tokens.entries, strict=True):
@@ -234,11 +237,11 @@ def _domains(
     return {variable: sorted(known) for variable, known in colours.items()}
 
 
-def _surely_taken(multiset: Multiset) -> Iterator[Tokens]:
+def surely_taken(multiset: Multiset) -> Iterator[Tokens]:
     """Yield tokens that are taken whatever else is: those of no difference."""
     if isinstance(multiset, Sum):
         for part in multiset.parts:
-            yield from _surely_taken(part)
+            yield from surely_taken(part)
     elif not isinstance(multiset, Difference) and multiset.weight:
         yield multiset
 
@@ -267,7 +270,8 @@ def bindings(
     net: ColouredNet,
     transition: ColouredTransition,
     colours: Mapping[int, Sequence[int]],
-    unchanged: Mapping[int, Collection[Colour]],
+    unchanged: Mapping[int, Container[Any]],
+    admits: Admits | None = None,
 ) -> Iterator[tuple[int, ...] | None]:
     """Yield the bindings of a transition; None where a colour has been tried in vain.
 
@@ -277,6 +281,8 @@ def bindings(
         Those that each variable can have, in order.
     unchanged : mapping
         The tuples in places that never change, by the places' numbers.
+    admits : callable, optional
+        Returns a further condition on a variable; it is given those bound before, too.
 
     Yields
     ------
@@ -284,7 +290,7 @@ def bindings(
         The colours of ``transition.variables``.
     """
     binding = [0] * len(net.variables)
-    levels = _levels(transition, colours, unchanged)
+    levels = _levels(transition, colours, unchanged, admits)
     variables = transition.variables
     if not levels:
         yield ()
@@ -315,7 +321,8 @@ def _choices(level: _Level, binding: Binding) -> Iterator[int]:
 def _levels(
     transition: ColouredTransition,
     colours: Mapping[int, Sequence[int]],
-    unchanged: Mapping[int, Collection[Colour]],
+    unchanged: Mapping[int, Container[Any]],
+    admits: Admits | None,
 ) -> list[_Level]:
     """Return in which order variables are bound, and what is looked at when."""
     waiting: list[tuple[set[int], Guard | None, Condition]] = [
@@ -324,7 +331,7 @@ def _levels(
     ]
     for place, what in transition.pre:
         if place in unchanged:
-            for tokens in _surely_taken(what):
+            for tokens in surely_taken(what):
                 if not any(isinstance(entry, Every) for entry in tokens.entries):
                     condition = _is_in(tokens, unchanged[place])
                     waiting.append((set(variables_of(tokens)), None, condition))
@@ -344,8 +351,11 @@ def _levels(
 
         variable = min(left, key=rank)
         left.remove(variable)
+        before = [level.variable for level in levels]
         bound.add(variable)
         conditions = [c for used, _, c in waiting if variable in used and used <= bound]
+        if admits is not None:
+            conditions.append(admits(before, variable))
         inside = colours[variable]
         domain: Any = frozenset(inside) if variable in determined else inside
         levels.append(_Level(variable, domain, determined.get(variable), conditions))
@@ -356,7 +366,7 @@ def _condition(guard: Guard) -> Condition:
     return lambda binding: holds(guard, binding)
 
 
-def _is_in(tokens: Tokens, known: Collection[Colour]) -> Condition:
+def _is_in(tokens: Tokens, known: Container[Any]) -> Condition:
     return lambda binding: tuple([value(e, binding) for e in tokens.entries]) in known  # type: ignore[arg-type]
 
 

@@ -187,6 +187,18 @@ def tokens_of(multiset: Multiset) -> Iterator[Tokens]:
         yield multiset
 
 
+def signed_tokens(what: Multiset, sign: int) -> Iterator[tuple[int, Tokens]]:
+    """Yield the tokens of a multiset with their weights, negative if subtracted."""
+    if isinstance(what, Sum):
+        for part in what.parts:
+            yield from signed_tokens(part, sign)
+    elif isinstance(what, Difference):
+        yield from signed_tokens(what.left, sign)
+        yield from signed_tokens(what.right, -sign)
+    elif what.weight:
+        yield sign * what.weight, what
+
+
 def scaled(multiset: Multiset, factor: int) -> Multiset:
     """Return a multiset so many times."""
     if isinstance(multiset, Tokens):

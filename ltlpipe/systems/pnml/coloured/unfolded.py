@@ -11,27 +11,20 @@ have no place and no transition here; their names mean 0 and never.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Variable
 from ltlpipe.systems.pnml.coloured.bindings import holds
-from ltlpipe.systems.pnml.coloured.net import DOT
+from ltlpipe.systems.pnml.coloured.cells import Cells, Moves
+from ltlpipe.systems.pnml.coloured.names import Names, Told
 from ltlpipe.systems.pnml.net import PetriNet, enabling_condition
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from ltlpipe.systems.pnml.coloured.net import (
-        Colour,
-        ColouredNet,
-        ColouredPlace,
-        ColouredTransition,
-    )
-
-Meaning = TypeVar("Meaning")
+    from ltlpipe.systems.pnml.coloured.net import Colour, ColouredNet
 
 
 class UnfoldedNet(PetriNet):
@@ -68,129 +61,62 @@ class UnfoldedNet(PetriNet):
         return True
 
     @cached_property
+    def _place_names(self) -> Names:
+        return Names(self.coloured, self.coloured.places, Cells(self.coloured))
+
+    @cached_property
+    def _move_names(self) -> Names:
+        return Names(self.coloured, self.coloured.transitions, Moves(self.coloured))
+
+    @cached_property
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]
         """Names of coloured places and transitions, and those with colours."""
-        net = self.coloured
-        places, transitions = _numbers(net.places), _numbers(net.transitions)
-        called = [*self.transition_numbers, *transitions]
+        places, moves = self._place_names.known, self._move_names.known
         return Vocabulary(
             self.place_numbers,
-            facts=_Told(places, lambda text: self._tokens(text, places)),
-            fireable=_Told(called, lambda text: self._fireable(text, transitions)),
+            facts=Told(places, self._tokens),
+            fireable=Told([*self.transition_numbers, *moves], self._fireable),
             actions=self.transition_numbers,
-            action_sets=_Told(transitions, lambda text: self._taken(text, transitions)),
+            action_sets=Told(moves, self._taken),
         )
 
-    def _tokens(self, text: str, known: Mapping[str, int]) -> Expression | None:
+    def _tokens(self, text: str) -> Expression | None:
         """Return the tokens in a place, or of a colour that it never has."""
-        if text in known:
-            own = self.place_ranges[known[text]]
-            return _joined("+", [Variable(k) for k in own], Number(0))
-        domains = {k: place.domain for k, place in enumerate(self.coloured.places)}
-        found = self._coloured(text, known, domains)
-        return None if found is None else Number(0)
+        place = self._place_names.known.get(text)
+        if place is None:
+            return None if self._place_names.node(text) is None else Number(0)
+        own = self.place_ranges[place]
+        return _joined("+", [Variable(k) for k in own], Number(0))
 
-    def _instances(self, text: str, known: Mapping[str, int]) -> Sequence[int] | None:
+    def _instances(self, text: str) -> Sequence[int] | None:
         """Return the transitions for a name, with or without colours."""
         if text in self.transition_numbers:
             return [self.transition_numbers[text]]
-        if text in known:
-            return self.transition_ranges[known[text]]
-        net = self.coloured
-        domains = {
-            number: tuple(net.variables[v].sort for v in transition.variables)
-            for number, transition in enumerate(net.transitions)
-        }
-        found = self._coloured(text, known, domains)
-        if found is None:
+        transition = self._move_names.known.get(text)
+        if transition is not None:
+            return self.transition_ranges[transition]
+        node = self._move_names.node(text)
+        if node is None:
             return None
-        number, colours = found
-        transition = net.transitions[number]
-        binding = [0] * len(net.variables)
-        for variable, colour in zip(transition.variables, colours, strict=True):
+        about = self.coloured.transitions[node.number]
+        binding = [0] * len(self.coloured.variables)
+        for variable, colour in zip(about.variables, node.colours, strict=True):
             binding[variable] = colour
-        return [] if holds(transition.guard, binding) else None
+        return [] if holds(about.guard, binding) else None
 
-    def _fireable(self, text: str, known: Mapping[str, int]) -> Expression | None:
-        own = self._instances(text, known)
+    def _fireable(self, text: str) -> Expression | None:
+        own = self._instances(text)
         if own is None:
             return None
         conditions = dict.fromkeys(enabling_condition(self.transitions[t]) for t in own)
         return _joined("||", list(conditions), Number(0))
 
-    def _taken(self, text: str, known: Mapping[str, int]) -> frozenset[int] | None:
-        own = self._instances(text, known)
+    def _taken(self, text: str) -> frozenset[int] | None:
+        own = self._instances(text)
         return None if own is None else frozenset(own)
-
-    def _coloured(
-        self,
-        text: str,
-        known: Mapping[str, int],
-        domains: Mapping[int, tuple[int, ...]],
-    ) -> tuple[int, Colour] | None:
-        """Return the node and the colours that a name with dots says, if it does."""
-        sorts = self.coloured.sorts
-        head, *tail = text.split(".")
-        for k in range(len(tail) + 1):
-            number = known.get(head)
-            if number is not None:
-                domain = [sorts[sort] for sort in domains[number]]
-                named = [sort for sort in domain if sort.kind != DOT]
-                if len(named) == len(tail) - k:
-                    colours = []
-                    texts = iter(tail[k:])
-                    for sort in domain:
-                        text = sort.ids[0] if sort.kind == DOT else next(texts)
-                        if text not in sort.ids and text not in sort.names:
-                            break
-                        own = sort.ids if text in sort.ids else sort.names
-                        colours.append(own.index(text))
-                    else:
-                        return number, tuple(colours)
-            if k < len(tail):
-                head += "." + tail[k]
-        return None
-
-
-class _Told(Mapping[str, Meaning], Generic[Meaning]):
-    """Meanings of names that are found when they are asked for.
-
-    `names` are those that a message may offer.
-    """
-
-    def __init__(
-        self, names: Sequence[str] | Mapping[str, int],
-        tell: Callable[[str], Meaning | None],
-    ) -> None:  # fmt: skip
-        self._names = names
-        self._tell = tell
-
-    def __getitem__(self, text: str) -> Meaning:
-        meaning = self._tell(text)
-        if meaning is None:
-            raise KeyError(text)
-        return meaning
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 def _joined(operator: str, parts: list[Expression], none: Expression) -> Expression:
     if len(parts) < 2:
         return parts[0] if parts else none
     return Operation(operator, tuple(parts))
-
-
-def _numbers(
-    nodes: Sequence[ColouredPlace | ColouredTransition],
-) -> dict[str, int]:
-    """Return what ids mean, and names that only one node has."""
-    numbers = {node.id: k for k, node in enumerate(nodes)}
-    names = [node.name for node in nodes]
-    for k, name in enumerate(names):
-        if names.count(name) == 1:
-            numbers.setdefault(name, k)
-    return numbers

@@ -28,20 +28,18 @@ from ltlpipe.systems.pnml.coloured.bindings import (
     most_counted,
     narrowed,
 )
-from ltlpipe.systems.pnml.coloured.net import DOT, from_plain, variables_of
+from ltlpipe.systems.pnml.coloured.names import Node, called
+from ltlpipe.systems.pnml.coloured.net import DOT, variables_of
 from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
 from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.plain import Plain
     from ltlpipe.systems.pnml.coloured.net import (
         Colour,
         ColouredNet,
-        ColouredPlace,
-        ColouredTransition,
         Multiset,
     )
 
@@ -79,11 +77,6 @@ def unfolded(net: ColouredNet) -> UnfoldedNet:
     return complete(unfolding(net, net.name))
 
 
-def unfolded_plain(plain: Plain, file: str) -> Job[UnfoldedNet]:
-    """Return the job that unfolds the net that a file holds."""
-    return unfolding(from_plain(plain), file)
-
-
 def unfolding(net: ColouredNet, file: str) -> Job[UnfoldedNet]:
     """Return the job that `unfolded` does; messages name `file`."""
     ticks = Ticks(_PHASE)
@@ -94,20 +87,13 @@ def unfolding(net: ColouredNet, file: str) -> Job[UnfoldedNet]:
     return (yield from _built(net, file, instances, taken, marked, ticks))
 
 
-class _Node(NamedTuple):
-    """A transition under a binding, or a place and a colour."""
-
-    number: int
-    colours: Colour
-
-
 class _Found(NamedTuple):
     """All that may be part of the unfolded net."""
 
-    nodes: list[_Node]  # transitions under bindings
+    nodes: list[Node]  # transitions under bindings
     pre: list[dict[int, int]]  # tokens by the numbers of slots
     post: list[dict[int, int]]
-    slots: list[_Node]  # places and colours
+    slots: list[Node]  # places and colours
     initial: dict[int, int]  # tokens by the numbers of slots
     wrong: dict[int, int]  # nodes that subtract what is not there, and the place
 
@@ -118,7 +104,7 @@ class _Instances:
     def __init__(self, net: ColouredNet, file: str) -> None:
         self.net = net
         self.file = file
-        self.slots: dict[_Node, int] = {}
+        self.slots: dict[Node, int] = {}
         self.n_arcs = 0
 
     def listed(self, ticks: Ticks) -> Job[_Found]:
@@ -178,7 +164,7 @@ class _Instances:
         found.slots.extend(self.slots)
         return found
 
-    def _nodes(self, ticks: Ticks) -> Job[list[_Node]]:
+    def _nodes(self, ticks: Ticks) -> Job[list[Node]]:
         """List the transitions under bindings; they are few enough."""
         known = yield from narrowed(self.net, ticks)
         growing = {
@@ -195,14 +181,14 @@ class _Instances:
             for number, place in enumerate(self.net.places)
             if number not in growing
         }
-        nodes: list[_Node] = []
+        nodes: list[Node] = []
         for number, transition in enumerate(self.net.transitions):
             inside = known.variables[number]
             if inside is None:
                 continue
             for colours in bindings(self.net, transition, inside, unchanged):
                 if colours is not None:
-                    nodes.append(_Node(number, colours))
+                    nodes.append(Node(number, colours))
                     if len(nodes) > MAX_TRANSITIONS:
                         self._refuse(f"{MAX_TRANSITIONS:,} transitions")
                 if ticks.over(4):
@@ -226,7 +212,7 @@ class _Instances:
             )
         slots = self.slots
         return {
-            slots.setdefault(_Node(place, colour), len(slots)): count
+            slots.setdefault(Node(place, colour), len(slots)): count
             for colour, count in counts.items()
         }
 
@@ -282,18 +268,24 @@ def _check_subtraction(
 ) -> None:
     for k in taken:
         if k in found.wrong:
-            number, colours = found.nodes[k]
-            transition = net.transitions[number]
-            known = [net.variables[v] for v in transition.variables]
-            shown = ", ".join(
-                f"{variable.name} = {net.sorts[variable.sort].names[colour]}"
-                for variable, colour in zip(known, colours, strict=True)
-            )
-            place = net.places[found.wrong[k]]
-            raise UnsupportedError(
-                f"{file}: the transition {transition.name!r} subtracts more than there "
-                f"is at the place {place.name!r}, for {shown or 'no variable'}"
-            )
+            message = subtraction_message(net, file, *found.nodes[k], found.wrong[k])
+            raise UnsupportedError(message)
+
+
+def subtraction_message(
+    net: ColouredNet, file: str, number: int, colours: Colour, place: int
+) -> str:
+    """Say that a transition subtracts too much at a place, under a binding."""
+    transition = net.transitions[number]
+    known = [net.variables[v] for v in transition.variables]
+    shown = ", ".join(
+        f"{variable.name} = {net.sorts[variable.sort].names[colour]}"
+        for variable, colour in zip(known, colours, strict=True)
+    )
+    return (
+        f"{file}: the transition {transition.name!r} subtracts more than there "
+        f"is at the place {net.places[place].name!r}, for {shown or 'no variable'}"
+    )
 
 
 def _built(
@@ -311,9 +303,9 @@ def _built(
     number = {}
     for slot in marked:
         of, colours = found.slots[slot]
-        called = _called(net, net.places[of], domains[of], colours)
+        names = called(net.sorts, net.places[of], domains[of], colours)
         number[slot] = len(places)
-        places.append(Place(*called, found.initial.get(slot, 0)))
+        places.append(Place(*names, found.initial.get(slot, 0)))
         if ticks.over(3):
             yield ticks.progress
     sorts = [variable.sort for variable in net.variables]
@@ -321,12 +313,12 @@ def _built(
     transitions: list[Transition] = []
     for k in taken:
         of, colours = found.nodes[k]
-        called = _called(net, net.transitions[of], domains[of], colours)
+        names = called(net.sorts, net.transitions[of], domains[of], colours)
         pre, post = (
             {number[slot]: weight for slot, weight in side[k].items()}
             for side in (found.pre, found.post)
         )
-        transitions.append(Transition(*called, pre, post))
+        transitions.append(Transition(*names, pre, post))
         if ticks.over(5 + _PER_ARC * (len(pre) + len(post))):
             yield ticks.progress
     _check_ids(net, file, [*places, *transitions])
@@ -340,20 +332,6 @@ def _built(
     owners = (found.nodes[k].number for k in taken)
     result.transition_ranges = _ranges(owners, len(net.transitions))
     return result
-
-
-def _called(
-    net: ColouredNet,
-    node: ColouredPlace | ColouredTransition,
-    domain: Sequence[int],
-    colours: Colour,
-) -> tuple[str, str]:
-    """Return the id and the name of a node with colours."""
-    pairs = zip((net.sorts[sort] for sort in domain), colours, strict=True)
-    named = [(sort, colour) for sort, colour in pairs if sort.kind != DOT]
-    own = ".".join([node.id, *(sort.ids[colour] for sort, colour in named)])
-    name = ".".join([node.name, *(sort.names[colour] for sort, colour in named)])
-    return own, name
 
 
 def _check_ids(

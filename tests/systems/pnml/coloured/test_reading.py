@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.pnml.coloured.net import (
     AllOf,
     AnyOf,
@@ -238,6 +239,8 @@ def test_a_net():
         ),
         "m.pnml",
     )
+    assert sum(net.initial()) == 3
+    net = complete(net.unfolding())
     assert [place.id for place in net.places] == ["p.r1.-1", "p.r2.-1", "p.r3.-1", "q"]
     assert net.variables == ("p.1.-1", "p.2.-1", "p.3.-1", "q")
     assert net.initial() == (1, 1, 1, 0)
@@ -410,6 +413,6 @@ def test_damaged_files_are_read_or_refused(at, cut, noise):
     except LtlpipeError as error:
         message = str(error)
     else:
-        assert len(net.initial()) == len(net.places)
+        assert len(net.initial()) == len(net.variables)
         message = "m.pnml:"
     assert message.startswith("m.pnml:")

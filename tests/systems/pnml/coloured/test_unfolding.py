@@ -23,6 +23,7 @@ from ltlpipe.families.symmetric_nets import (
     coloured_token_ring,
     shared_memory,
 )
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.pnml.coloured import unfolding
 from ltlpipe.systems.pnml.coloured.net import from_plain, to_plain
 from ltlpipe.systems.pnml.coloured.unfolding import unfolded
@@ -40,14 +41,33 @@ FOLDER = Path(os.environ.get("LTLPIPE_BENCHMARKS", DEFAULT)) / "mcc" / "models"
 LIMIT = 60
 
 
-def marking_of(net, state):
+class Symmetric:
+    """What the ids of a symmetric net are."""
+
+    def __init__(self, net):
+        self.places = list(map(net.place_names.id, range(len(net.cells))))
+        self.transition = net.move_names.id
+
+
+class Unfolded:
+    """What the ids of an unfolded net are."""
+
+    def __init__(self, net):
+        self.places = [place.id for place in net.places]
+        self.transition = lambda number: net.transitions[number].id
+
+
+def marking_of(ids, state):
     """A marking by the ids of places, as the oracle shows it."""
-    pairs = zip(net.places, state, strict=True)
-    return frozenset((place.id, n) for place, n in pairs if n)
+    pairs = zip(ids.places, state, strict=True)
+    return frozenset((place, n) for place, n in pairs if n)
 
 
 def agrees(net):
-    """Markings and steps are those that the oracle finds in the net's file."""
+    """Markings and steps are those that the oracle finds in the net's file.
+
+    Those of the symmetric net, and of the unfolded one.
+    """
     text = coloured_text(net)
     oracle = ColouredOracle(text)
     read = parse_pnml(text.encode(), "m.pnml")
@@ -55,19 +75,24 @@ def agrees(net):
     assert read.coloured == net
     assert from_plain(to_plain(net)) == net
     graph = oracle.graph(LIMIT)
-    states = reachable_markings(read, LIMIT + 1)
-    assert (graph is None) == (len(states) > LIMIT)
-    if graph is None:
-        return None
+    for net, kind in ((read, Symmetric), (complete(read.unfolding()), Unfolded)):
+        states = reachable_markings(net, LIMIT + 1)
+        assert (graph is None) == (len(states) > LIMIT)
+        if graph is not None:
+            assert graph_of(net, kind(net), states) == graph
+    return None if graph is None else (read, oracle, graph)
+
+
+def graph_of(net, ids, states):
+    """The steps of markings, by ids."""
     found = {}
     for state in states:
-        found[marking_of(read, state)] = {
-            (read.transitions[step.action].id, marking_of(read, step.state))
-            for step in read.steps(state)
+        found[marking_of(ids, state)] = {
+            (ids.transition(step.action), marking_of(ids, step.state))
+            for step in net.steps(state)
         }
-        assert len(found[marking_of(read, state)]) == len(read.steps(state))
-    assert found == graph
-    return read, oracle, graph
+        assert len(found[marking_of(ids, state)]) == len(net.steps(state))
+    return found
 
 
 @given(symmetric_nets())
@@ -188,7 +213,7 @@ def test_unreachable_colours_are_left_out():
     """One philosopher at the table takes two of the three forks."""
     net = coloured_dining(3)
     think = net.places[0]._replace(marking=net.places[0].marking._replace(
-        entries=(unfolding.from_plain(["Constant", 0]),)
+        entries=(from_plain(["Constant", 0]),)
     ))  # fmt: skip
     alone = unfolded(net._replace(places=(think, *net.places[1:])))
     assert {place.id for place in alone.places} == {
@@ -264,8 +289,9 @@ def shown_initial(oracle):
 
 def replay(lasso, graph, initial, net):
     """Step a lasso through the graph of the coloured net."""
-    ids = dict(zip(net.variables, (place.id for place in net.places), strict=True))
-    called = dict(zip(net.actions, (t.id for t in net.transitions), strict=True))
+    own = Symmetric(net)
+    ids = dict(zip(net.variables, own.places, strict=True))
+    called = {name: own.transition(k) for k, name in enumerate(net.actions)}
     states = [
         frozenset((ids[name], n) for name, n in state.items() if n)
         for state in [*lasso.prefix, *lasso.cycle]
