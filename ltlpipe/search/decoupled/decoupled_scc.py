@@ -39,7 +39,7 @@ Cost: that of `dominance`; 12 bytes per state, and 21 per state on the path.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.decoupled.composition import DecoupledSearch, new_path
 from ltlpipe.search.decoupled.lassos import GlobalTrace
+from ltlpipe.search.decoupled.mark_counts import MarkCounts, count_step
 from ltlpipe.search.decoupled.scc_steps import (
     DEAD,
     LOCAL,
@@ -70,6 +71,17 @@ if TYPE_CHECKING:
 MAX_REFUTED = 64
 """Cycles that are not there, before the relaxed pass gives up."""
 
+PAUSE = 16
+"""States to enter after a cycle that is not there, times the number of such cycles."""
+
+
+class Candidate(NamedTuple):
+    """Labels of a cycle that may be there."""
+
+    prefix: np.ndarray  # int64[k], labels
+    cycle: np.ndarray  # int64[c], labels
+    row: np.ndarray  # uint64[W], what the turns so far have left
+
 
 class DecoupledSCC(DecoupledSearch):
     """The search for SCCs; the network has a monitor, and no acceptors.
@@ -77,7 +89,9 @@ class DecoupledSCC(DecoupledSearch):
     `visited` has the decoupled states of both passes, `parts` what is known of them.
     """
 
-    def __init__(self, network: DecoupledNetwork) -> None:
+    def __init__(
+        self, network: DecoupledNetwork, *, n_levels: int | None = None
+    ) -> None:
         super().__init__(network)
         self.registers[Reg.MARK_BITS] = (1 << network.n_marks) - 1
         n_rows = self.visited.arrays.store.rows.shape[0]
@@ -91,9 +105,16 @@ class DecoupledSCC(DecoupledSearch):
             arc_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             doubtful=np.zeros(FIRST_ENTRIES, dtype=np.uint8),
         )
+        if n_levels is None:
+            n_levels = MarkCounts.levels_for(network)
+        self.counting: MarkCounts | None = None
+        if n_levels:
+            self.counting = MarkCounts(network, self.registers, n_levels)
         self._n_refuted = 0
+        self._n_refuted_before = 0  # in the first pass
+        self._n_counted = 0  # states that the first pass has entered, without the first
         self._relaxed_states = 0
-        self._candidate: np.ndarray | None = None  # the row before its next turn
+        self._candidate: Candidate | None = None
         self._trace: GlobalTrace | None = None
         begin(self.registers, self.path, self.parts)
 
@@ -104,6 +125,8 @@ class DecoupledSCC(DecoupledSearch):
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
+        if self.counting is not None:
+            return count_step, self.counting.arguments(budget)
         return scc_step, (
             self.network.tables,
             self.network.marks,
@@ -122,11 +145,32 @@ class DecoupledSCC(DecoupledSearch):
         if self._candidate is not None:
             return self._follow(budget)
         status = super().step(budget)
+        if self.counting is not None:
+            return self._counted(status)
         if status == Status.FOUND and not self.is_exact:
             return self._propose()
         if status == Status.EMPTY and self.parts.number[0] != DEAD:
             self._begin_exact()
             status = Status.RUNNING
+        return status
+
+    def _counted(self, status: Status) -> Status:
+        """Draw the conclusion from what a step of the first pass says."""
+        counting = self.counting
+        assert counting is not None
+        if status == Status.FOUND:
+            prefix, cycle = (np.array(part, np.int64) for part in counting.labels())
+            if len(cycle) == 0:
+                self._trace = self._named(prefix, cycle)
+                return status
+            self._candidate = Candidate(prefix, cycle, self._after(prefix))
+            return Status.RUNNING
+        if status == Status.EMPTY and not counting.is_conclusive:
+            self._n_counted = int(self.registers[Reg.VISITED]) - 1
+            self._n_refuted_before = self._n_refuted
+            self.counting = None
+            begin(self.registers, self.path, self.parts)
+            return Status.GROW  # another kernel is called from now on
         return status
 
     def _begin_exact(self) -> None:
@@ -148,37 +192,53 @@ class DecoupledSCC(DecoupledSearch):
         if place == LOCAL:
             self._trace = self._named(taken[:-1], taken[:0])
             return Status.FOUND
-        state = self.path.states[place]
-        self._candidate = self.visited.arrays.store.rows[state].copy()
+        prefix, cycle = taken[:place], taken[place:]
+        self._candidate = Candidate(prefix, cycle, self._after(prefix))
         return Status.RUNNING
 
     def _follow(self, budget: int) -> Status:
-        """Follow the candidate; each turn leads to a subset, as the first one does."""
-        place, taken = int(self.registers[Reg.CLOSING]), self._labels_taken()
+        """Follow the candidate; each turn leads to a part of what the last one did."""
         assert self._candidate is not None
-        rows = np.zeros((2, len(self._candidate)), dtype=np.uint64)
-        rows[0] = before = self._candidate
-        cycle = taken[place:]
+        prefix, cycle, row = self._candidate
+        rows = np.zeros((2, len(row)), dtype=np.uint64)
+        rows[0] = row
         for _ in range(max(budget // len(cycle), 1)):
             self.registers[Reg.EXPANSIONS] += len(cycle)
+            before = rows[0].copy()
             if not take_turn(self.network.tables, rows, cycle):
                 self._candidate = None
-                self._n_refuted += 1
-                if self._n_refuted == MAX_REFUTED:
-                    self._begin_exact()
+                self._refute()
                 return Status.RUNNING
+            rows[0] &= before
             if np.array_equal(rows[0], before):
                 self._candidate = None
-                self._trace = self._named(taken[:place], cycle)
+                self._trace = self._named(prefix, cycle)
                 return Status.FOUND
-            self._candidate = before = rows[0].copy()
+        self._candidate = Candidate(prefix, cycle, rows[0].copy())
         return Status.RUNNING
+
+    def _refute(self) -> None:
+        """Note that the candidate is no run."""
+        self._n_refuted += 1
+        if self.counting is not None:
+            pause = PAUSE * self._n_refuted
+            self.registers[Reg.PATIENCE] = self.registers[Reg.VISITED] + pause
+        elif self._n_refuted - self._n_refuted_before == MAX_REFUTED:
+            self._begin_exact()
+
+    def _after(self, labels: np.ndarray) -> np.ndarray:
+        """Return the decoupled state (uint64[W]) that labels lead to."""
+        rows = np.zeros((2, len(self.network.initial)), dtype=np.uint64)
+        rows[0] = self.network.initial
+        take_turn(self.network.tables, rows, labels)
+        reached: np.ndarray = rows[0]
+        return reached
 
     def _named(self, prefix: np.ndarray, cycle: np.ndarray) -> GlobalTrace:
         names = self.network.labels
-        middle = self.visited.arrays.store.rows[self.path.states[len(prefix)]]
+        middle = self._after(prefix)
         return GlobalTrace(
-            names[prefix].tolist(), names[cycle].tolist(), middle.copy(), returns=False
+            names[prefix].tolist(), names[cycle].tolist(), middle, returns=False
         )
 
     def trace(self) -> Job[GlobalTrace]:
@@ -261,9 +321,14 @@ class DecoupledSCC(DecoupledSearch):
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
         other = total_bytes((self.path, self.parts, self.network.tables))
+        if self.counting is not None:
+            other += self.counting.memory_bytes
         return other + self.network.marks.nbytes + self.visited.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
+        if self.counting is not None:
+            yield from self.counting.grow(limit_bytes - self.memory_bytes)
+            return
         parts = self.parts
         stacks = (self.path.states, self.path.cursor, *parts[3:])
         needed = int(self.registers[Reg.DEPTH]) + 1
@@ -277,13 +342,14 @@ class DecoupledSCC(DecoupledSearch):
 
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""
-        exact = 0
-        if self.is_exact:
-            exact = int(self.registers[Reg.VISITED]) - self._relaxed_states
+        entered = int(self.registers[Reg.VISITED])
+        visited = self.visited if self.counting is None else self.counting.visited
         return {
-            "decoupled_states": self.visited.n_stored,
+            "decoupled_states": entered,
+            "counted_states": entered if self.counting else self._n_counted,
+            "highest_level": int(self.registers[Reg.HIGHEST]),
             "decoupled_sccs": int(self.registers[Reg.N_SCCS]),
             "refuted_cycles": self._n_refuted,
-            "exact_states": exact,
-            **self.visited.statistics(),
+            "exact_states": entered - self._relaxed_states if self.is_exact else 0,
+            **visited.statistics(),
         }
