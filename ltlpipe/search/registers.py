@@ -74,6 +74,7 @@ class Reg(IntEnum):
     COVERED = 75  # states whose members had all been visited
     HIGHEST = 76  # decoupled-scc: the highest level of a state so far
     PATIENCE = 77  # decoupled-scc: states to enter before cycles are looked for
+    TURN = 78  # decoupled-scc: labels to look at before the other search goes on
 
     # Searches for acceptance with Fin
     N_FSTATES = 36  # entries of the list of states behind Fin transitions

@@ -7,7 +7,9 @@ iff the sequence leads through decoupled states that are not empty.  So a run is
 accepted iff the decoupled states have an infinite path whose marks accept: no
 references are needed, and any emptiness check for automata will do.
 
-What is left is dominance.  The search has two passes.
+What is left is dominance.  Two searches take turns, and the first to know the answer
+gives it: `mark_counts` counts marks, with the largest states first, and may end without
+an answer.  The other one, here, searches for SCCs depth first, and has two passes.
 
 *Relaxed:* a successor that is included in a visited state stands for no run that the
 visited one does not have, so an edge to the visited state takes its place.  The graph
@@ -34,7 +36,8 @@ the proofs.
 Invariants: those of `dominance`; the numbers of live states are their places on the
 stack of live states; roots are live states in ascending order.
 
-Cost: that of `dominance`; 12 bytes per state, and 21 per state on the path.
+Cost: that of `dominance`; 12 bytes per state, and 21 per state on the path; that of
+`mark_counts`.
 """
 
 from __future__ import annotations
@@ -71,8 +74,10 @@ if TYPE_CHECKING:
 MAX_REFUTED = 64
 """Cycles that are not there, before the relaxed pass gives up."""
 
-PAUSE = 16
-"""States to enter after a cycle that is not there, times the number of such cycles."""
+COUNTING_TURN, SEARCHING_TURN = 3 << 12, 1 << 12
+"""Labels that counting, and the search for SCCs, look at in a turn."""
+
+NO_END = 1 << 62
 
 
 class Candidate(NamedTuple):
@@ -87,6 +92,8 @@ class DecoupledSCC(DecoupledSearch):
     """The search for SCCs; the network has a monitor, and no acceptors.
 
     `visited` has the decoupled states of both passes, `parts` what is known of them.
+    `counting` is the search that it takes turns with, with `n_levels` levels; None if
+    these are 0, or it has ended without an answer.
     """
 
     def __init__(
@@ -108,11 +115,13 @@ class DecoupledSCC(DecoupledSearch):
         if n_levels is None:
             n_levels = MarkCounts.levels_for(network)
         self.counting: MarkCounts | None = None
+        self.is_counting = False  # whether it is the turn of that
+        self.registers[Reg.TURN] = NO_END
         if n_levels:
             self.counting = MarkCounts(network, self.registers, n_levels)
-        self._n_refuted = 0
-        self._n_refuted_before = 0  # in the first pass
-        self._n_counted = 0  # states that the first pass has entered, without the first
+            self._take_turns()
+        self._n_refuted = 0  # by the search for SCCs
+        self._n_counted = 0  # states entered by counting, when that has ended
         self._relaxed_states = 0
         self._candidate: Candidate | None = None
         self._trace: GlobalTrace | None = None
@@ -125,7 +134,7 @@ class DecoupledSCC(DecoupledSearch):
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
-        if self.counting is not None:
+        if self.counting is not None and self.is_counting:
             return count_step, self.counting.arguments(budget)
         return scc_step, (
             self.network.tables,
@@ -144,8 +153,11 @@ class DecoupledSCC(DecoupledSearch):
             return Status.FOUND
         if self._candidate is not None:
             return self._follow(budget)
-        status = super().step(budget)
-        if self.counting is not None:
+        if self.registers[Reg.TURN] == 0:
+            self._take_turns()
+            return Status.GROW  # another kernel is called from now on
+        status = super().step(min(budget, int(self.registers[Reg.TURN])))
+        if self.is_counting:
             return self._counted(status)
         if status == Status.FOUND and not self.is_exact:
             return self._propose()
@@ -154,8 +166,14 @@ class DecoupledSCC(DecoupledSearch):
             status = Status.RUNNING
         return status
 
+    def _take_turns(self) -> None:
+        """Let the other search go on, as long as there are two."""
+        self.is_counting = not self.is_counting and self.counting is not None
+        length = COUNTING_TURN if self.is_counting else SEARCHING_TURN
+        self.registers[Reg.TURN] = NO_END if self.counting is None else length
+
     def _counted(self, status: Status) -> Status:
-        """Draw the conclusion from what a step of the first pass says."""
+        """Draw the conclusion from what a step of counting says."""
         counting = self.counting
         assert counting is not None
         if status == Status.FOUND:
@@ -166,18 +184,17 @@ class DecoupledSCC(DecoupledSearch):
             self._candidate = Candidate(prefix, cycle, self._after(prefix))
             return Status.RUNNING
         if status == Status.EMPTY and not counting.is_conclusive:
-            self._n_counted = int(self.registers[Reg.VISITED]) - 1
-            self._n_refuted_before = self._n_refuted
+            self._n_counted = counting.n_entered
             self.counting = None
-            begin(self.registers, self.path, self.parts)
-            return Status.GROW  # another kernel is called from now on
+            self._take_turns()
+            return Status.GROW
         return status
 
     def _begin_exact(self) -> None:
         """Begin the second pass; what is not dead is unknown now."""
         numbers = self.parts.number[: self.visited.n_stored]
         numbers[numbers != DEAD] = UNKNOWN
-        self._relaxed_states = int(self.registers[Reg.VISITED])
+        self._relaxed_states = self._n_searched
         self.registers[Reg.EXACT] = 1
         begin(self.registers, self.path, self.parts)
 
@@ -219,11 +236,11 @@ class DecoupledSCC(DecoupledSearch):
 
     def _refute(self) -> None:
         """Note that the candidate is no run."""
+        if self.is_counting and self.counting is not None:
+            self.counting.refute()
+            return
         self._n_refuted += 1
-        if self.counting is not None:
-            pause = PAUSE * self._n_refuted
-            self.registers[Reg.PATIENCE] = self.registers[Reg.VISITED] + pause
-        elif self._n_refuted - self._n_refuted_before == MAX_REFUTED:
+        if self._n_refuted == MAX_REFUTED:
             self._begin_exact()
 
     def _after(self, labels: np.ndarray) -> np.ndarray:
@@ -326,7 +343,7 @@ class DecoupledSCC(DecoupledSearch):
         return other + self.network.marks.nbytes + self.visited.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
-        if self.counting is not None:
+        if self.counting is not None and self.is_counting:
             yield from self.counting.grow(limit_bytes - self.memory_bytes)
             return
         parts = self.parts
@@ -340,16 +357,27 @@ class DecoupledSCC(DecoupledSearch):
         for array in parts[:3]:
             array.resize(n_rows, refcheck=False)
 
+    @property
+    def _n_entered_by_counting(self) -> int:
+        return self._n_counted if self.counting is None else self.counting.n_entered
+
+    @property
+    def _n_searched(self) -> int:
+        """States that the search for SCCs has entered."""
+        return int(self.registers[Reg.VISITED]) - self._n_entered_by_counting
+
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""
-        entered = int(self.registers[Reg.VISITED])
-        visited = self.visited if self.counting is None else self.counting.visited
+        n_counted, level = self._n_entered_by_counting, int(self.registers[Reg.HIGHEST])
+        exact = self._n_searched - self._relaxed_states if self.is_exact else 0
+        known = {} if self.counting is None else self.counting.statistics()
         return {
-            "decoupled_states": entered,
-            "counted_states": entered if self.counting else self._n_counted,
-            "highest_level": int(self.registers[Reg.HIGHEST]),
+            "decoupled_states": int(self.registers[Reg.VISITED]),
+            "counted_states": n_counted,
+            "highest_level": level,
             "decoupled_sccs": int(self.registers[Reg.N_SCCS]),
             "refuted_cycles": self._n_refuted,
-            "exact_states": entered - self._relaxed_states if self.is_exact else 0,
-            **visited.statistics(),
+            "exact_states": exact,
+            **self.visited.statistics(),
+            **known,
         }

@@ -1,25 +1,26 @@
-"""Counting marks along runs: a first pass that proves or refutes most properties.
+"""Counting marks along runs, with the largest boxes first: decides most properties.
 
 An accepted run sees each mark again and again.  So a network has none if its runs see
 them, in turn, less than some number of times.  Every box (a decoupled state) is visited
 with the *level* that the run to it has reached, the number of marks seen in turn, up to
 a highest level that stands for all above.  If no box has the highest level, no run is
-accepted.  If some have it, this pass does not know.
+accepted.  If some have it, counting does not tell.
 
 What has been visited on one level need not be visited on a lower one.  So the level is
 one more component of a box, whose local states are all levels up to it: inclusion and
 members are compared as ever (`dominance`, `members`), and the largest boxes come first
-(`worklist`).  Nothing here depends on the order, or on which visited box covers which.
+(`worklist`).  The answer depends neither on their order nor on what covers what.
 
 A box that was entered by a mark is compared with those before it on its way that were:
 if they have members in common, and all marks are seen in between, the labels in between
 are followed for true, turn after turn, by those members that are in the first box again
-after each.  If some are left for ever, a run is accepted.
+after each.  If some are left after every turn, a run is accepted.
 
 Source: K. Claessen and N. Sörensson, "A Liveness Checking Algorithm That Counts", FMCAD
-2012, pp. 52-59 (a signal that is seen less than k times); marks in turn: M. Y. Vardi.
+2012, pp. 52-59 (a signal that is seen less than k times).
 
-Differences from the source: no proofs by SAT; one search has all levels.
+Differences from the source: boxes instead of SAT; one search has all levels; several
+marks, which are waited for in turn.
 docs/decoupled.md, section 5, has the proof.
 
 Invariants: those of `dominance`, `members` and `worklist`.
@@ -73,7 +74,10 @@ if TYPE_CHECKING:
 MOST_LEVELS = 16
 """Levels of a box, the highest included; fewer if a table of members is too large."""
 
-LEAST_LEVELS = 4
+PAUSE = 16
+"""States to enter after a cycle that is not there, for each such cycle so far."""
+
+LEAST_LEVELS = 6
 """With fewer there is no table of members, and `MOST_LEVELS` levels."""
 
 MOST_SEEDS = 64
@@ -145,11 +149,9 @@ def find_seed(tables, work, counts, seen, n_marks):
 
 
 @inlined
-def note_entered(work, counts, before, seen, raised):
-    """Note the marks of a box that waits since `before` states had been entered."""
+def note_entered(work, counts, seen, raised):
+    """Note the marks of the box that was entered last, `raised` if by a mark."""
     state = work.at[At.STATES] - 1
-    if state < before:
-        return
     counts.seen[state] = seen
     counts.seed[state] = state
     if not raised:
@@ -177,7 +179,7 @@ def follow_label(tables, watched, boxes, registers, work, counts, label):
     write_level(work.fresh, 0, seen, n_levels)
     status = enter(registers, work, boxes, label)
     if work.at[At.STATES] > before:
-        note_entered(work, counts, before, seen, seen > old)
+        note_entered(work, counts, seen, seen > old)
         level = min(seen, n_levels - 1)
         registers[Reg.HIGHEST] = max(registers[Reg.HIGHEST], level)
     return status
@@ -185,7 +187,7 @@ def follow_label(tables, watched, boxes, registers, work, counts, label):
 
 @njit
 def count_step(tables, watched, boxes, registers, work, counts, budget):
-    """Advance the pass by at most `budget` >= 1 labels; return a Status.
+    """Advance the search by at most `budget` >= 1 labels; return a Status.
 
     watched : Watched; boxes : Boxes; work : Worklist; counts : Counts.  The last three
     are changed in place, and `registers`.  FOUND is a candidate, and the search can go
@@ -193,10 +195,11 @@ def count_step(tables, watched, boxes, registers, work, counts, budget):
     LOCAL, which is a run for sure.
     """
     at = work.at
-    while budget > 0:
+    while budget > 0 and registers[Reg.TURN] > 0:
         if is_full(work) or not has_room(boxes.visited, boxes.known):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
+        registers[Reg.TURN] -= 1
         if at[At.CURRENT] < 0:
             if not take(work):
                 return Status.EMPTY
@@ -221,6 +224,7 @@ def count_step(tables, watched, boxes, registers, work, counts, budget):
             )
             if status in (Status.LIMIT, Status.GROW):
                 at[At.LABEL] = label  # the call can be repeated
+                registers[Reg.TURN] += 1
                 return status
             registers[Reg.TRANSITIONS] += 1
             if status != Status.RUNNING:
@@ -229,7 +233,7 @@ def count_step(tables, watched, boxes, registers, work, counts, budget):
 
 
 class MarkCounts:
-    """The pass over one network, as the search for SCCs has it.
+    """The counting of marks in one network, as the search for SCCs has it.
 
     `registers` are those of that search.
     """
@@ -238,6 +242,7 @@ class MarkCounts:
         self, network: DecoupledNetwork, registers: np.ndarray, n_levels: int
     ) -> None:
         self.registers = registers
+        self.n_refuted = 0  # cycles that were not there
         n_words = len(network.initial)
         tables = network.tables
         no_level = np.zeros(1, dtype=np.uint64)
@@ -279,8 +284,25 @@ class MarkCounts:
 
     @property
     def is_conclusive(self) -> bool:
-        """Whether no run is accepted if the pass has ended: no box is on top."""
+        """Whether no run is accepted, once all boxes are expanded: none is on top."""
         return int(self.registers[Reg.HIGHEST]) < self.watched.n_levels - 1
+
+    @property
+    def n_entered(self) -> int:
+        """States entered, without the initial one."""
+        return int(self.work.at[At.STATES]) - 1
+
+    def refute(self) -> None:
+        """Note that a cycle is not there; the next ones are looked for later."""
+        self.n_refuted += 1
+        pause = PAUSE * self.n_refuted
+        self.registers[Reg.PATIENCE] = self.registers[Reg.VISITED] + pause
+
+    def statistics(self) -> dict[str, int]:
+        """Return what was visited and what was pruned."""
+        known = self.visited.statistics()
+        own = {f"counted_{name}": n for name, n in known.items()}
+        return {"counted_refuted_cycles": self.n_refuted, **own}
 
     def arguments(self, budget: int) -> tuple[object, ...]:
         """Return what `count_step` is called with."""
@@ -305,7 +327,7 @@ class MarkCounts:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of all arrays of the pass alone, room to grow included."""
+        """Bytes of its own arrays, room to grow included."""
         own = self.work, self.counts, self.members.arrays
         return total_bytes(own) + self.visited.memory_bytes
 

@@ -8,6 +8,10 @@ component, the one with most local states, which are looked at together.
 
 A split state is a box, too: of pairs of a reference and a local state per component.
 
+One component may be *ordered*: a box has all of its states up to the highest one, and
+members with that one are visited only with those that differ from them by a lower one.
+So a look-up asks for the highest state alone.
+
 Sources: D. Gnad and J. Hoffmann, "Star-Topology Decoupled State Space Search",
 Artificial Intelligence 257, 2018, pp. 24-60: for reachability a state is left out if
 several visited ones cover it.  D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann,
@@ -19,7 +23,8 @@ smaller box.  docs/decoupled.md, section 6, says why no accepting cycle is misse
 
 Invariant: a bit is set iff its member is in a box that has been looked up and marked.
 
-Cost: a bit per composed state, reachable or not, so products have to fit in
+Cost: a bit per composed state of each page of the table that has a visited one, and a
+thirtieth of a bit for every other one, reachable or not, so products have to fit in
 `MOST_WORDS`; a look-up takes a word, or a few, per combination of local states of the
 other components.  A box with more than `FEW_COMBINATIONS` is looked up if no visited
 one dominates it, and dominates others; with more than `MOST_COMBINATIONS` it is not
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
 MOST_WORDS = 1 << 25
-"""Words of a table: 256 MiB."""
+"""Words of a table with all pages: 256 MiB."""
 
 FEW_COMBINATIONS = 1 << 10
 """Up to so many, a look-up costs no more than one for dominance, and comes first."""
@@ -54,10 +59,10 @@ FEW_COMBINATIONS = 1 << 10
 MOST_COMBINATIONS = 1 << 13
 """Combinations that a look-up goes through."""
 
-PAGE_BITS = 6
-"""A page has 2^6 words: 512 bytes."""
+PAGE_BITS = 4
+"""A page has 2^4 words: 128 bytes."""
 
-_FIRST_PAGES = 1 << 6
+_FIRST_PAGES = 1 << 8
 
 NO_ROOM, TOO_LARGE, COVERED, NEW = -2, -1, 0, 1
 """What a look-up finds; NO_ROOM: not even that, the table has to grow first."""

@@ -21,6 +21,7 @@ from ltlpipe.search.decoupled.members import (
     NO_ROOM,
     PAGE_BITS,
     TOO_LARGE,
+    At,
     Block,
     MemberTable,
     has_pages,
@@ -28,6 +29,7 @@ from ltlpipe.search.decoupled.members import (
     look_up_members,
 )
 from ltlpipe.search.decoupled.tables import WORD_BITS, place_sets
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.registers import Status
 from ltlpipe.verdict.verdict import Lasso
 from tests.driving import Limits, drive, replay_run
@@ -204,3 +206,48 @@ def test_answers_of_searches_with_a_table(seed, ratio):
         actions, states, length = extracted(network, search)
         names = [network.actions[a].name for a in actions]
         replay_run(network, Lasso(names[:length], names[length:], actions, states))
+
+
+LEVELS = 6
+
+LEVELLED = st.tuples(BOXES, st.integers(0, LEVELS - 1))
+
+
+@given(st.lists(st.tuples(LEVELLED, st.booleans()), max_size=20))
+def test_an_ordered_component(lookups):
+    """What has been visited on a level has been visited on all levels below."""
+    components, n_words = placed(SIZES)
+    ordered = Block(n_words, 1, 0, LEVELS)
+    table = MemberTable(components, n_words + 1, ordered)
+    table.allocate(math.inf)
+    highest = {}
+    for (box, level), marking in lookups:
+        new = [s for s in product(*box) if highest.get(s, -1) < level]
+        rows = np.zeros((1, n_words + 1), dtype=np.uint64)
+        rows[:, :-1] = row_of(components, n_words, box)
+        rows[0, -1] = (1 << level + 1) - 1
+        assert found_in(table, rows, marking) == (NEW if new else COVERED)
+        if new:
+            around = [set(states) for states in zip(*new, strict=True)]
+            assert np.array_equal(rows[:, :-1], row_of(components, n_words, around))
+            assert rows[0, -1] == 1 << level
+        if marking:
+            highest.update(dict.fromkeys(new, level))
+    n_marked = np.unpackbits(table.arrays.bits.view(np.uint8)).sum()
+    assert n_marked == sum(level + 1 for level in highest.values())
+
+
+def test_a_table_takes_the_memory_that_it_uses():
+    """Pages that have no visited member take four bytes each."""
+    components, n_words = placed([[60]] * 4)
+    table = MemberTable(components, n_words)
+    table.allocate(math.inf)
+    rows = row_of(components, n_words, [[(0, 1)]] * 4)
+    assert found_in(table, rows, True) == NEW
+    assert total_bytes(table.arrays) < 8 * table.n_words / 10
+    whole = [[(0, k) for k in range(20)] for _ in range(4)]
+    assert found_in(table, row_of(components, n_words, whole), True) == NEW
+    n_used = int(table.arrays.at[At.USED])
+    assert n_used <= len(table.arrays.bits)
+    assert found_in(table, row_of(components, n_words, whole), True) == COVERED
+    assert int(table.arrays.at[At.USED]) == n_used
