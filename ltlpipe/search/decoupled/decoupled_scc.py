@@ -119,7 +119,7 @@ class DecoupledSCC(DecoupledSearch):
         self.registers[Reg.TURN] = NO_END
         if n_levels:
             self.counting = MarkCounts(network, self.registers, n_levels)
-            self._take_turns()
+            self.registers[Reg.TURN] = SEARCHING_TURN  # what is small needs no more
         self._n_refuted = 0  # by the search for SCCs
         self._n_counted = 0  # states entered by counting, when that has ended
         self._relaxed_states = 0

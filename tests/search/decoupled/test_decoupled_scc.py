@@ -51,6 +51,8 @@ def asked(network, text, acceptance="tgba"):
 def run(network, monitor, *, budget=None, limits=None, n_levels=0):
     """Without levels the two passes that search for SCCs are all there is."""
     search = DecoupledSCC(decoupled_of(network, monitor), n_levels=n_levels)
+    if n_levels != 0:
+        search.registers[Reg.TURN] = 1  # small networks are counted, too
     outcome = drive(search, limits or Limits(), max_budget=budget)
     assert_consistent(search)
     return search, outcome

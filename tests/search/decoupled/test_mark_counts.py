@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
 from ltlpipe.families.random_networks import random_network
+from ltlpipe.search.decoupled import decoupled_scc
 from ltlpipe.search.decoupled.decoupled_scc import NO_END, DecoupledSCC
 from ltlpipe.search.decoupled.mark_counts import MOST_LEVELS, MarkCounts, count_step
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
@@ -104,10 +105,11 @@ def line(n):
 def test_a_mark_that_is_seen_n_times(n):
     """Counting proves that it is not seen for ever."""
     network = line(n)
-    search = DecoupledSCC(decoupled_of(network, asked(network, "!GF a")))
-    assert drive(search).status == Status.EMPTY
-    assert search.is_counting
-    assert search.statistics()["highest_level"] == n
+    monitor = asked(network, "!GF a")
+    counting, status = counted(network, monitor, MOST_LEVELS, table=True)
+    assert status == Status.EMPTY
+    assert counting.is_conclusive
+    assert counting.registers[Reg.HIGHEST] == n
 
 
 def test_marks_that_are_seen_too_often():
@@ -121,8 +123,10 @@ def test_marks_that_are_seen_too_often():
     assert drive(search).status == Status.EMPTY
 
 
-def test_both_searches_end_a_long_question():
+def test_both_searches_end_a_long_question(monkeypatch):
     """Turns change; the answer is that of the search for SCCs alone, replayed."""
+    monkeypatch.setattr(decoupled_scc, "SEARCHING_TURN", 16)
+    monkeypatch.setattr(decoupled_scc, "COUNTING_TURN", 48)
     for seed in range(4):
         network = random_network(4, seed=seed, n_states=(8, 16), local_ratio=0.2)
         network = Network(
@@ -137,5 +141,6 @@ def test_both_searches_end_a_long_question():
         both = DecoupledSCC(decoupled_of(network, monitor))
         status = drive(both).status
         assert status == drive(alone).status
+        assert both.statistics()["counted_states"] > 0
         if status == Status.FOUND:
             assert extracted(network, both).length >= 0
