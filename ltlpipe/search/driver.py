@@ -167,6 +167,7 @@ def advance(
                     work = 0
             except OutOfMemoryError:
                 return Outcome(Status.RUNNING, MEMORY)
+            yield from _ready_kernel(search)  # that of the next pass may be another
         elif overflowed is not None and overflowed() is not None:
             # Nor is what was found worth anything: a state whose only successor
             # is missing looks like a deadlock.

@@ -72,6 +72,9 @@ class Reg(IntEnum):
     EXACT = 46  # decoupled-scc: whether the second pass has begun
     UNITED = 52  # words of sets that have been united
     COVERED = 75  # states whose members had all been visited
+    HIGHEST = 76  # decoupled-scc: the highest level of a state so far
+    PATIENCE = 77  # decoupled-scc: states to enter before cycles are looked for
+    TURN = 78  # decoupled-scc: labels to look at before the other search goes on
 
     # Searches for acceptance with Fin
     N_FSTATES = 36  # entries of the list of states behind Fin transitions

@@ -314,6 +314,7 @@ class DecoupledNDFS(DecoupledSearch):
         for table, rows in ((self.members, self.visited), (self.pairs, self.seen)):
             if rows.n_stored >= TABLE_FROM:
                 table.allocate(limit_bytes - self.memory_bytes)
+            table.grow(limit_bytes - self.memory_bytes)
             yield from rows.grow(limit_bytes - self.memory_bytes)
 
     def trace(self) -> Job[GlobalTrace]:

@@ -7,7 +7,9 @@ iff the sequence leads through decoupled states that are not empty.  So a run is
 accepted iff the decoupled states have an infinite path whose marks accept: no
 references are needed, and any emptiness check for automata will do.
 
-What is left is dominance.  The search has two passes.
+What is left is dominance.  Two searches take turns, and the first to know the answer
+gives it: `mark_counts` counts marks, with the largest states first, and may end without
+an answer.  The other one, here, searches for SCCs depth first, and has two passes.
 
 *Relaxed:* a successor that is included in a visited state stands for no run that the
 visited one does not have, so an edge to the visited state takes its place.  The graph
@@ -34,12 +36,13 @@ the proofs.
 Invariants: those of `dominance`; the numbers of live states are their places on the
 stack of live states; roots are live states in ascending order.
 
-Cost: that of `dominance`; 12 bytes per state, and 21 per state on the path.
+Cost: that of `dominance`; 12 bytes per state, and 21 per state on the path; that of
+`mark_counts`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +50,7 @@ from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.decoupled.composition import DecoupledSearch, new_path
 from ltlpipe.search.decoupled.lassos import GlobalTrace
+from ltlpipe.search.decoupled.mark_counts import MarkCounts, count_step
 from ltlpipe.search.decoupled.scc_steps import (
     DEAD,
     LOCAL,
@@ -70,14 +74,31 @@ if TYPE_CHECKING:
 MAX_REFUTED = 64
 """Cycles that are not there, before the relaxed pass gives up."""
 
+COUNTING_TURN, SEARCHING_TURN = 3 << 12, 1 << 12
+"""Labels that counting, and the search for SCCs, look at in a turn."""
+
+NO_END = 1 << 62
+
+
+class Candidate(NamedTuple):
+    """Labels of a cycle that may be there."""
+
+    prefix: np.ndarray  # int64[k], labels
+    cycle: np.ndarray  # int64[c], labels
+    row: np.ndarray  # uint64[W], what the turns so far have left
+
 
 class DecoupledSCC(DecoupledSearch):
     """The search for SCCs; the network has a monitor, and no acceptors.
 
     `visited` has the decoupled states of both passes, `parts` what is known of them.
+    `counting` is the search that it takes turns with, with `n_levels` levels; None if
+    these are 0, or it has ended without an answer.
     """
 
-    def __init__(self, network: DecoupledNetwork) -> None:
+    def __init__(
+        self, network: DecoupledNetwork, *, n_levels: int | None = None
+    ) -> None:
         super().__init__(network)
         self.registers[Reg.MARK_BITS] = (1 << network.n_marks) - 1
         n_rows = self.visited.arrays.store.rows.shape[0]
@@ -91,9 +112,18 @@ class DecoupledSCC(DecoupledSearch):
             arc_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             doubtful=np.zeros(FIRST_ENTRIES, dtype=np.uint8),
         )
-        self._n_refuted = 0
+        if n_levels is None:
+            n_levels = MarkCounts.levels_for(network)
+        self.counting: MarkCounts | None = None
+        self.is_counting = False  # whether it is the turn of that
+        self.registers[Reg.TURN] = NO_END
+        if n_levels:
+            self.counting = MarkCounts(network, self.registers, n_levels)
+            self.registers[Reg.TURN] = SEARCHING_TURN  # what is small needs no more
+        self._n_refuted = 0  # by the search for SCCs
+        self._n_counted = 0  # states entered by counting, when that has ended
         self._relaxed_states = 0
-        self._candidate: np.ndarray | None = None  # the row before its next turn
+        self._candidate: Candidate | None = None
         self._trace: GlobalTrace | None = None
         begin(self.registers, self.path, self.parts)
 
@@ -104,6 +134,8 @@ class DecoupledSCC(DecoupledSearch):
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
+        if self.counting is not None and self.is_counting:
+            return count_step, self.counting.arguments(budget)
         return scc_step, (
             self.network.tables,
             self.network.marks,
@@ -121,7 +153,12 @@ class DecoupledSCC(DecoupledSearch):
             return Status.FOUND
         if self._candidate is not None:
             return self._follow(budget)
-        status = super().step(budget)
+        if self.registers[Reg.TURN] == 0:
+            self._take_turns()
+            return Status.GROW  # another kernel is called from now on
+        status = super().step(min(budget, int(self.registers[Reg.TURN])))
+        if self.is_counting:
+            return self._counted(status)
         if status == Status.FOUND and not self.is_exact:
             return self._propose()
         if status == Status.EMPTY and self.parts.number[0] != DEAD:
@@ -129,11 +166,35 @@ class DecoupledSCC(DecoupledSearch):
             status = Status.RUNNING
         return status
 
+    def _take_turns(self) -> None:
+        """Let the other search go on, as long as there are two."""
+        self.is_counting = not self.is_counting and self.counting is not None
+        length = COUNTING_TURN if self.is_counting else SEARCHING_TURN
+        self.registers[Reg.TURN] = NO_END if self.counting is None else length
+
+    def _counted(self, status: Status) -> Status:
+        """Draw the conclusion from what a step of counting says."""
+        counting = self.counting
+        assert counting is not None
+        if status == Status.FOUND:
+            prefix, cycle = (np.array(part, np.int64) for part in counting.labels())
+            if len(cycle) == 0:
+                self._trace = self._named(prefix, cycle)
+                return status
+            self._candidate = Candidate(prefix, cycle, self._after(prefix))
+            return Status.RUNNING
+        if status == Status.EMPTY and not counting.is_conclusive:
+            self._n_counted = counting.n_entered
+            self.counting = None
+            self._take_turns()
+            return Status.GROW
+        return status
+
     def _begin_exact(self) -> None:
         """Begin the second pass; what is not dead is unknown now."""
         numbers = self.parts.number[: self.visited.n_stored]
         numbers[numbers != DEAD] = UNKNOWN
-        self._relaxed_states = int(self.registers[Reg.VISITED])
+        self._relaxed_states = self._n_searched
         self.registers[Reg.EXACT] = 1
         begin(self.registers, self.path, self.parts)
 
@@ -148,37 +209,53 @@ class DecoupledSCC(DecoupledSearch):
         if place == LOCAL:
             self._trace = self._named(taken[:-1], taken[:0])
             return Status.FOUND
-        state = self.path.states[place]
-        self._candidate = self.visited.arrays.store.rows[state].copy()
+        prefix, cycle = taken[:place], taken[place:]
+        self._candidate = Candidate(prefix, cycle, self._after(prefix))
         return Status.RUNNING
 
     def _follow(self, budget: int) -> Status:
-        """Follow the candidate; each turn leads to a subset, as the first one does."""
-        place, taken = int(self.registers[Reg.CLOSING]), self._labels_taken()
+        """Follow the candidate; each turn leads to a part of what the last one did."""
         assert self._candidate is not None
-        rows = np.zeros((2, len(self._candidate)), dtype=np.uint64)
-        rows[0] = before = self._candidate
-        cycle = taken[place:]
+        prefix, cycle, row = self._candidate
+        rows = np.zeros((2, len(row)), dtype=np.uint64)
+        rows[0] = row
         for _ in range(max(budget // len(cycle), 1)):
             self.registers[Reg.EXPANSIONS] += len(cycle)
+            before = rows[0].copy()
             if not take_turn(self.network.tables, rows, cycle):
                 self._candidate = None
-                self._n_refuted += 1
-                if self._n_refuted == MAX_REFUTED:
-                    self._begin_exact()
+                self._refute()
                 return Status.RUNNING
+            rows[0] &= before
             if np.array_equal(rows[0], before):
                 self._candidate = None
-                self._trace = self._named(taken[:place], cycle)
+                self._trace = self._named(prefix, cycle)
                 return Status.FOUND
-            self._candidate = before = rows[0].copy()
+        self._candidate = Candidate(prefix, cycle, rows[0].copy())
         return Status.RUNNING
+
+    def _refute(self) -> None:
+        """Note that the candidate is no run."""
+        if self.is_counting and self.counting is not None:
+            self.counting.refute()
+            return
+        self._n_refuted += 1
+        if self._n_refuted == MAX_REFUTED:
+            self._begin_exact()
+
+    def _after(self, labels: np.ndarray) -> np.ndarray:
+        """Return the decoupled state (uint64[W]) that labels lead to."""
+        rows = np.zeros((2, len(self.network.initial)), dtype=np.uint64)
+        rows[0] = self.network.initial
+        take_turn(self.network.tables, rows, labels)
+        reached: np.ndarray = rows[0]
+        return reached
 
     def _named(self, prefix: np.ndarray, cycle: np.ndarray) -> GlobalTrace:
         names = self.network.labels
-        middle = self.visited.arrays.store.rows[self.path.states[len(prefix)]]
+        middle = self._after(prefix)
         return GlobalTrace(
-            names[prefix].tolist(), names[cycle].tolist(), middle.copy(), returns=False
+            names[prefix].tolist(), names[cycle].tolist(), middle, returns=False
         )
 
     def trace(self) -> Job[GlobalTrace]:
@@ -261,9 +338,14 @@ class DecoupledSCC(DecoupledSearch):
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
         other = total_bytes((self.path, self.parts, self.network.tables))
+        if self.counting is not None:
+            other += self.counting.memory_bytes
         return other + self.network.marks.nbytes + self.visited.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
+        if self.counting is not None and self.is_counting:
+            yield from self.counting.grow(limit_bytes - self.memory_bytes)
+            return
         parts = self.parts
         stacks = (self.path.states, self.path.cursor, *parts[3:])
         needed = int(self.registers[Reg.DEPTH]) + 1
@@ -275,15 +357,27 @@ class DecoupledSCC(DecoupledSearch):
         for array in parts[:3]:
             array.resize(n_rows, refcheck=False)
 
+    @property
+    def _n_entered_by_counting(self) -> int:
+        return self._n_counted if self.counting is None else self.counting.n_entered
+
+    @property
+    def _n_searched(self) -> int:
+        """States that the search for SCCs has entered."""
+        return int(self.registers[Reg.VISITED]) - self._n_entered_by_counting
+
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""
-        exact = 0
-        if self.is_exact:
-            exact = int(self.registers[Reg.VISITED]) - self._relaxed_states
+        n_counted, level = self._n_entered_by_counting, int(self.registers[Reg.HIGHEST])
+        exact = self._n_searched - self._relaxed_states if self.is_exact else 0
+        known = {} if self.counting is None else self.counting.statistics()
         return {
-            "decoupled_states": self.visited.n_stored,
+            "decoupled_states": int(self.registers[Reg.VISITED]),
+            "counted_states": n_counted,
+            "highest_level": level,
             "decoupled_sccs": int(self.registers[Reg.N_SCCS]),
             "refuted_cycles": self._n_refuted,
             "exact_states": exact,
             **self.visited.statistics(),
+            **known,
         }

@@ -8,6 +8,10 @@ component, the one with most local states, which are looked at together.
 
 A split state is a box, too: of pairs of a reference and a local state per component.
 
+One component may be *ordered*: a box has all of its states up to the highest one, and
+members with that one are visited only with those that differ from them by a lower one.
+So a look-up asks for the highest state alone.
+
 Sources: D. Gnad and J. Hoffmann, "Star-Topology Decoupled State Space Search",
 Artificial Intelligence 257, 2018, pp. 24-60: for reachability a state is left out if
 several visited ones cover it.  D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann,
@@ -19,7 +23,8 @@ smaller box.  docs/decoupled.md, section 6, says why no accepting cycle is misse
 
 Invariant: a bit is set iff its member is in a box that has been looked up and marked.
 
-Cost: a bit per composed state, reachable or not, so products have to fit in
+Cost: a bit per composed state of each page of the table that has a visited one, and a
+thirtieth of a bit for every other one, reachable or not, so products have to fit in
 `MOST_WORDS`; a look-up takes a word, or a few, per combination of local states of the
 other components.  A box with more than `FEW_COMBINATIONS` is looked up if no visited
 one dominates it, and dominates others; with more than `MOST_COMBINATIONS` it is not
@@ -29,12 +34,14 @@ looked up at all.
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, trailing_zeros
 from ltlpipe.search.decoupled.dominance import add_row, find_dominating
+from ltlpipe.search.growth import lengthen
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
@@ -44,7 +51,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.decoupled.tables import DecoupledNetwork
 
 MOST_WORDS = 1 << 25
-"""Words of a table: 256 MiB."""
+"""Words of a table with all pages: 256 MiB."""
 
 FEW_COMBINATIONS = 1 << 10
 """Up to so many, a look-up costs no more than one for dominance, and comes first."""
@@ -52,10 +59,25 @@ FEW_COMBINATIONS = 1 << 10
 MOST_COMBINATIONS = 1 << 13
 """Combinations that a look-up goes through."""
 
-TOO_LARGE, COVERED, NEW = -1, 0, 1
-"""What a look-up finds."""
+PAGE_BITS = 4
+"""A page has 2^4 words: 128 bytes."""
 
+_FIRST_PAGES = 1 << 8
+
+NO_ROOM, TOO_LARGE, COVERED, NEW = -2, -1, 0, 1
+"""What a look-up finds; NO_ROOM: not even that, the table has to grow first."""
+
+_INSIDE = (1 << PAGE_BITS) - 1
 _ONE = np.uint64(1)
+
+
+class At(IntEnum):
+    """Places in the scalars of a table."""
+
+    USED = 0  # words of `bits` in use
+    NEEDED = 1  # words that it must have for the next box
+    ORDERED = 2  # 1 if the first component is ordered, else 0
+    BELOW = 3  # states of the ordered component below that of the box
 
 
 class Block(NamedTuple):
@@ -68,7 +90,7 @@ class Block(NamedTuple):
 
 
 class Members(NamedTuple):
-    """A table for n components with b blocks; `bits` is empty if there is none."""
+    """A table for n components with b blocks; `pages` is empty if there is none."""
 
     first_block: np.ndarray  # int64[n + 1], the blocks of each component
     first_word: np.ndarray  # int64[b], where a block lies in a row
@@ -77,7 +99,9 @@ class Members(NamedTuple):
     mask: np.ndarray  # uint64[b], its bits in any of its words
     base: np.ndarray  # int64[b], words of the table before those of its first state
     stride: np.ndarray  # int64[n], between neighbouring states, 0 for the last one
-    bits: np.ndarray  # uint64[...], the table; the last component is along its words
+    at: np.ndarray  # int64[len(At)], scalars
+    pages: np.ndarray  # int32[...], where pages begin in `bits`, or -1
+    bits: np.ndarray  # uint64[...], pages; the last component is along the words
     first: np.ndarray  # int64[n], where the entries of each component begin
     offset: np.ndarray  # int64[k], room for words of the table, by entry
     place: np.ndarray  # int64[k], room for bits of a row, by entry
@@ -101,11 +125,18 @@ class MemberTable:
     arrays : Members
         Without bits until `allocate` is called.
     n_words : int
-        Words of the bits; 0 if there are too many.
+        Words of a table with all pages; 0 if there are too many.
     """
 
-    def __init__(self, components: Iterable[Sequence[Block]], n_row: int) -> None:
+    def __init__(
+        self,
+        components: Iterable[Sequence[Block]],
+        n_row: int,
+        ordered: Block | None = None,
+    ) -> None:
         order = sorted(components, key=lambda blocks: sum(b.size for b in blocks))
+        if ordered is not None:
+            order = [[ordered], *order]
         sizes = [sum(b.size for b in blocks) for blocks in order]
         along = sum(b.n_words for b in order[-1])
         self.n_words = along * math.prod(sizes[:-1])
@@ -135,6 +166,8 @@ class MemberTable:
             ),
             base=np.array(bases, dtype=np.int64),
             stride=np.array([*strides, 0], dtype=np.int64),
+            at=np.array([0, 0, ordered is not None, 0], dtype=np.int64),
+            pages=np.zeros(0, dtype=np.int32),
             bits=np.zeros(0, dtype=np.uint64),
             first=np.zeros(len(order), dtype=np.int64),
             offset=np.zeros(n_entries, dtype=np.int64),
@@ -144,10 +177,18 @@ class MemberTable:
         )
 
     def allocate(self, free_bytes: float) -> None:
-        """Make the bits, if there is room for them twice."""
-        if not len(self.arrays.bits) and 0 < 16 * self.n_words <= free_bytes:
-            bits = np.zeros(self.n_words, dtype=np.uint64)
-            self.arrays = self.arrays._replace(bits=bits)
+        """Begin a table, if there is room for all of its pages twice."""
+        arrays = self.arrays
+        if not len(arrays.pages) and 0 < 16 * self.n_words <= free_bytes:
+            arrays.pages.resize((self.n_words >> PAGE_BITS) + 1, refcheck=False)
+            arrays.pages.fill(-1)
+            arrays.bits.resize(_FIRST_PAGES << PAGE_BITS, refcheck=False)
+
+    def grow(self, free_bytes: float) -> None:
+        """Make room for the pages that the next box may need."""
+        if len(self.arrays.pages):
+            needed = int(self.arrays.at[At.NEEDED])
+            lengthen((self.arrays.bits,), needed, free_bytes)
 
 
 def blocks_of(network: DecoupledNetwork) -> list[list[Block]]:
@@ -166,6 +207,8 @@ def blocks_of(network: DecoupledNetwork) -> list[list[Block]]:
 def list_entries(members, rows, i):
     """List the states of all components but the last in ``rows[i]``.
 
+    Of an ordered component the highest one is enough: members with others are visited
+    if those with that one are.
     Returns the number of their combinations; if it is more than `MOST_COMBINATIONS`,
     some are not listed.
     """
@@ -186,6 +229,9 @@ def list_entries(members, rows, i):
                     members.offset[n_entries] = at
                     members.place[n_entries] = 64 * first + bit
                     n_entries += 1
+                    if k < members.at[At.ORDERED]:
+                        members.at[At.BELOW] = bit - down
+                        n_entries = np.int64(states == 0)
         n_combinations *= n_entries - members.first[k]
         if n_combinations > MOST_COMBINATIONS:
             break
@@ -201,9 +247,20 @@ def note(members, entry):
 
 
 @inlined
+def mark(members, word, wanted):
+    """Set the wanted bits of a word of the table; there is room for its page."""
+    page = word >> PAGE_BITS
+    start = np.int64(members.pages[page])
+    if start < 0:
+        start = members.at[At.USED]
+        members.at[At.USED] = start + _INSIDE + 1
+        members.pages[page] = start
+    members.bits[start + (word & _INSIDE)] |= wanted
+
+
+@inlined
 def look_along(members, rows, i, at, marking):
     """Look up a combination, whose words begin at `at`; return whether one is new."""
-    bits = members.bits
     last = members.stride.shape[0] - 1
     some = False
     for block in range(members.first_block[last], members.first_block[last + 1]):
@@ -212,13 +269,35 @@ def look_along(members, rows, i, at, marking):
         for w in range(members.n_words[block]):
             wanted = (rows[i, first + w] & members.mask[block]) >> shift
             word = at + members.base[block] + w
-            missing = wanted & ~bits[word]
+            start = np.int64(members.pages[word >> PAGE_BITS])
+            missing = wanted
+            if start >= 0:
+                missing = wanted & ~members.bits[start + (word & _INSIDE)]
             if missing != 0:
                 some = True
                 members.new[0, first + w] |= missing << shift
                 if marking:
-                    bits[word] |= wanted
+                    mark(members, word, wanted)
+                    for below in range(members.at[At.BELOW]):
+                        mark(members, word - (below + 1) * members.stride[0], wanted)
     return some
+
+
+@inlined
+def has_pages(members, n_combinations):
+    """Whether there is room for the pages of so many combinations; notes what it takes.
+
+    They take no more pages than there are words, and no more than the table has.
+    """
+    last = members.stride.shape[0] - 1
+    along = np.int64(0)
+    for block in range(members.first_block[last], members.first_block[last + 1]):
+        along += members.n_words[block]
+    n_pages = n_combinations * along * (1 + members.at[At.BELOW])
+    most = np.int64(members.pages.shape[0]) << PAGE_BITS
+    needed = min(members.at[At.USED] + (n_pages << PAGE_BITS), most)
+    members.at[At.NEEDED] = needed
+    return needed <= members.bits.shape[0]
 
 
 @called
@@ -276,10 +355,13 @@ def look_up(boxes, rows, i, marking):
     for the table: the caller adds it to the visited rows.
     """
     visited, known, members = boxes.visited, boxes.known, boxes.members
-    there_is = members.bits.shape[0] > 0
+    there_is = members.pages.shape[0] > 0
     n_combinations = np.int64(0)
     if there_is:
         n_combinations = list_entries(members, rows, i)
+        there_is = n_combinations <= MOST_COMBINATIONS
+        if there_is and not has_pages(members, n_combinations):
+            return NO_ROOM
     few = there_is and n_combinations <= FEW_COMBINATIONS
     found = TOO_LARGE
     if few:
@@ -287,7 +369,7 @@ def look_up(boxes, rows, i, marking):
     if found != COVERED:
         if find_dominating(visited, known, rows, i) >= 0:
             return COVERED
-        if few or not there_is or n_combinations > MOST_COMBINATIONS:
+        if few or not there_is:
             return found
         if marking:
             add_row(visited, known, rows, i)

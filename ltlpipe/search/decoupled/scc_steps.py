@@ -165,6 +165,7 @@ def follow(tables, label_marks, visited, known, registers, path, parts, label):
     if found < 0 or again:
         if at_limit(registers):
             path.cursor[end] = label  # the call can be repeated
+            registers[Reg.TURN] += 1
             return Status.LIMIT
         registers[Reg.VISITED] += 1
         if found < 0:
@@ -204,13 +205,14 @@ def scc_step(tables, label_marks, visited, known, registers, path, parts, budget
     """
     n_labels = tables.first_part.shape[0] - 1
     rows = visited.store.rows
-    while budget > 0:
+    while budget > 0 and registers[Reg.TURN] > 0:
         depth = registers[Reg.DEPTH]
         if depth == 0:
             return Status.EMPTY
         if depth == path.states.shape[0] or not has_room(visited, known):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
+        registers[Reg.TURN] -= 1
         src = np.int64(path.states[depth - 1])
         label = np.int64(path.cursor[depth - 1])
         if label == n_labels:

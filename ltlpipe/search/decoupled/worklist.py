@@ -22,7 +22,7 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
 from ltlpipe.search.decoupled.dominance import add_row, find_including
-from ltlpipe.search.decoupled.members import COVERED, TOO_LARGE, look_up
+from ltlpipe.search.decoupled.members import COVERED, NO_ROOM, TOO_LARGE, look_up
 from ltlpipe.search.growth import FIRST_ENTRIES, lengthen
 from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status
@@ -170,13 +170,15 @@ def leave(work, keeping):
 def enter(registers, work, boxes, label):
     """Let ``work.fresh[0]`` wait if no visited states cover it.
 
-    Returns LIMIT if one state more may not be entered, and nothing has changed; else
-    RUNNING.
+    Returns LIMIT if one state more may not be entered, GROW if the table of members
+    has no room, and nothing has changed; else RUNNING.
     """
     limit = at_limit(registers)
     found = look_up(boxes, work.fresh, 0, not limit)
     if found == COVERED:
         return Status.RUNNING
+    if found == NO_ROOM:
+        return Status.GROW
     if limit:
         return Status.LIMIT
     if found == TOO_LARGE:
@@ -192,7 +194,7 @@ def is_superseded(work, boxes):
 
     With a table of members the larger one may have been entered in part.
     """
-    if boxes.members.bits.shape[0] > 0:
+    if boxes.members.pages.shape[0] > 0:
         return False
     row = work.at[At.CURRENT]
     visited = boxes.visited

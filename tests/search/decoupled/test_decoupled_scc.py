@@ -33,6 +33,8 @@ FORMULAS = st.builds(
     st.integers(0, 10**6),
     st.integers(1, 3),
 )
+#: 0: no counting, None: as many as are worth it.
+LEVELS = st.sampled_from([0, 2, 3, 5, None])
 #: With several accepting SCCs, and with several marks.
 HARD = st.sampled_from(["!(GF a & GF b)", "!(GF a & GF b & GF c)", "GF a -> GF b"])
 
@@ -46,8 +48,11 @@ def asked(network, text, acceptance="tgba"):
     return monitor_of(network, table, letters, range(1, len(actions) + 1))
 
 
-def run(network, monitor, *, budget=None, limits=None):
-    search = DecoupledSCC(decoupled_of(network, monitor))
+def run(network, monitor, *, budget=None, limits=None, n_levels=0):
+    """Without levels the two passes that search for SCCs are all there is."""
+    search = DecoupledSCC(decoupled_of(network, monitor), n_levels=n_levels)
+    if n_levels != 0:
+        search.registers[Reg.TURN] = 1  # small networks are counted, too
     outcome = drive(search, limits or Limits(), max_budget=budget)
     assert_consistent(search)
     return search, outcome
@@ -75,13 +80,13 @@ def word(network, found):
     return names[: found.length], names[found.length :]
 
 
-@given(NETWORKS, st.one_of(FORMULAS, HARD))
-def test_answers_as_spot(network, text):
+@given(NETWORKS, st.one_of(FORMULAS, HARD), LEVELS)
+def test_answers_as_spot(network, text, n_levels):
     """And so does the nested search with the counter; lassos violate the formula."""
     formula = parse(text)
     expected = spot_verdict(network, formula.spot) == "violated"
     monitor = asked(network, text)
-    search, outcome = run(network, monitor)
+    search, outcome = run(network, monitor, n_levels=n_levels)
     assert (outcome.status == Status.FOUND) == expected
     nested = DecoupledNDFS(decoupled_of(network, counted(monitor)))
     assert (drive(nested, Limits()).status == Status.FOUND) == expected
@@ -90,12 +95,12 @@ def test_answers_as_spot(network, text):
         assert not satisfies(formula.spot, *word(network, ours))
 
 
-@given(NETWORKS, st.one_of(FORMULAS, HARD), st.integers(1, 3))
-def test_where_a_step_stops_changes_nothing(network, text, budget):
+@given(NETWORKS, st.one_of(FORMULAS, HARD), st.integers(1, 3), LEVELS)
+def test_where_a_step_stops_changes_nothing(network, text, budget, n_levels):
     """Answer, statistics and traces are those of the uncut search."""
     monitor = asked(network, text)
-    cut, ended = run(network, monitor, budget=budget)
-    uncut, expected = run(network, monitor)
+    cut, ended = run(network, monitor, budget=budget, n_levels=n_levels)
+    uncut, expected = run(network, monitor, n_levels=n_levels)
     assert ended == expected
     assert cut.statistics() == uncut.statistics()
     if ended.status == Status.FOUND:
@@ -110,9 +115,8 @@ def test_dead_states_accept_nothing(network, text):
     rows = search.visited.arrays.store.rows
     numbers = search.parts.number[: search.visited.n_stored]
     for state in np.flatnonzero(numbers == DEAD)[:4]:
-        again = DecoupledSCC(
-            decoupled_of(network, monitor)._replace(initial=rows[state])
-        )
+        begun = decoupled_of(network, monitor)._replace(initial=rows[state])
+        again = DecoupledSCC(begun, n_levels=0)
         assert drive(again, Limits()).status == Status.EMPTY
 
 

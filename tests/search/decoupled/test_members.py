@@ -18,19 +18,26 @@ from ltlpipe.search.decoupled.members import (
     COVERED,
     MOST_COMBINATIONS,
     NEW,
+    NO_ROOM,
+    PAGE_BITS,
     TOO_LARGE,
+    At,
     Block,
     MemberTable,
+    has_pages,
     list_entries,
     look_up_members,
 )
 from ltlpipe.search.decoupled.tables import WORD_BITS, place_sets
+from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.registers import Status
 from ltlpipe.verdict.verdict import Lasso
 from tests.driving import Limits, drive, replay_run
 from tests.oracles import compose
 from tests.search.decoupled.jobs import decoupled_of, extracted
 from tests.search.decoupled.reference import Members
+
+PAGE_WORDS = 1 << PAGE_BITS
 
 SIZES = [[2, 3], [1], [5], [70, 70], [3]]
 """Local states of the blocks of each component."""
@@ -44,9 +51,21 @@ ENTRIES = [
 @njit
 def looked_up(members, rows, marking):
     """What a look-up finds; called from Python."""
-    if list_entries(members, rows, 0) > MOST_COMBINATIONS:
+    n_combinations = list_entries(members, rows, 0)
+    if n_combinations > MOST_COMBINATIONS:
         return TOO_LARGE
+    if not has_pages(members, n_combinations):
+        return NO_ROOM
     return look_up_members(members, rows, 0, marking)
+
+
+def found_in(table, rows, marking):
+    """What a look-up in a table finds, which grows for it."""
+    found = looked_up(table.arrays, rows, marking)
+    if found == NO_ROOM:
+        table.grow(math.inf)
+        found = looked_up(table.arrays, rows, marking)
+    return found
 
 
 def placed(sizes):
@@ -88,7 +107,7 @@ def test_new_members_are_those_that_were_not_visited(lookups):
         if not marking:
             plain.visited = before
         rows = row_of(components, n_words, box)
-        found = looked_up(table.arrays, rows, marking)
+        found = found_in(table, rows, marking)
         assert found == (COVERED if new is None else NEW)
         assert np.array_equal(rows, row_of(components, n_words, new or box))
     n_marked = np.unpackbits(table.arrays.bits.view(np.uint8)).sum()
@@ -101,11 +120,11 @@ def test_one_component():
     table = MemberTable(components, n_words)
     table.allocate(math.inf)
     rows = row_of(components, n_words, [[(0, 1), (0, 70)]])
-    assert looked_up(table.arrays, rows, True) == NEW
+    assert found_in(table, rows, True) == NEW
     rows = row_of(components, n_words, [[(0, 1), (0, 70), (0, 79)]])
-    assert looked_up(table.arrays, rows, True) == NEW
+    assert found_in(table, rows, True) == NEW
     assert np.array_equal(rows, row_of(components, n_words, [[(0, 79)]]))
-    assert looked_up(table.arrays, rows, True) == COVERED
+    assert found_in(table, rows, True) == COVERED
 
 
 def test_too_many_combinations():
@@ -115,7 +134,7 @@ def test_too_many_combinations():
     table.allocate(math.inf)
     whole = [[(0, k) for k in range(n)] for n in (32, 32, 32, 33)]
     rows = row_of(components, n_words, whole)
-    assert looked_up(table.arrays, rows, True) == TOO_LARGE
+    assert found_in(table, rows, True) == TOO_LARGE
     assert not table.arrays.bits.any()
 
 
@@ -132,7 +151,7 @@ def test_words_of_a_table(sizes, free, n_words):
     """There is one as long as it fits in, and as long as there is memory."""
     table = MemberTable(*placed(sizes))
     table.allocate(free)
-    assert len(table.arrays.bits) == n_words
+    assert len(table.arrays.pages) == (n_words // PAGE_WORDS + 1 if n_words else 0)
 
 
 def test_the_product_covers():
@@ -147,7 +166,7 @@ def test_the_product_covers():
     ]:
         named = [list(product([0], states)) for states in box]
         rows = row_of(components, n_words, named)
-        assert looked_up(table.arrays, rows, True) == found
+        assert found_in(table, rows, True) == found
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.3, 0.6])
@@ -166,7 +185,7 @@ def test_the_members_are_the_reachable_states(seed, ratio):
         visited = (decoupled.pack(state) & ~decoupled.initial == 0).all()
         if not visited:
             rows = decoupled.pack(state)[np.newaxis].copy()
-            visited = looked_up(search.members.arrays, rows, False) == COVERED
+            visited = found_in(search.members, rows, False) == COVERED
         assert visited == (state in expected)
 
 
@@ -187,3 +206,48 @@ def test_answers_of_searches_with_a_table(seed, ratio):
         actions, states, length = extracted(network, search)
         names = [network.actions[a].name for a in actions]
         replay_run(network, Lasso(names[:length], names[length:], actions, states))
+
+
+LEVELS = 6
+
+LEVELLED = st.tuples(BOXES, st.integers(0, LEVELS - 1))
+
+
+@given(st.lists(st.tuples(LEVELLED, st.booleans()), max_size=20))
+def test_an_ordered_component(lookups):
+    """What has been visited on a level has been visited on all levels below."""
+    components, n_words = placed(SIZES)
+    ordered = Block(n_words, 1, 0, LEVELS)
+    table = MemberTable(components, n_words + 1, ordered)
+    table.allocate(math.inf)
+    highest = {}
+    for (box, level), marking in lookups:
+        new = [s for s in product(*box) if highest.get(s, -1) < level]
+        rows = np.zeros((1, n_words + 1), dtype=np.uint64)
+        rows[:, :-1] = row_of(components, n_words, box)
+        rows[0, -1] = (1 << level + 1) - 1
+        assert found_in(table, rows, marking) == (NEW if new else COVERED)
+        if new:
+            around = [set(states) for states in zip(*new, strict=True)]
+            assert np.array_equal(rows[:, :-1], row_of(components, n_words, around))
+            assert rows[0, -1] == 1 << level
+        if marking:
+            highest.update(dict.fromkeys(new, level))
+    n_marked = np.unpackbits(table.arrays.bits.view(np.uint8)).sum()
+    assert n_marked == sum(level + 1 for level in highest.values())
+
+
+def test_a_table_takes_the_memory_that_it_uses():
+    """Pages that have no visited member take four bytes each."""
+    components, n_words = placed([[60]] * 4)
+    table = MemberTable(components, n_words)
+    table.allocate(math.inf)
+    rows = row_of(components, n_words, [[(0, 1)]] * 4)
+    assert found_in(table, rows, True) == NEW
+    assert total_bytes(table.arrays) < 8 * table.n_words / 10
+    whole = [[(0, k) for k in range(20)] for _ in range(4)]
+    assert found_in(table, row_of(components, n_words, whole), True) == NEW
+    n_used = int(table.arrays.at[At.USED])
+    assert n_used <= len(table.arrays.bits)
+    assert found_in(table, row_of(components, n_words, whole), True) == COVERED
+    assert int(table.arrays.at[At.USED]) == n_used
