@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions import syntax
+from ltlpipe.reduction.automorphisms.graph import PHASE
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.dve.expressions import (
     Binary,
     Element,
@@ -37,8 +39,10 @@ from ltlpipe.systems.dve.program import BOUNDS
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.dve.expressions import Expression
     from ltlpipe.systems.dve.model import DveModel
+    from ltlpipe.systems.dve.program import Transition
 
 MOST_VALUES = 64
 """Of a naming."""
@@ -58,17 +62,36 @@ class Naming:
     variables: list[int] = field(default_factory=list)
 
 
-class Namings:
-    """The namings of a model and of the propositions that are asked of it."""
+def namings_of(
+    model: DveModel, propositions: Sequence[syntax.Expression]
+) -> Job[Namings]:
+    """Return the namings of a model and of the propositions that are asked of it."""
+    namings = Namings(model)
+    yield from namings.read(propositions)
+    return namings
 
-    def __init__(
-        self, model: DveModel, propositions: Sequence[syntax.Expression]
-    ) -> None:
+
+class Namings:
+    """What `namings_of` returns."""
+
+    def __init__(self, model: DveModel) -> None:
         self._model = model
         self._parents: dict[Hashable, Hashable] = {}
         self._constants: list[tuple[Hashable, int]] = []
         self._arrays: dict[Hashable, int] = {}  # sizes of those that are indexed
-        self._read_program()
+        self._namings: dict[Hashable, Naming] = {}  # by the roots of their keys
+
+    def read(self, propositions: Sequence[syntax.Expression]) -> Job[None]:
+        """Find the namings, before any is asked for."""
+        ticks = Ticks(PHASE)
+        self._read_variables()
+        for process in self._model.program.processes:
+            for transition in process.transitions:
+                self._read_transition(transition)
+                if ticks.over(20 * (1 + len(transition.effects))):
+                    yield ticks.progress
+        for _, _, truth in self._model.program.assertions:
+            self._plain(self._seen(truth))
         for proposition in propositions:
             self._plain(self._asked(proposition))
         self._namings = self._made()
@@ -86,8 +109,12 @@ class Namings:
         return self._namings.get(self._root(("indices", first)))
 
     def _root(self, key: Hashable) -> Hashable:
-        while key in self._parents:
-            key = self._parents[key]
+        above = self._parents.get(key)
+        while above is not None:
+            higher = self._parents.get(above)
+            if higher is not None:
+                self._parents[key] = higher  # the path becomes half as long
+            key, above = above, higher
         return key
 
     def _unite(self, one: Hashable, two: Hashable) -> None:
@@ -100,7 +127,8 @@ class Namings:
     def _plain(self, key: Hashable) -> None:
         self._unite(key, _PLAIN)
 
-    def _read_program(self) -> None:
+    def _read_variables(self) -> None:
+        """Note which variables are plain, whatever is done with them."""
         program = self._model.program
         for number, variable in enumerate(program.variables):
             if variable.kind not in BOUNDS:
@@ -109,17 +137,15 @@ class Namings:
             for first in channel.cells:
                 for message in range(channel.capacity):
                     self._plain(("variable", first + message))
-        for process in program.processes:
-            for transition in process.transitions:
-                if transition.guard is not None:
-                    self._plain(self._seen(transition.guard))
-                if transition.message is not None:
-                    for value in transition.message.values:
-                        self._plain(self._seen(value))
-                for effect in transition.effects:
-                    self._unite(self._seen(effect.target), self._seen(effect.value))
-        for _, _, truth in program.assertions:
-            self._plain(self._seen(truth))
+
+    def _read_transition(self, transition: Transition) -> None:
+        if transition.guard is not None:
+            self._plain(self._seen(transition.guard))
+        if transition.message is not None:
+            for value in transition.message.values:
+                self._plain(self._seen(value))
+        for effect in transition.effects:
+            self._unite(self._seen(effect.target), self._seen(effect.value))
 
     def _seen(self, expression: Expression) -> Hashable:
         """Return the key of an expression, whose parts are united as they meet."""

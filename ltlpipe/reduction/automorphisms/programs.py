@@ -24,7 +24,7 @@ from ltlpipe.reduction.automorphisms.expressions import (
 )
 from ltlpipe.reduction.automorphisms.graph import PHASE, ColouredGraph
 from ltlpipe.reduction.automorphisms.group import Space
-from ltlpipe.reduction.automorphisms.naming import Naming, Namings
+from ltlpipe.reduction.automorphisms.naming import Naming, Namings, namings_of
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.dve.expressions import (
     COMMUTATIVE,
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
 def group_of_program(model: DveModel, propositions: Propositions) -> Job[Group]:
     """Return the group of a prepared DVE model and a property; it moves variables."""
-    namings = Namings(model, propositions.meanings)
+    namings = yield from namings_of(model, propositions.meanings)
     space = _space(model, namings)
     draw = partial(_drawn, model, namings, propositions)
-    return group_of(space, propositions, draw, moves_initial=False)
+    return (yield from group_of(space, propositions, draw, moves_initial=False))
 
 
 def _space(model: DveModel, namings: Namings) -> Space:

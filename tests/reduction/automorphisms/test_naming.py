@@ -10,7 +10,7 @@ import pytest
 
 from ltlpipe import check
 from ltlpipe.reduction.automorphisms.expressions import Propositions
-from ltlpipe.reduction.automorphisms.naming import Namings
+from ltlpipe.reduction.automorphisms.naming import namings_of
 from ltlpipe.reduction.automorphisms.programs import group_of_program
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.dve.model import read_dve_model
@@ -65,7 +65,7 @@ def test_arrays_that_names_index():
     """Elements change places as the names do."""
     model = lock(3, guard="turn == {i} && flag[turn] == 0", others="byte flag[3];")
     run(model.prepared())
-    namings = Namings(model, [])
+    namings = run(namings_of(model, []))
     found = group(model)
 
     assert namings.of_indices(model.program.arrays[0].first).values == {0, 1, 2, 3}
