@@ -176,7 +176,8 @@ def _reason(acting: Group, *, declared: bool) -> str:
             "identity leaves both the system and the property as they are"
         )
     moved = sum(len(factor.fields) for factor in acting.factors)
-    what = "components" if acting.space.first is not None else "variables"
+    of_network = acting.space.first is not None and acting.space.values is None
+    what = "components" if of_network else "variables"
     if acting.order is not None:
         number = f"{acting.order:,} permutations of {moved} {what}{which} leave"
         kind = "each orbit has one representative"

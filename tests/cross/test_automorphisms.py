@@ -147,6 +147,40 @@ def test_declared_permutations():
     assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(15)
 
 
+def assert_names_agree(seed, counts):
+    """Orbits of a model whose processes know each other have the plain verdict."""
+    rng = random.Random(seed)
+    model = systems.naming_model(random.Random(seed))
+    formula = random_formula(rng, rng.sample(systems.naming_atoms(rng, model), 2))
+    limits = {"max_states": LIMIT, "emptiness": rng.choice(SEARCHES)}
+    plain = ask(model, formula, reduce="none", **limits)
+    found = ask(model, formula, reduce="automorphisms", **limits)
+    assert found.verdict == plain.verdict, (seed, formula)
+    counts[found.verdict] += 1
+    counts["moved"] += "changes nothing" not in " ".join(found.plan.reasons)
+
+
+@pytest.mark.thorough("each model is compiled, which takes seconds")
+def test_processes_that_know_each_other():
+    """Twenty models."""
+    counts = Counter()
+    for seed in range(examples(20)):
+        assert_names_agree(seed, counts)
+
+    assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_processes_that_know_each_other_many(part):
+    """500 models in ten parts."""
+    counts = Counter()
+    for seed in range(10_000 + 50 * part, 10_050 + 50 * part):
+        assert_names_agree(seed, counts)
+
+    assert counts["moved"] > 20
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(25))
 def test_many(part):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -108,6 +109,7 @@ def draw_propositions(
     first: int,
     variables: Sequence[int],
     actions: Sequence[int],
+    constant: Callable[[Number], int] | None = None,
 ) -> None:
     """Add what propositions mean below the vertices that `add_points` has added.
 
@@ -119,20 +121,29 @@ def draw_propositions(
         The vertex of the first one.
     variables, actions : sequence of int
         The vertices of variables, and those of actions.
+    constant : callable, optional
+        Adds the vertex of a constant; None is one for each number.
     """
+
+    def of_number(number: Number) -> int:
+        return graph.add(("number", number.value))
+
+    draw = partial(_drawn, graph, variables, actions, constant or of_number)
     for number, proposition in enumerate(propositions.meanings):
-        graph.join(first + number, _drawn(graph, proposition, variables, actions))
+        graph.join(first + number, draw(proposition))
 
 
 def _drawn(
     graph: ColouredGraph,
-    expression: Expression,
     variables: Sequence[int],
     actions: Sequence[int],
+    constant: Callable[[Number], int],
+    expression: Expression,
 ) -> int:
     """Add the vertex of an expression, below which its parts are."""
+    draw = partial(_drawn, graph, variables, actions, constant)
     if isinstance(expression, Number):
-        return graph.add(("number", expression.value))
+        return constant(expression)
     if isinstance(expression, Variable):
         return graph.add("variable read", variables[expression.number])
     if isinstance(expression, Deadlock):
@@ -141,10 +152,10 @@ def _drawn(
         return graph.add("taken", *(actions[a] for a in sorted(expression.actions)))
     if isinstance(expression, Indexed):
         own = variables[expression.first : expression.first + expression.size]
-        index = _drawn(graph, expression.index, variables, actions)
+        index = draw(expression.index)
         return draw_ordered(graph, "indexed", [index, *own])
     if isinstance(expression, Operation):
-        operands = [_drawn(graph, o, variables, actions) for o in expression.operands]
+        operands = [draw(operand) for operand in expression.operands]
         commutes = expression.operator in COMMUTATIVE
         return draw_operation(graph, expression.operator, operands, commutes=commutes)
     raise TypeError(f"{expression} is not bound")

@@ -42,10 +42,17 @@ class Space:
     first : int64[n_fields + 1], optional
         The first point of each component, and the number of points; None if fields are
         points.
+    values : int64[n_points], optional
+        Of models with variables that have names: the names, in ascending order for
+        each variable.
+    named : bool[n_fields], optional
+        Which variables have names; the others have one point.
     """
 
     n_fields: int
     first: np.ndarray | None = None
+    values: np.ndarray | None = None
+    named: np.ndarray | None = None
 
     @property
     def n_points(self) -> int:
@@ -74,10 +81,25 @@ class Space:
         rows = np.arange(len(elements))[:, None]
         if self.first is None:
             images[rows, to] = state
+        elif self.values is not None:
+            assert self.named is not None
+            points = elements[:, self._points_of(state)]
+            images[rows, to] = np.where(self.named, self.values[points], state)
         else:
             points = elements[:, state + self.first[:-1]]
             images[rows, to] = points - self.first[to]
         return images
+
+    def _points_of(self, state: np.ndarray) -> np.ndarray:
+        """Return the points of the values of a model's state, int64[n_fields]."""
+        assert self.first is not None
+        assert self.values is not None
+        assert self.named is not None
+        points = self.first[:-1].copy()
+        for field in np.flatnonzero(self.named).tolist():
+            first, end = self.first[field : field + 2].tolist()
+            points[field] += np.searchsorted(self.values[first:end], state[field])
+        return points
 
     def image(self, element: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Return what one element, int32[n_points], makes of a state."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.reduction.automorphisms.naming import MOST_BITS
 from ltlpipe.systems.orbit_kernels import (
     CELL_STRIDE,
     FACTOR_STRIDE,
@@ -36,7 +37,10 @@ def table_bytes(acting: group.Group) -> int:
         entries += FACTOR_STRIDE + (CELL_STRIDE + 4) * n_fields
         entries += 1 + n_elements * (1 + MOVE_STRIDE * n_fields)
         if acting.space.first is not None:
-            entries += n_elements * acting.space.n_points
+            n_names = acting.space.n_points
+            if acting.space.values is not None:
+                n_names = n_fields << MOST_BITS
+            entries += n_elements * n_names
     return 8 * entries
 
 
@@ -113,7 +117,8 @@ def _table(
         entry[Factor.FIELDS] = len(factor.fields)
         entry[Factor.CELLS] = pieces.append(np.array(cells))
         moves = [
-            _moves(pieces, acting.space, factor, e, values) for e in factor.elements
+            _moves(pieces, acting.space, factor, e, fields, values)
+            for e in factor.elements
         ]
         for number, own in enumerate(moves[len(factor.listed) :], len(factor.listed)):
             moves[number] = own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)]
@@ -129,6 +134,7 @@ def _moves(
     space: group.Space,
     factor: group.Factor,
     element: np.ndarray,
+    fields: Sequence[Field],
     values: Sequence[np.ndarray] | None,
 ) -> np.ndarray:
     """Return the moves of an element, int64[k, `MOVE_STRIDE`], by what they change.
@@ -142,13 +148,38 @@ def _moves(
     moves = np.zeros((len(places), MOVE_STRIDE), dtype=np.int64)
     moves[:, 0] = places
     moves[to, 1] = places
-    if values is None:
+    if values is None and space.values is None:
         return moves
     assert space.first is not None
     for place, source_place, _ in moves.tolist():
         target, source = factor.fields[[place, source_place]].tolist()
-        local = element[space.first[source] + values[source]] - space.first[target]
-        names = np.searchsorted(values[target], local)
+        if values is None:
+            names = _renamed(space, element, source, fields[source])
+        else:
+            local = element[space.first[source] + values[source]] - space.first[target]
+            names = np.searchsorted(values[target], local)
         if (names != np.arange(len(names))).any():
             moves[place, 2] = pieces.append(names)
     return moves
+
+
+def _renamed(
+    space: group.Space, element: np.ndarray, source: int, field: Field
+) -> np.ndarray:
+    """Return what an element makes of the values of a variable's field, as packed.
+
+    A field that takes them has the same form.  What is no name stays as it is.
+    """
+    assert space.first is not None
+    assert space.values is not None
+    assert space.named is not None
+    names = np.arange(1 << field.bits if space.named[source] else 1)
+    if not space.named[source]:
+        return names
+    points = np.arange(*space.first[source : source + 2].tolist())
+    before = space.values[points] - field.low
+    after = space.values[element[points]] - field.low
+    # Names for which the field has no room are those that no reachable state has.
+    fit = (before >= 0) & (before < len(names)) & (after >= 0) & (after < len(names))
+    names[before[fit]] = after[fit]
+    return names

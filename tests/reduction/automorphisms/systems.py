@@ -163,6 +163,71 @@ def dve_model(rng):
     return read_dve_model("\n".join(lines), "random.dve")
 
 
+ROUND = [  # what process i does, by templates of guards and effects
+    ("turn == {none}", "turn = {i}"),
+    ("turn == {i}", "last = turn, turn = {none}"),
+    ("turn == {i}", "turn = {j}"),
+    ("turn != {i} && turn != {none}", "seen{i} = turn"),
+    ("seen{i} == {j}", "seen{i} = {none}"),
+    ("last == {j}", "last = {i}"),
+    ("last == turn", "turn = {i}, last = {none}"),
+    ("turn != {none} && flag[turn] == 0", "flag[turn] = 1"),
+    ("flag[{i}] == 1 && last != {i}", "last = {i}, flag[{i}] = 0"),
+    ("turn != {none} && flag[turn] == 1", "turn = {none}, flag[{i}] = 0"),
+    ("seen{i} == {none}", "seen{i} = last"),
+]
+ORDERED = ("turn < {none}", "turn = {none}")
+"""What makes numbers of the processes more than names."""
+
+
+def naming_model(rng):
+    """A DVE model of processes that remember each other's numbers."""
+    n = rng.choice([2, 3, 3])
+    templates = [*rng.sample(ROUND, rng.randint(4, 7)), ROUND[0]]
+    if rng.random() < 0.15:
+        templates.append(ORDERED)
+    rotates = rng.random() < 0.3
+    own = [[] for _ in range(n)]
+    for guard, effect in templates:
+        ends = rng.choice([(0, 1), (1, 0), (1, 1), (0, 0)])
+        images = []
+        for i in range(n):
+            others = [(i + 1) % n] if rotates else [j for j in range(n) if j != i]
+            used = others if "{j}" in guard + effect else others[:1]
+            images += [(i, {"i": i, "j": j, "none": n}) for j in used]
+        if rng.random() < 0.05:
+            images.pop()  # almost
+        for i, names in images:
+            text = f"guard {guard}; effect {effect};".format(**names)
+            own[i].append("q{} -> q{} {{ {} }}".format(*ends, text))
+    lines = [f"byte turn = {n};", f"byte last = {n};", f"byte flag[{n}];"]
+    lines += [f"byte seen{i} = {n};" for i in range(n)]
+    for i in rng.sample(range(n), n):
+        moves = ",\n  ".join(rng.sample(own[i], len(own[i])))
+        lines.append(f"process P{i} {{\nstate q0, q1;\ninit q0;\ntrans\n  {moves};\n}}")
+    lines.append("system async;")
+    return read_dve_model("\n".join(lines), "naming.dve")
+
+
+def naming_atoms(rng, model):
+    """Propositions about a model of `naming_model`; few of them tell names apart."""
+    n = sum(name.startswith("flag") for name in model.variables)
+    processes = [f"P{i}" for i in range(n)]
+    atoms = [
+        f"turn == {n}",
+        f"last == {n}",
+        "turn == last",
+        "deadlock",
+        " || ".join(f"{p}.q1" for p in processes),
+        " || ".join(f"seen{i} != {n}" for i in range(n)),
+        " + ".join(f"flag[{i}]" for i in range(n)) + " >= 2",
+    ]
+    if rng.random() < 0.3:
+        i = rng.randrange(n)
+        atoms += [f"turn == {i}", f"seen{i} == last", f"P{i}.q1", f"last < {n}"]
+    return atoms
+
+
 def common_atoms(rng, model):
     """Propositions that name all members alike: `p0_1 + p1_1 + ... >= 2`, and such."""
     stems: dict[str, list[str]] = {}
