@@ -23,14 +23,14 @@ from ltlpipe.families.symmetric_nets import (
     coloured_token_ring,
     shared_memory,
 )
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchmarks.sizes import Row
     from ltlpipe.systems.pnml.coloured.net import ColouredNet
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
 
 
 class Family(NamedTuple):
@@ -84,14 +84,14 @@ SEARCH = {"emptiness": "couvreur99"}
 """The same search for all ways but `sets`, which has its own."""
 
 
-def made(family: str, n: int) -> UnfoldedNet:
-    """Return the unfolded net of a row."""
-    return unfolded(FAMILIES[family].make(n))
+def made(family: str, n: int) -> SymmetricNet:
+    """Return the net of a row."""
+    return SymmetricNet(FAMILIES[family].make(n))
 
 
 def described(family: str, n: int) -> dict[str, int]:
     """Return the size of a net before and after unfolding."""
-    net = made(family, n)
+    net = complete(made(family, n).unfolding())
     return {
         "places": len(net.coloured.places),
         "transitions_of_net": len(net.coloured.transitions),

@@ -59,7 +59,7 @@ from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.families.priorities import priorities
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
 from ltlpipe.logic.formula_files import read_formulas
-from ltlpipe.systems.pnml.coloured.unfolding import unfolded
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from ltlpipe import Network
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.systems.pnml.coloured.net import ColouredNet
-    from ltlpipe.systems.pnml.coloured.unfolded import UnfoldedNet
 
 FORMULAS = Path(__file__).parents[1] / "formulas"
 PLAIN = "SP+TEC"
@@ -103,7 +102,7 @@ class Size(NamedTuple):
     model: str
     size: str
     # Makes it anew: answers about one object might share knowledge.
-    make: Callable[[], Network | UnfoldedNet]
+    make: Callable[[], Network | SymmetricNet]
     formulas: list[Formula]
     quotient: str = "stabiliser"
     constraint: str | None = None  # HOA
@@ -125,19 +124,19 @@ def priorities_of(n: int) -> Size:
 def coloured_clients_of(n: int) -> Size:
     """Return the symmetric net of n clients and two servers with its formulas."""
     formulas = read_formulas(FORMULAS / "coloured-client-server.ltl")
-    make = partial(_unfolded, coloured_client_server, n, 2)
+    make = partial(_symmetric, coloured_client_server, n, 2)
     return Size("coloured-client-server", f"{n},2", make, formulas, "automorphisms")
 
 
 def peers_of(n: int) -> Size:
     """Return the symmetric net of n peers with its formulas."""
     formulas = read_formulas(FORMULAS / "coloured-peers.ltl")
-    make = partial(_unfolded, coloured_peers, n)
+    make = partial(_symmetric, coloured_peers, n)
     return Size("coloured-peers", str(n), make, formulas, "automorphisms")
 
 
-def _unfolded(family: Callable[..., ColouredNet], *sizes: int) -> UnfoldedNet:
-    return unfolded(family(*sizes))
+def _symmetric(family: Callable[..., ColouredNet], *sizes: int) -> SymmetricNet:
+    return SymmetricNet(family(*sizes))
 
 
 def client_server_of(n: int) -> Size:
