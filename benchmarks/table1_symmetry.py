@@ -116,7 +116,7 @@ class Size(NamedTuple):
 def priorities_of(n: int) -> Size:
     """Return the symmetric net of n clients, of which the first one goes first."""
     formulas = read_formulas(FORMULAS / "priorities.ltl")
-    make = partial(_unfolded, coloured_client_server, n, 1)
+    make = partial(_symmetric, coloured_client_server, n, 1)
     constraint = priorities(n, 1)
     return Size("priorities", str(n), make, formulas, "automorphisms", constraint)
 
