@@ -243,7 +243,12 @@ def test_bounds_and_orbits_hold_of_all_markings():
 
 @pytest.mark.parametrize(
     "coloured",
-    [coloured_client_server(5, 2), shared_memory(4), committee(5, 3)],
+    [
+        coloured_client_server(5, 2),
+        shared_memory(4),
+        committee(5, 3),
+        coloured_dining(6),
+    ],
     ids=lambda net: net.name,
 )
 def test_bounds_of_families_are_exact(coloured):

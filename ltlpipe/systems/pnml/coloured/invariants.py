@@ -8,7 +8,9 @@ shifts, constants and ``<all>`` say, and terms that say the same are taken toget
 the views are the places, and the terms the transitions, of a small place/transition
 net, whose semiflows are looked for.
 
-Keys are no sort (all tokens are counted), each sort, and the domains of places.
+Keys are no sort (all tokens are counted), each sort, and the domains of places.  By one
+cyclic sort, places are looked at through colours that follow each other, too: a fork is
+free, or held by the philosopher who has its number, or by the one before.
 
 Source: K. Jensen, "Coloured Petri Nets and the Invariant-Method", Theoretical Computer
 Science 14(3), 1981, pp. 317-336.
@@ -42,6 +44,9 @@ UNBOUNDED = (1 << 63) - 1
 _MOST_VIEWS = 256
 """Views of all places for one key."""
 
+_MOST_SHIFTS = 8
+"""Distances of colours that one sort is looked at through."""
+
 _MOST_TOKENS = 1 << 40
 """Tokens of a weighted sum."""
 
@@ -49,10 +54,15 @@ _PHASE = "finding invariants"
 
 
 class _View(NamedTuple):
-    """Some components of a place, in the order of the key."""
+    """Some components of a place, in the order of the key.
+
+    A colour c of the only component counts as c + `shift`, modulo `size`.
+    """
 
     place: int
     components: tuple[int, ...]
+    shift: int = 0
+    size: int = 1
 
 
 def cell_bounds(net: SymmetricNet) -> Job[np.ndarray]:
@@ -89,12 +99,30 @@ def _keys(net: ColouredNet) -> list[tuple[int, ...]]:
 
 def _views(net: ColouredNet, key: tuple[int, ...]) -> list[_View]:
     """Return the views of all places by a key."""
+    size = net.size(key[0]) if len(key) == 1 else 1
     return [
-        _View(number, components)
+        _View(number, components, shift, size)
         for number, place in enumerate(net.places)
         for components in permutations(range(len(place.domain)), len(key))
         if tuple(place.domain[k] for k in components) == key
+        for shift in (_distances(net, key[0]) if len(key) == 1 else [0])
     ]
+
+
+def _distances(net: ColouredNet, sort: int) -> list[int]:
+    """Return how far apart the colours of a variable of a sort are, in transitions."""
+    size, found = net.size(sort), {0}
+    for transition in net.transitions:
+        shifts: dict[int, set[int]] = defaultdict(set)
+        for _, what in (*transition.pre, *transition.post):
+            for _, tokens in signed_tokens(what, 1):
+                for entry in tokens.entries:
+                    if isinstance(entry, Bound):
+                        shifts[entry.variable].add(entry.shift)
+        for variable, own in shifts.items():
+            if net.variables[variable].sort == sort:
+                found |= {(a - b) % size for a in own for b in own}
+    return sorted(found)[:_MOST_SHIFTS]
 
 
 def _projected(net: ColouredNet, views: list[_View]) -> PetriNet:
@@ -109,7 +137,7 @@ def _projected(net: ColouredNet, views: list[_View]) -> PetriNet:
             for place, what in side:
                 for weight, tokens in signed_tokens(what, sign):
                     for number in of_place[place]:
-                        said, n = _said(tokens, views[number].components)
+                        said, n = _said(tokens, views[number])
                         changes[said][number] += weight * n
         for change in changes.values():
             different[tuple(sorted((p, n) for p, n in change.items() if n))] = None
@@ -127,21 +155,23 @@ def _projected(net: ColouredNet, views: list[_View]) -> PetriNet:
     return PetriNet(places, transitions)
 
 
-def _said(
-    tokens: Tokens, components: tuple[int, ...]
-) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """Return what tokens say of components, and how many tuples they have for each."""
+def _said(tokens: Tokens, view: _View) -> tuple[tuple[tuple[int, ...], ...], int]:
+    """Return what tokens say of a view, and how many tuples they have for each."""
     n = 1
     for k, entry in enumerate(tokens.entries):
-        if k not in components and isinstance(entry, Every):
+        if k not in view.components and isinstance(entry, Every):
             n *= entry.size
-    return tuple(_term(tokens.entries[k]) for k in components), n
+    return tuple(_term(tokens.entries[k], view) for k in view.components), n
 
 
-def _term(entry: Bound | Constant | Every) -> tuple[int, ...]:
+def _term(entry: Bound | Constant | Every, view: _View) -> tuple[int, ...]:
+    if isinstance(entry, Every):
+        return (2,)
+    shift, size = view.shift, view.size
     if isinstance(entry, Bound):
-        return (0, entry.variable, entry.shift)
-    return (1, entry.colour) if isinstance(entry, Constant) else (2,)
+        moved = (entry.shift + shift) % size if shift else entry.shift
+        return (0, entry.variable, moved)
+    return (1, (entry.colour + shift) % size if shift else entry.colour)
 
 
 def _bound(
@@ -158,6 +188,7 @@ def _bound(
         return
     for view, weight in weights:
         most = total.astype(np.int64) // weight
+        most = np.roll(most, -view.shift) if view.shift else most
         shape = bounds[view.place].shape
         own = np.argsort(view.components)
         most = most.transpose(own) if view.components else most
@@ -170,4 +201,5 @@ def _seen(view: _View, tokens: np.ndarray) -> np.ndarray:
     others = tuple(k for k in range(tokens.ndim) if k not in view.components)
     left = sorted(view.components)
     summed = tokens.sum(axis=others)
-    return np.asarray(summed.transpose([left.index(k) for k in view.components]))
+    seen = np.asarray(summed.transpose([left.index(k) for k in view.components]))
+    return np.roll(seen, view.shift) if view.shift else seen
