@@ -428,10 +428,12 @@ class Options:
 
     def _check_symmetric(self) -> None:
         """Raise UnsupportedError if nothing takes the symmetry that is declared."""
-        if self.insists_on(AUTOMORPHISMS):
-            return
+        for_all = self.insists_on(AUTOMORPHISMS)
         named = self.emptiness in POWERSET or self.insists_on(STABILISER)
-        if not (named or self.reduces(SYMMETRY)):
+        of_classes = named or self.reduces(SYMMETRY)
+        if for_all and not (named or self.insists_on(SYMMETRY)):
+            return
+        if not of_classes:
             raise UnsupportedError(
                 f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
                 "out"
@@ -440,7 +442,7 @@ class Options:
             if is_permutation(text):
                 raise UnsupportedError(
                     f"{text} is a permutation, no class: it requires "
-                    f"--reduce={AUTOMORPHISMS}"
+                    f"--reduce={AUTOMORPHISMS}, without symmetry and stabiliser"
                 )
 
     def _check_keeping(self, keeping: str) -> None:

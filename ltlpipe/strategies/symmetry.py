@@ -63,7 +63,7 @@ def obstacle(question: Question) -> str | None:
     if named is None and not options.reduces(SYMMETRY):
         return "--reduce does not name it"
     if question.fairness is not None:
-        return "fairness tells components apart"
+        return f"fairness tells {'colours' if network is None else 'components'} apart"
     if options.omitting is not None:
         return f"{options.omitting} looks at one state at a time"
     if options.wants_decoupling or (network is not None and network.accepts_apart):

@@ -23,7 +23,7 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.views import NetworkView
-from ltlpipe.verdict.inquiry import question_of
+from ltlpipe.verdict.inquiry import question_of, with_fair_steps
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.lasso import STUTTER_NAME
 from ltlpipe.verdict.replay import ReplayError
@@ -121,6 +121,7 @@ def confirmed(
         )
     if not told.cycle:
         raise ReplayError("the lasso has no cycle")
+    system = yield from with_fair_steps(system, options)
     with silenced():
         questions = [question_of(system, asked, options)]
         if constraint is not None:

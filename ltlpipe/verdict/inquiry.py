@@ -18,7 +18,6 @@ from ltlpipe.runtime.jobs import (
     Clock,
     Limits,
     StoppedError,
-    complete,
     run,
     timed,
 )
@@ -125,12 +124,14 @@ class Inquiry:
         )
         self._lasso_seconds = 0.0  # of making it short, and of its replay
         self._clock = Clock()
-        if constraint is None:
+        if constraint is None and not is_unfolded_first(system, options):
             self._question = question_of(system, asked, options)
             self._portfolio = self._conducted(self._question)
-        else:
+        else:  # it is known when the job has begun
             self._question = question_of(
-                system, Property(violations=constraint), options
+                system,
+                asked if constraint is None else Property(violations=constraint),
+                replace(options, fairness=None, fair_sets=()),
             )
         self._answered = self._question  # that the answer is about
 
@@ -163,16 +164,8 @@ class Inquiry:
 
     def _job(self) -> Job[Verdict]:
         if self._portfolio is None:
-            from ltlpipe.automata.translating import constrained
-
-            asked = self._asked
-            violations = yield from constrained(
-                asked.formula or asked.violations, self._constraint
-            )
-            allowed = Property(violations=violations)
-            self._question = question_of(self._system, allowed, self._options)
-            self._answered = self._question
-            self._portfolio = self._conducted(self._question)
+            yield from self._begin()
+            assert self._portfolio is not None
         answer = yield from self._portfolio.job()
         if answer.unfolded:
             self._answered = yield from self._question.unfolded()
@@ -194,6 +187,20 @@ class Inquiry:
         yield from timed(self._shortened(found), self._add_lasso_seconds)
         assert self._violated is not None
         return self._violated
+
+    def _begin(self) -> Job[None]:
+        """Make the question that takes work: constrained, or about an unfolded net."""
+        from ltlpipe.automata.translating import constrained
+
+        asked = self._asked
+        if self._constraint is not None:
+            violations = yield from constrained(
+                asked.formula or asked.violations, self._constraint
+            )
+            asked = Property(violations=violations)
+        system = yield from with_fair_steps(self._system, self._options)
+        self._question = self._answered = question_of(system, asked, self._options)
+        self._portfolio = self._conducted(self._question)
 
     def _certify(self) -> Job[None]:
         """Write the certificate of a question that holds, if requested."""
@@ -385,6 +392,28 @@ def question_of(system: System, asked: Property, options: Options) -> Question:
         return GraphQuestion(system, asked, options)
     from ltlpipe.question.model import ModelQuestion
 
-    if options.fairness is not None:  # it is about steps of the unfolded net
-        system = complete(system.unfolding())
     return ModelQuestion(system, asked, options)
+
+
+def is_unfolded_first(system: System, options: Options) -> bool:
+    """Whether a question is about an unfolded net in any case.
+
+    Fairness is to steps, which the unfolded net has.
+    """
+    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
+
+    return options.fairness is not None and isinstance(system, SymmetricNet)
+
+
+def with_fair_steps(system: System, options: Options) -> Job[System]:
+    """Return the system with the steps that ``--fairness`` is about.
+
+    Raises
+    ------
+    UnsupportedError
+        It is a symmetric net that is too large when it is unfolded.
+    """
+    if is_unfolded_first(system, options):
+        net: Any = system
+        system = yield from net.unfolding()
+    return system

@@ -10,7 +10,7 @@ from ltlpipe.question.given_options import understood
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import StoppedError, run
 from ltlpipe.verdict.checking import automaton_job
-from ltlpipe.verdict.inquiry import question_of
+from ltlpipe.verdict.inquiry import question_of, with_fair_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +80,7 @@ def _question(
         from ltlpipe.automata.translating import constrained
 
         asked = Property(violations=(yield from constrained(formula, constraint)))
+    system = yield from with_fair_steps(system, options)
     return question_of(system, asked, options)
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.pnml.coloured.cells import Moves
 
 
-class Told(NamedTuple):
-    """What is told of a transition: propositions, as bits.
+class Mention(NamedTuple):
+    """What a property says of a transition: propositions, as bits.
 
     All of its moves make `always` true; `named` has what else some of them do, by their
     numbers in the transition.
@@ -49,17 +49,17 @@ class Step(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """The kinds of steps, and what is told of each transition."""
+    """The kinds of steps, and what the property says of each transition."""
 
     n_propositions: int
     about_steps: int  # the propositions about steps, as bits
-    told: list[Told]
+    mentions: list[Mention]
     steps: list[Step]
 
     @property
     def n_letters(self) -> int:
         """The number of letters of the product."""
-        most = max((told.kind for told in self.told), default=0)
+        most = max((own.kind for own in self.mentions), default=0)
         return (1 + most) << self.n_propositions
 
     def letter(self, step: Step, letters: np.ndarray) -> np.ndarray:
@@ -75,12 +75,12 @@ def kinds_of(moves: Moves, propositions: Sequence[Expression]) -> Kinds:
     steps = [Step(0, 0, None, -1)]
     kind, n_about = 0, 0
     found = []
-    for transition, (always, named) in enumerate(_told(moves, propositions)):
+    for transition, (always, named) in enumerate(_mentions(moves, propositions)):
         if not always and not named:
-            found.append(Told(0, 0, {}))
+            found.append(Mention(0, 0, {}))
             continue
         kind += 1
-        found.append(Told(kind, always, named))
+        found.append(Mention(kind, always, named))
         first = moves.first[transition]
         parts = defaultdict(list)
         for move, bits in named.items():
@@ -95,7 +95,7 @@ def kinds_of(moves: Moves, propositions: Sequence[Expression]) -> Kinds:
     return Kinds(len(propositions), about_steps, found, steps)
 
 
-def _told(
+def _mentions(
     moves: Moves, propositions: Sequence[Expression]
 ) -> list[tuple[int, dict[int, int]]]:
     """Return what all moves of each transition make true, and what some of them do."""

@@ -169,13 +169,13 @@ def letter_tables(ints: IntTable, kinds: Kinds) -> list[int | None]:
     Returns the place for each transition, None where it makes none true.
     """
     places: list[int | None] = []
-    for told in kinds.told:
-        if not told.kind:
+    for mention in kinds.mentions:
+        if not mention.kind:
             places.append(None)
             continue
-        bits = told.always | (told.kind << kinds.n_propositions)
-        pairs = [n for pair in told.named.items() for n in pair]
-        places.append(ints.append(np.array([bits, len(told.named), *pairs])))
+        bits = mention.always | (mention.kind << kinds.n_propositions)
+        pairs = [n for pair in mention.named.items() for n in pair]
+        places.append(ints.append(np.array([bits, len(mention.named), *pairs])))
     return places
 
 

@@ -161,7 +161,9 @@ def test_what_is_wrong(text, message):
         run(declared_permutations(philosophers(4), [text]))
 
 
-@pytest.mark.parametrize("reduce", ["symmetry", "stabiliser", "auto"])
+@pytest.mark.parametrize(
+    "reduce", ["symmetry", "stabiliser", "auto", "automorphisms,symmetry"]
+)
 def test_permutations_are_for_automorphisms(reduce):
     with pytest.raises(UnsupportedError, match="requires reduce='automorphisms'"):
         check(philosophers(4), "F eat0", reduce=reduce, symmetric=[TURN])

@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from ltlpipe import UnsupportedError, check, load
+from ltlpipe import FormulaError, UnsupportedError, check, load
 from ltlpipe.families.symmetric_nets import (
     coloured_client_server,
     coloured_dining,
@@ -25,6 +25,7 @@ from ltlpipe.systems.pnml.coloured.net import (
     ENUMERATION,
     TRUE,
     AllOf,
+    AnyOf,
     Bound,
     ColouredNet,
     ColouredPlace,
@@ -281,3 +282,38 @@ def test_names_mean_what_they_name():
             assert known.variables[name] == number
         for step in net.each_step(net.initial()):
             assert known.actions[net.actions[step.action]] == step.action
+
+
+def test_limits_hold_while_a_net_is_unfolded_for_fairness():
+    """Fairness is to steps of the unfolded net, which is part of the question."""
+    net = SymmetricNet(committee(30, 4))
+
+    found = check(
+        net, "G(busy <= 30)", fairness="weak", fair_sets=["meet"], timeout=0.3
+    )
+
+    assert (found.verdict, found.reason) == ("unknown", "timeout")
+
+
+def test_fairness_of_symmetric_nets():
+    """A client is answered if answers are fair; without, others may be served."""
+    net = SymmetricNet(coloured_client_server(2, 2))
+    text = "G(served.1.1 == 1 -> F served.1.1 == 0)"
+
+    assert check(net, text).verdict == "violated"
+    fair = check(net, text, fairness="weak", fair_sets=["answer.1.1"])
+    assert fair.verdict == "holds"
+
+
+def test_messages_offer_no_move_that_never_happens():
+    net = SymmetricNet(coloured_client_server(2, 1))
+    moves = net.coloured.transitions
+    never = moves[0]._replace(id="never", name="never", guard=AnyOf(()))
+    net = SymmetricNet(net.coloured._replace(transitions=(*moves, never)))
+
+    with pytest.raises(FormulaError) as caught:
+        check(net, "G !fireable(never.1)")
+
+    _, offered = str(caught.value).split("did you mean")
+    assert "never.1" not in offered.split("\n")[0]
+    assert "never.2" not in offered

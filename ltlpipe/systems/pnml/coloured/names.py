@@ -32,11 +32,13 @@ Meaning = TypeVar("Meaning")
 class Told(Mapping[str, Meaning], Generic[Meaning]):
     """Meanings of names that are found when they are asked for.
 
-    `names` are those that a message may offer.
+    `names` returns those that a message may offer.
     """
 
     def __init__(
-        self, names: Collection[str], tell: Callable[[str], Meaning | None]
+        self,
+        names: Callable[[], Collection[str]],
+        tell: Callable[[str], Meaning | None],
     ) -> None:
         self._names = names
         self._tell = tell
@@ -48,10 +50,10 @@ class Told(Mapping[str, Meaning], Generic[Meaning]):
         return meaning
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._names())
 
 
 def numbers_of(

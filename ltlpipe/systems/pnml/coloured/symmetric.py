@@ -41,7 +41,7 @@ from ltlpipe.systems.pnml.net import at_least
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
@@ -130,14 +130,30 @@ class SymmetricNet(Model):
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]
         """Names of places and transitions, with colours and without."""
         places, moves = self.place_names, self.move_names
-        offered = [*moves.known] if len(moves) > _OFFERED else [*moves, *moves.known]
         return Vocabulary(
-            Told(self.variables, places.number),
-            facts=Told(places.known, self._tokens),
-            fireable=Told(offered, self._fireable),
-            actions=Told(offered, self._move),
-            action_sets=Told(moves.known, self._taken),
+            Told(self._offered_cells, places.number),
+            facts=Told(places.known.keys, self._tokens),
+            fireable=Told(self._offered_moves, self._fireable),
+            actions=Told(self._offered_moves, self._move),
+            action_sets=Told(moves.known.keys, self._taken),
         )
+
+    def _offered_cells(self) -> Collection[str]:
+        """Return the names of cells that a message may offer."""
+        return [*self.place_names] if len(self.cells) <= _OFFERED else []
+
+    def _offered_moves(self) -> Collection[str]:
+        """Return the names of transitions, and of moves, that a message may offer."""
+        names = self.move_names
+        if len(names) > _OFFERED:
+            return names.known.keys()
+        may_happen = [k for k in range(len(names)) if self._guard_holds(k)]
+        return [*(names[k] for k in may_happen), *names.known]
+
+    def _guard_holds(self, move: int) -> bool:
+        number, colours = self.moves.split(move)
+        guard = self.coloured.transitions[number].guard
+        return holds(guard, self.binding(number, colours))
 
     def initial(self) -> Valuation:
         """Return the initial marking."""
@@ -386,13 +402,8 @@ class SymmetricNet(Model):
 
     def _move(self, text: str) -> int | None:
         """Return the move that a name means, if its guard holds."""
-        node = self.move_names.node(text)
-        if node is None:
-            return None
-        guard = self.coloured.transitions[node.number].guard
-        if not holds(guard, self.binding(*node)):
-            return None
-        return self.moves.number(*node)
+        move = self.move_names.number(text)
+        return move if move is not None and self._guard_holds(move) else None
 
     def _taken(self, text: str) -> range | None:
         """Return the moves of a transition."""
@@ -433,12 +444,12 @@ def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | Unfold
     if len(Cells(coloured)) > MOST_CELLS or Moves(coloured).first[-1] > MOST_MOVES:
         return (yield from unfolding(coloured, file))
     net = SymmetricNet(coloured, file)
-    if _has_dots(coloured):
+    if _ids_have_dots(coloured):
         yield from net.unfolding()
     return net
 
 
-def _has_dots(net: ColouredNet) -> bool:
+def _ids_have_dots(net: ColouredNet) -> bool:
     ids = [place.id for place in net.places]
     ids += [transition.id for transition in net.transitions]
     ids += [own for sort in net.sorts for own in sort.ids]

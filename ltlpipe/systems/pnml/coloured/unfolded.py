@@ -74,10 +74,10 @@ class UnfoldedNet(PetriNet):
         places, moves = self._place_names.known, self._move_names.known
         return Vocabulary(
             self.place_numbers,
-            facts=Told(places, self._tokens),
-            fireable=Told([*self.transition_numbers, *moves], self._fireable),
+            facts=Told(places.keys, self._tokens),
+            fireable=Told(lambda: [*self.transition_numbers, *moves], self._fireable),
             actions=self.transition_numbers,
-            action_sets=Told(moves, self._taken),
+            action_sets=Told(moves.keys, self._taken),
         )
 
     def _tokens(self, text: str) -> Expression | None:
