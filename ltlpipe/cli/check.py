@@ -159,11 +159,11 @@ def _refuse_unknown_names(
     system: System, questions: list[Property], options: Options
 ) -> None:
     """Refuse a name in any formula before the first is checked."""
-    from ltlpipe.verdict.inquiry import question_of
+    from ltlpipe.verdict.questions import without_fairness
 
     for asked in questions:
         with suppress(UnsupportedError):  # it has a line of its own
-            question_of(system, asked, options)
+            without_fairness(system, asked, options)
 
 
 def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:

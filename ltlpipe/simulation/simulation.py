@@ -37,7 +37,7 @@ from ltlpipe.simulation.tracks import Track, track_of_lasso, track_of_record
 from ltlpipe.simulation.walkers import Taken, walker_of
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import USED, system_job
-from ltlpipe.verdict.inquiry import question_of
+from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.steps import LassoStep
 from ltlpipe.verdict.verdict import Lasso, Verdict
 

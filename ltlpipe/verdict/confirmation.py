@@ -23,9 +23,9 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.views import NetworkView
-from ltlpipe.verdict.inquiry import question_of, with_fair_steps
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.lasso import STUTTER_NAME
+from ltlpipe.verdict.questions import question_of, with_fair_steps
 from ltlpipe.verdict.replay import ReplayError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ltlpipe.strategies.instant_search import goal_of
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
 from ltlpipe.systems.views import TooLargeError
-from ltlpipe.verdict.inquiry import question_of
+from ltlpipe.verdict.questions import question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -30,6 +30,12 @@ from ltlpipe.verdict.certification import (
 )
 from ltlpipe.verdict.judgement import as_witness, has_actions, judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
+from ltlpipe.verdict.questions import (
+    is_unfolded_first,
+    question_of,
+    with_fair_steps,
+    without_fairness,
+)
 from ltlpipe.verdict.vacuity import VacuityDetection
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -45,7 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.certified import Certified
     from ltlpipe.strategies.strategy import Strategy
@@ -128,11 +133,8 @@ class Inquiry:
             self._question = question_of(system, asked, options)
             self._portfolio = self._conducted(self._question)
         else:  # it is known when the job has begun
-            self._question = question_of(
-                system,
-                asked if constraint is None else Property(violations=constraint),
-                replace(options, fairness=None, fair_sets=()),
-            )
+            known = asked if constraint is None else Property(violations=constraint)
+            self._question = without_fairness(system, known, options)
         self._answered = self._question  # that the answer is about
 
     def verdict(
@@ -375,45 +377,3 @@ class Inquiry:
             stats=stats,
             lasso=lasso,
         )
-
-
-def question_of(system: System, asked: Property, options: Options) -> Question:
-    """Return the question as one about a network, a graph of Spot, or a model."""
-    from ltlpipe.systems.graph import SpotGraph
-    from ltlpipe.systems.lts import Network
-
-    if isinstance(system, Network):
-        from ltlpipe.question.network import NetworkQuestion
-
-        return NetworkQuestion(system, asked, options)
-    if isinstance(system, SpotGraph):
-        from ltlpipe.question.graph import GraphQuestion
-
-        return GraphQuestion(system, asked, options)
-    from ltlpipe.question.model import ModelQuestion
-
-    return ModelQuestion(system, asked, options)
-
-
-def is_unfolded_first(system: System, options: Options) -> bool:
-    """Whether a question is about an unfolded net in any case.
-
-    Fairness is to steps, which the unfolded net has.
-    """
-    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
-
-    return options.fairness is not None and isinstance(system, SymmetricNet)
-
-
-def with_fair_steps(system: System, options: Options) -> Job[System]:
-    """Return the system with the steps that ``--fairness`` is about.
-
-    Raises
-    ------
-    UnsupportedError
-        It is a symmetric net that is too large when it is unfolded.
-    """
-    if is_unfolded_first(system, options):
-        net: Any = system
-        system = yield from net.unfolding()
-    return system

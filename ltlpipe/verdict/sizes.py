@@ -10,7 +10,7 @@ from ltlpipe.question.given_options import understood
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import StoppedError, run
 from ltlpipe.verdict.checking import automaton_job
-from ltlpipe.verdict.inquiry import question_of, with_fair_steps
+from ltlpipe.verdict.questions import question_of, with_fair_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ from ltlpipe.search.shortest.recording import Recording
 from ltlpipe.strategies.shortening import shortened, taken_by
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.verdict import inquiry
-from ltlpipe.verdict.inquiry import question_of
+from ltlpipe.verdict.questions import question_of
 from tests.conducting import ALONE, searching_at_once
 from tests.depth import examples
 from tests.driving import drive

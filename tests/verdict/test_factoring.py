@@ -14,7 +14,7 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.factoring import factors
 from ltlpipe.runtime.jobs import run
 from ltlpipe.strategies.unfactoring import answered
-from ltlpipe.verdict.inquiry import question_of
+from ltlpipe.verdict.questions import question_of
 from tests.reduction.factoring.products import composed
 
 KERNELS = {"emptiness": "couvreur99"}

@@ -31,9 +31,9 @@ from ltlpipe.strategies import explicit, instant
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
-from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
+from ltlpipe.verdict.questions import question_of
 from tests.conducting import ALONE, searching_at_once, turns
 from tests.cross.test_agreement import ask, visible_word
 from tests.cross.test_models import net_atoms, random_formula

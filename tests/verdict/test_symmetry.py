@@ -26,8 +26,8 @@ from ltlpipe.search.symmetric import tables
 from ltlpipe.strategies import decoupled, explicit, symmetry
 from ltlpipe.strategies.symmetry import symmetry_of
 from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.verdict.inquiry import question_of
 from ltlpipe.verdict.portfolio import Portfolio
+from ltlpipe.verdict.questions import question_of
 from tests.search.symmetric.networks import personal_formula, random_symmetric
 
 RING = philosophers(5)
