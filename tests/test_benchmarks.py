@@ -213,7 +213,8 @@ def test_symmetry_side_by_side(tmp_path):
     ways |= {"SSP+TEC", "SSP+NSIEC", "SSP+IEC", "SSP+AEC", "SSP+closed"}
     lines = {(r["model"], r["size"], r["product"], r["method"]) for r in rows}
     sizes = {("client-server", "3"), ("dispatcher", "3,2")}
-    nets = {("coloured-client-server", "3,2"), ("coloured-peers", "3")}
+    nets = {("priorities", "3"), ("coloured-client-server", "3,2")}
+    nets |= {("coloured-peers", "3")}
     products = {"empty", "not empty"}
     expected = {(*s, p, w) for s in sizes | nets for p in products for w in ways}
     assert lines == expected
@@ -227,7 +228,8 @@ def test_symmetry_side_by_side(tmp_path):
     path.write_text("".join(lines[:16]), encoding="utf-8")
 
     arguments = ["--part", "table", "--resume", "--runs", "1"]
-    arguments += ["--coloured-clients", "3", "--peers", "--clients", "--dispatchers"]
+    arguments += ["--priorities", "3", "--coloured-clients", "--peers", "--clients"]
+    arguments += ["--dispatchers"]
     again = rows_of("benchmarks.table1_symmetry", arguments, path)
 
     assert again == rows[:14]
