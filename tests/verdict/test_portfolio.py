@@ -513,7 +513,8 @@ def test_a_violation_is_not_lost_for_lack_of_memory():
 
     def finding(_question, trace):
         trace.has_found = True
-        yield Progress("extracting", memory_bytes=200.0)
+        while True:
+            yield Progress("extracting", work=1000.0, memory_bytes=200.0)
 
     for others in ((), (Played("other", endless),)):
         portfolio = asked(Played("finding", finding), *others)
