@@ -95,9 +95,13 @@ def _components(network: Network, names: Sequence[Sequence[str]]) -> list[list[i
 def check_class(names: Sequence[str]) -> None:
     """Raise UnsupportedError if a class has fewer than two names."""
     if len(names) < 2:
+        hint = ""
+        if names and names[0].startswith("("):
+            hint = "; a permutation is written in cycles, as '(P1 P2 P3)(Q1 Q2)'"
         raise UnsupportedError(
             "a class of symmetric components has two at least, not "
             + (repr(names[0]) if names else "none")
+            + hint
         )
 
 

@@ -150,6 +150,7 @@ def test_a_class_is_all_of_its_permutations():
         ("(fork0)(fork1)", "moves nothing"),
         ("(fork0 frok1)", "did you mean 'fork1'"),
         ("fork0", "a class of symmetric components has two at least"),
+        ("(fork0 fork1", r"a permutation is written in cycles, as '\(P1 P2 P3\)"),
         (
             "(philosopher0, fork0)(philosopher1, fork1)",
             "which has 4 labels, to 'fork0'",
