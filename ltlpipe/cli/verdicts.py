@@ -219,11 +219,17 @@ def _replaceable(vacuity: Vacuity) -> str:
 
 
 def _print_initial_state(lasso: Lasso) -> None:
-    """Print the values of a model's variables before the first step."""
+    """Print the values of a model's variables before the first step.
+
+    Of many variables those that are 0 are left out, as most places of a large net are.
+    """
     first = (lasso.prefix or lasso.cycle)[0]
-    values = [f"{name}={value}" for name, value in first.items()]
+    is_long = len(first) > _SHOWN_STEPS
+    told = {name: value for name, value in first.items() if value or not is_long}
+    values = [f"{name}={value}" for name, value in told.items()]
     shown = " ".join(values[:_SHOWN_STEPS]) + _left(len(values) - _SHOWN_STEPS)
-    print(f"  initial state: {shown}")
+    others = "; all others 0" if len(told) < len(first) else ""
+    print(f"  initial state: {shown}{others}")
 
 
 def _print_changes(lasso: Lasso) -> None:

@@ -64,3 +64,14 @@ def test_the_example_written_by_hand():
     assert {served for *_, served in states} == {0, 1, 2}
     assert net.bounds.tokens[2:] == [2, 2]
     assert net.bounds.tokens[:2] == [None, None]
+
+
+def test_the_first_marking_of_a_large_net_is_what_is_marked(run, tmp_path):
+    """Places without tokens are left out, and it is said that they are."""
+    net = tmp_path / "peers.pnml"
+    run("generate", "coloured-peers", 6, "-o", net)
+
+    done = run("check", net, "-f", "G(talking == 0)")
+
+    marked = " ".join(f"rest.{k}=1" for k in range(1, 7))
+    assert f"  initial state: {marked}; all others 0\n" in done.out
