@@ -428,12 +428,11 @@ class Options:
 
     def _check_symmetric(self) -> None:
         """Raise UnsupportedError if nothing takes the symmetry that is declared."""
-        for_all = self.insists_on(AUTOMORPHISMS)
         named = self.emptiness in POWERSET or self.insists_on(STABILISER)
-        of_classes = named or self.reduces(SYMMETRY)
-        if for_all and not (named or self.insists_on(SYMMETRY)):
+        takes_classes = named or self.reduces(SYMMETRY)
+        if self.insists_on(AUTOMORPHISMS) and not takes_classes:
             return
-        if not of_classes:
+        if not takes_classes:
             raise UnsupportedError(
                 f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
                 "out"

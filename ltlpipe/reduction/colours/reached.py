@@ -173,7 +173,7 @@ class _Reaching:
     def _move(self, number: int, colours: Colour) -> set[int]:
         """Take a transition under a binding; return the places that have grown."""
         transition = self.net.coloured.transitions[number]
-        binding = self.net.binding(number, colours)
+        binding = self.net.moves.binding(number, colours)
         pre, wrong = self.net.counted(transition.pre, binding)
         if any(self.orbits[cell] not in self.found for cell in pre):
             return set()

@@ -79,3 +79,10 @@ class Moves(Tuples):
         self.variables = [transition.variables for transition in net.transitions]
         sorts = [variable.sort for variable in net.variables]
         super().__init__(net, [tuple(sorts[v] for v in own) for own in self.variables])
+
+    def binding(self, number: int, colours: Colour) -> list[int]:
+        """Return the colours of all variables of the net under a move."""
+        binding = [0] * len(self.net.variables)
+        for variable, colour in zip(self.variables[number], colours, strict=True):
+            binding[variable] = colour
+        return binding

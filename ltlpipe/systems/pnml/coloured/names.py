@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Meaning = TypeVar("Meaning")
 
 
-class Told(Mapping[str, Meaning], Generic[Meaning]):
+class OnDemand(Mapping[str, Meaning], Generic[Meaning]):
     """Meanings of names that are found when they are asked for.
 
     `names` returns those that a message may offer.

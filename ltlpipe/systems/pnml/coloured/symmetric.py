@@ -34,7 +34,7 @@ from ltlpipe.systems.pnml.coloured.bindings import (
     surely_taken,
 )
 from ltlpipe.systems.pnml.coloured.cells import Cells, Moves
-from ltlpipe.systems.pnml.coloured.names import Names, Told
+from ltlpipe.systems.pnml.coloured.names import Names, OnDemand
 from ltlpipe.systems.pnml.coloured.net import Bound, variables_of
 from ltlpipe.systems.pnml.coloured.unfolding import subtraction_message, unfolding
 from ltlpipe.systems.pnml.net import at_least
@@ -131,11 +131,11 @@ class SymmetricNet(Model):
         """Names of places and transitions, with colours and without."""
         places, moves = self.place_names, self.move_names
         return Vocabulary(
-            Told(self._offered_cells, places.number),
-            facts=Told(places.known.keys, self._tokens),
-            fireable=Told(self._offered_moves, self._fireable),
-            actions=Told(self._offered_moves, self._move),
-            action_sets=Told(moves.known.keys, self._taken),
+            OnDemand(self._offered_cells, places.number),
+            facts=OnDemand(places.known.keys, self._tokens),
+            fireable=OnDemand(self._offered_moves, self._fireable),
+            actions=OnDemand(self._offered_moves, self._move),
+            action_sets=OnDemand(moves.known.keys, self._taken),
         )
 
     def _offered_cells(self) -> Collection[str]:
@@ -153,7 +153,7 @@ class SymmetricNet(Model):
     def _guard_holds(self, move: int) -> bool:
         number, colours = self.moves.split(move)
         guard = self.coloured.transitions[number].guard
-        return holds(guard, self.binding(number, colours))
+        return holds(guard, self.moves.binding(number, colours))
 
     def initial(self) -> Valuation:
         """Return the initial marking."""
@@ -175,7 +175,7 @@ class SymmetricNet(Model):
         """Yield the step of a marking by a move, if it is enabled."""
         number, colours = self.moves.split(action)
         transition = self.coloured.transitions[number]
-        if holds(transition.guard, self.binding(number, colours)):
+        if holds(transition.guard, self.moves.binding(number, colours)):
             step = self._step(number, colours, transition, state)
             if step is not None:
                 yield step
@@ -218,13 +218,6 @@ class SymmetricNet(Model):
                 for colours, count in known.items():
                     tokens[self.cells.number(place, colours)] = count
         return tokens, wrong
-
-    def binding(self, number: int, colours: Colour) -> list[int]:
-        """Return the colours of all variables of the net under a move."""
-        binding = [0] * len(self.coloured.variables)
-        for variable, colour in zip(self.moves.variables[number], colours, strict=True):
-            binding[variable] = colour
-        return binding
 
     def unfolding(self) -> Job[UnfoldedNet]:
         """Return the net unfolded, once.
@@ -350,7 +343,7 @@ class SymmetricNet(Model):
         UnsupportedError
             It subtracts what is not there.
         """
-        binding = self.binding(number, colours)
+        binding = self.moves.binding(number, colours)
         pre, wrong = self.counted(transition.pre, binding)
         if any(state[cell] < weight for cell, weight in pre.items()):
             return None
@@ -426,7 +419,7 @@ class SymmetricNet(Model):
         """Return the proposition that a move, whose guard holds, is enabled."""
         number, colours = self.moves.split(move)
         side = self.coloured.transitions[number].pre
-        pre, wrong = self.counted(side, self.binding(number, colours))
+        pre, wrong = self.counted(side, self.moves.binding(number, colours))
         return Number(0) if wrong else at_least(pre)
 
 

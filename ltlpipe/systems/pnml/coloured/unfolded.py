@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Variable
 from ltlpipe.systems.pnml.coloured.bindings import holds
 from ltlpipe.systems.pnml.coloured.cells import Cells, Moves
-from ltlpipe.systems.pnml.coloured.names import Names, Told
+from ltlpipe.systems.pnml.coloured.names import Names, OnDemand
 from ltlpipe.systems.pnml.net import PetriNet, enabling_condition
 from ltlpipe.systems.propositions.binding import Vocabulary
 
@@ -65,8 +65,12 @@ class UnfoldedNet(PetriNet):
         return Names(self.coloured, self.coloured.places, Cells(self.coloured))
 
     @cached_property
+    def _moves(self) -> Moves:
+        return Moves(self.coloured)
+
+    @cached_property
     def _move_names(self) -> Names:
-        return Names(self.coloured, self.coloured.transitions, Moves(self.coloured))
+        return Names(self.coloured, self.coloured.transitions, self._moves)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]
@@ -74,10 +78,12 @@ class UnfoldedNet(PetriNet):
         places, moves = self._place_names.known, self._move_names.known
         return Vocabulary(
             self.place_numbers,
-            facts=Told(places.keys, self._tokens),
-            fireable=Told(lambda: [*self.transition_numbers, *moves], self._fireable),
+            facts=OnDemand(places.keys, self._tokens),
+            fireable=OnDemand(
+                lambda: [*self.transition_numbers, *moves], self._fireable
+            ),
             actions=self.transition_numbers,
-            action_sets=Told(moves.keys, self._taken),
+            action_sets=OnDemand(moves.keys, self._taken),
         )
 
     def _tokens(self, text: str) -> Expression | None:
@@ -98,11 +104,8 @@ class UnfoldedNet(PetriNet):
         node = self._move_names.node(text)
         if node is None:
             return None
-        about = self.coloured.transitions[node.number]
-        binding = [0] * len(self.coloured.variables)
-        for variable, colour in zip(about.variables, node.colours, strict=True):
-            binding[variable] = colour
-        return [] if holds(about.guard, binding) else None
+        guard = self.coloured.transitions[node.number].guard
+        return [] if holds(guard, self._moves.binding(*node)) else None
 
     def _fireable(self, text: str) -> Expression | None:
         own = self._instances(text)
