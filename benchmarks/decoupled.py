@@ -216,6 +216,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--components", type=int, nargs="*", default=cells[0])
     parser.add_argument("--ratios", type=float, nargs="*", default=cells[1])
     parser.add_argument("--seed", type=int, default=0, help="first of random")
+    ways = tuple(decoupled_random.WAYS)
+    parser.add_argument("--ways", nargs="*", choices=ways, default=ways, help="random")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds per task")
     parser.add_argument("--memory", type=int, default=4096, help="MiB per task")
     parser.add_argument("--runs", type=int, default=3, help="of scaling and ltl")

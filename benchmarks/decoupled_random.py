@@ -73,7 +73,7 @@ def make(
 
 def run(chosen: argparse.Namespace, limits: Limits) -> list[str]:
     """Measure what is missing, plot, and return disagreements."""
-    ways = [way for way in WAYS if chosen.spin or WAYS[way] is not SPIN]
+    ways = [way for way in chosen.ways if chosen.spin or WAYS[way] is not SPIN]
     keys = [
         Key(n, ratio, seed, way)
         for seed in range(chosen.seed, chosen.seed + chosen.count)
