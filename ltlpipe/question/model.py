@@ -205,6 +205,7 @@ class ModelQuestion(Question):
         """
         from ltlpipe.reduction.static.groups import find_groups
 
+        self.require_ample()
         yield from self.prepared()  # whose facts include possible failures
         groups = yield from find_groups(self.system, list(self.propositions.values()))
         if groups.codes is None:

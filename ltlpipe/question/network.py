@@ -258,6 +258,7 @@ class NetworkQuestion(Question):
         NotApplicableError
             They may not.
         """
+        self.require_ample()
         network = self.system if network is None else network
         decision, product = yield from self.interruptible_product(network, plan, trace)
         if not decision.allowed:

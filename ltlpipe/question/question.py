@@ -202,6 +202,15 @@ class Question(ABC):
             return "--reduce does not name it"
         return None if self.fairness is None else UNFAIR
 
+    def require_ample(self) -> None:
+        """Raise NotApplicableError if there is an obstacle to ample sets.
+
+        All that make a product with ample sets call it, whichever strategy asks.
+        """
+        obstacle = self.obstacle_to_ample()
+        if obstacle is not None:
+            raise NotApplicableError(obstacle)
+
     @abstractmethod
     def view(
         self, plan: Plan, trace: Trace

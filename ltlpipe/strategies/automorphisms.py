@@ -64,8 +64,11 @@ def obstacle(question: Question) -> str | None:
         return "several workers cannot share its tables: leave out --workers"
     if options.swarm is not None:
         return "--swarm searches the system as it is"
-    if options.insists_on(AMPLE) and not isinstance(question, NetworkQuestion):
-        return "ample sets of models are chosen by action: leave one out"
+    if options.insists_on(AMPLE):
+        if not isinstance(question, NetworkQuestion):
+            return "ample sets of models are chosen by action: leave one out"
+        if obstacle_to_ample := question.obstacle_to_ample():
+            return f"--reduce asks for ample sets, but {obstacle_to_ample}"
     return obstacle_of_acceptance(question)
 
 

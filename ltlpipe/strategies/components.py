@@ -239,15 +239,14 @@ def composed_product(
 ) -> Job[tuple[Product, Plan]]:
     """Return the product of the reduced network, with ample sets where possible."""
     given, network = question.given, composed.reduced.network
-    hindrance = question.obstacle_to_ample()
-    if hindrance is None:
-        try:
-            product, reason = yield from question.ample_product(given, trace, network)
-            return product, ample_plan(question, product, reason)
-        except NotApplicableError as error:
-            hindrance = error.reason
-    if question.options.insists_on(AMPLE):
-        raise NotApplicableError(f"--reduce asks for ample sets, but {hindrance}")
+    try:
+        product, reason = yield from question.ample_product(given, trace, network)
+    except NotApplicableError as error:
+        if question.options.insists_on(AMPLE):
+            wanted = f"--reduce asks for ample sets, but {error.reason}"
+            raise NotApplicableError(wanted) from error
+    else:
+        return product, ample_plan(question, product, reason)
     plan = given
     if composed.decision.allowed and question.property.formula is None:
         plan = question.with_one_mark(given)

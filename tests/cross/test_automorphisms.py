@@ -5,12 +5,13 @@ Every violation is replayed within the check, step by step.
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections import Counter
 
 import pytest
 
-from ltlpipe import UnsupportedError
+from ltlpipe import Network, UnsupportedError
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
 from tests.depth import at_least, examples
@@ -145,6 +146,24 @@ def test_declared_permutations():
         counts["moved"] += "changes nothing" not in " ".join(found.plan.reasons)
 
     assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(15)
+
+
+@pytest.mark.parametrize("options", [{}, {"emptiness": "gmz04"}])
+def test_ample_sets_of_orbits_are_refused_as_ample_sets_are(options):
+    """Where acceptance is about states, or a search takes all steps.
+
+    A search of orbits did not look at that, and found a cycle in which no component
+    accepts (question 10160).
+    """
+    system, formula, _, _ = question(10_160)
+    assert system.has_acceptance
+    if options:
+        plain = [dataclasses.replace(c, accepting=None) for c in system.components]
+        system = Network(tuple(plain))
+
+    for reduce in ("ample", "automorphisms,ample"):
+        with pytest.raises(UnsupportedError, match=r"about states|takes all steps"):
+            ask(system, formula, reduce=reduce, **options)
 
 
 def assert_names_agree(seed, counts):
