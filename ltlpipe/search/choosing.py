@@ -14,6 +14,7 @@ from ltlpipe.search.stubborn import (
     look_at,
     show_all,
     stubborn_again,
+    take_effort,
 )
 
 
@@ -61,3 +62,11 @@ def choose_again(tables, stubborn, row, actions, n_steps, seed):
     else:
         look_at(tables, stubborn, row, actions, n_steps)
         stubborn_again(tables, stubborn, actions, n_steps, seed)
+
+
+@specialised
+def effort_of_choices(stubborn, n_steps):
+    """Return how many actions were looked at to choose among the steps of a state."""
+    if stubborn is None:
+        return n_steps
+    return n_steps + take_effort(stubborn)

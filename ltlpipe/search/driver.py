@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
 _TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
+_EXAMINED_WORK = 0.001  # microseconds per action that is looked at for ample sets
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
 """Phases of jobs: the search, its run, the tables that it needs."""
@@ -67,10 +68,13 @@ class Resumable(ABC):
     def work_per_step(self) -> float:
         """Microseconds that a step takes, roughly, by those taken so far.
 
-        More than `unit_work` where states have many successors.
+        More than `unit_work` where states have many successors, or ample sets take
+        long to choose.
         """
-        per_step = int(self.registers[Reg.TRANSITIONS]) / max(self.n_steps, 1)
-        return max(self.unit_work, per_step * _TRANSITION_WORK)
+        registers, n_steps = self.registers, max(self.n_steps, 1)
+        generating = int(registers[Reg.TRANSITIONS]) / n_steps * _TRANSITION_WORK
+        choosing = int(registers[Reg.EXAMINED]) / n_steps * _EXAMINED_WORK
+        return max(self.unit_work, generating + choosing)
 
     @property
     @abstractmethod

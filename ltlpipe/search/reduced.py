@@ -20,6 +20,7 @@ from ltlpipe.search.ample import smallest
 from ltlpipe.search.choosing import (
     choice_on_cycles,
     choose_again,
+    effort_of_choices,
     first_choices,
     more_choices,
 )
@@ -35,24 +36,36 @@ from ltlpipe.search.product import (
 from ltlpipe.search.registers import Reg
 
 _TRIAL = 1 << 10  # attempts before their success is looked at
+TRIAL_EFFORT = 1 << 24  # actions that they look at, about 16 ms
 _RARE = 32  # attempts per success from which on few are made
+AS_LONG = 200  # actions looked at while a transition is generated
 
 
 @inlined
-def is_worthwhile(attempts, reduced, expansions):
+def is_worthwhile(attempts, reduced, examined, expansions, transitions):
     """Whether to look for an ample set, by the success so far.
 
     Any state may be expanded by all of its steps.  Where hardly any attempt
-    succeeds, one state in eight is enough to notice if that changes.
+    succeeds, one state in eight is enough to notice if that changes, or as many as
+    take no longer than to generate the transitions.
     """
-    return attempts < _TRIAL or _RARE * reduced >= attempts or expansions & 7 == 0
+    if _RARE * reduced >= attempts:
+        return True
+    if attempts < _TRIAL and examined < TRIAL_EFFORT:
+        return True
+    return expansions & 7 == 0 and examined <= AS_LONG * transitions
 
 
 @inlined
 def may_choose(registers, n_steps):
     """Whether to look for ample sets of a state; counts the attempts."""
-    attempts, reduced = registers[Reg.ATTEMPTS], registers[Reg.REDUCED]
-    if n_steps < 2 or not is_worthwhile(attempts, reduced, registers[Reg.EXPANSIONS]):
+    if n_steps < 2 or not is_worthwhile(
+        registers[Reg.ATTEMPTS],
+        registers[Reg.REDUCED],
+        registers[Reg.EXAMINED],
+        registers[Reg.EXPANSIONS],
+        registers[Reg.TRANSITIONS],
+    ):
         return False
     registers[Reg.ATTEMPTS] += 1
     return True
@@ -154,6 +167,7 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
             best = choice_on_cycles(tables, stubborn, actions, n_steps)
         if best >= 0:
             n = keep_only(product, tables, n, best)
+    registers[Reg.EXAMINED] += effort_of_choices(stubborn, n_steps)
     if seeds.shape[0] > 0:
         seeds[state] = 0 if best < 0 else tables.seeds[best] + 1
     return settle(product, store, registers, n, best)
@@ -170,6 +184,7 @@ def revisit_ample(expand, product, store, registers, state, colours, reduction):
         seed = np.int64(seeds[state]) - 1
         choose_again(tables, tables.stubborn, row, product.actions, n_steps, seed)
         closure = 0
+    registers[Reg.EXAMINED] += effort_of_choices(tables.stubborn, n_steps)
     n = compose(product, row, n_steps, tables, closure)
     find_all(product, store, registers, n, colours, COLOUR_SHIFT)
     return n

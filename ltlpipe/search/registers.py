@@ -59,6 +59,7 @@ class Reg(IntEnum):
     # Searches with ample sets
     REDUCED = 26  # states expanded by fewer than all of their steps
     ATTEMPTS = 27  # states for which an ample set has been looked for
+    EXAMINED = 79  # actions that were looked at to choose among steps
 
     # Decoupled searches; each tree over visited states has registers of its own
     NODES = 28  # nodes of the tree

@@ -62,6 +62,7 @@ class Count(IntEnum):
     DISABLED = 3  # and on `disabled`
     SIZE = 4  # steps of the set's enabled actions
     NEXT = 5  # the step from which on no set has begun yet
+    EXAMINED = 6  # actions of participants that were looked at, since `take_effort`
 
 
 def stubborn_tables(
@@ -171,6 +172,14 @@ def look_at(tables, stubborn, row, actions, n_steps):
 
 
 @inlined
+def take_effort(stubborn):
+    """Return how many actions were looked at since the last call."""
+    effort = stubborn.counts[Count.EXAMINED]
+    stubborn.counts[Count.EXAMINED] = 0
+    return effort
+
+
+@inlined
 def begin_set(stubborn):
     """Begin with an empty set."""
     counts = stubborn.counts
@@ -203,6 +212,7 @@ def insert_rivals(stubborn, action):
     for part in range(enabling.first_part[action], enabling.first_part[action + 1]):
         at = local[enabling.parts[part, 0]]
         stays = has_bit(enabling.stays, at, enabling.parts[part, 1])
+        stubborn.counts[Count.EXAMINED] += first[at + 1] - first[at]
         for pair in range(first[at], first[at + 1]):
             if moves[pair] or not stays:
                 insert(stubborn, enabling.actions[pair])
@@ -229,6 +239,7 @@ def insert_enablers(tables, stubborn, action):
         if has_bit(enabling.enables, at, bit):
             continue
         cost = 0
+        stubborn.counts[Count.EXAMINED] += first[at + 1] - first[at]
         for pair in range(first[at], first[at + 1]):
             if moves[pair] and has_bit(leads, pair, bit):
                 cost += price(tables, stubborn, enabling.actions[pair])

@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.interrupts import first_violation
 from ltlpipe.automata.translation import from_formula
+from ltlpipe.families.populations import species
 from ltlpipe.logic.formulas import parse
 from ltlpipe.reduction.ample import relation_of
 from ltlpipe.reduction.stubborn import enabling_of
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.ample import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.search.catalogue import SEARCHES
+from ltlpipe.search.driver import advance
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.packed import Colour
 from ltlpipe.search.problem import make_problem
-from ltlpipe.search.reduced import visit_again
-from ltlpipe.search.registers import Status
+from ltlpipe.search.reduced import AS_LONG, TRIAL_EFFORT, visit_again
+from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.packing import pack
 from tests.depth import examples
@@ -146,12 +149,12 @@ MODES = [
 ]
 
 
-def search_for(network, mode, formula):
+def search_for(network, mode, formula, action="a"):
     """A search for a formula that is in normal form as Spot translates it."""
     name, inner, tables_of = mode
-    table = from_formula(parse(formula), "ba", ["a"])
+    table = from_formula(parse(formula), "ba", [action])
     assert first_violation(table, [1]) is None
-    letters = np.array([int(a.name == "a") for a in network.actions], dtype=np.int32)
+    letters = np.array([int(a.name == action) for a in network.actions], dtype=np.int32)
     packed = pack(network, letters, extra_values=table.n_states)
     relation = tables_of(network, packed)
     problem = make_problem(
@@ -173,6 +176,23 @@ def test_where_a_step_stops_changes_nothing(network, mode, formula, budget):
     whole = outcome_of(search_for(network, mode, formula))
     with patch("ltlpipe.search.emptiness.FIRST_ENTRIES", 0):
         assert outcome_of(search_for(network, mode, formula), budget) == whole
+
+
+@pytest.mark.parametrize("name", ["dfs-weak", "couvreur99", "ufscc"])
+def test_sets_that_are_never_found_are_seldom_looked_for(name):
+    """After a trial that takes no longer than to generate the transitions does."""
+    network = species(30)  # any two agents can meet: nothing can be put off
+    mode = name, Inner.FULL, enabling_of
+    search = search_for(network, mode, "G !revived", "revived")
+
+    complete(advance(search, max_states=6_000))
+
+    registers = search.registers
+    assert registers[Reg.VISITED] == 6_000
+    assert registers[Reg.REDUCED] == 0
+    effort, allowed = registers[Reg.EXAMINED], AS_LONG * registers[Reg.TRANSITIONS]
+    assert TRIAL_EFFORT < effort < TRIAL_EFFORT + 1.1 * allowed
+    assert search.work_per_step * search.n_steps > effort / 1000
 
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")

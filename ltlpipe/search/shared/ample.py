@@ -24,7 +24,12 @@ from __future__ import annotations
 from ltlpipe.runtime.kernels.atomics import load
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.ample import smallest
-from ltlpipe.search.choosing import choice_on_cycles, first_choices, more_choices
+from ltlpipe.search.choosing import (
+    choice_on_cycles,
+    effort_of_choices,
+    first_choices,
+    more_choices,
+)
 from ltlpipe.search.product import compose, successors, system_steps, takes
 from ltlpipe.search.reduced import is_worthwhile, keep_only
 from ltlpipe.search.shared.sharing import is_new
@@ -64,8 +69,13 @@ def visit_ample(expand, product, store, arrays, state, tables):
     n_steps = system_steps(expand, product, row)
     stubborn, actions = tables.stubborn, product.actions
     left, best, free = 0, -1, True
-    attempts, reduced = own[Own.ATTEMPTS], own[Own.REDUCED]
-    if n_steps >= 2 and is_worthwhile(attempts, reduced, own[Own.EXPANSIONS]):
+    if n_steps >= 2 and is_worthwhile(
+        own[Own.ATTEMPTS],
+        own[Own.REDUCED],
+        own[Own.EXAMINED],
+        own[Own.EXPANSIONS],
+        own[Own.TRANSITIONS],
+    ):
         own[Own.ATTEMPTS] += 1
         left = first_choices(tables, stubborn, row, actions, n_steps)
         best = smallest(tables, left)
@@ -92,6 +102,7 @@ def visit_ample(expand, product, store, arrays, state, tables):
         if best >= 0:
             n = keep_only(product, tables, n, best)
     own[Own.REDUCED] += best >= 0
+    own[Own.EXAMINED] += effort_of_choices(stubborn, n_steps)
     return n
 
 

@@ -74,6 +74,7 @@ class Own(IntEnum):
 
     REDUCED = 30  # states expanded by fewer than all of their steps
     ATTEMPTS = 31  # states for which an ample set has been looked for
+    EXAMINED = 32  # actions that were looked at to choose among steps
 
     # ufscc and what is built on it: see `ltlpipe.search.shared.sharing`
     IS_WAITING = 21  # for an answer of another worker
