@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ltlpipe.cli.generate_nets import NETS, Size
 from ltlpipe.cli.generate_rers import rers
 from ltlpipe.systems.formats import OUTPUT_FILE
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.systems.lts import Network
-    from ltlpipe.systems.pnml.coloured.net import ColouredNet
-    from ltlpipe.systems.pnml.net import PetriNet
 
 _EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -26,7 +25,6 @@ generate = typer.Typer(
     help="Generate a system of a family, or formulas.", no_args_is_help=True
 )
 
-_Size = Annotated[int, typer.Argument(metavar="N", help="How many.")]
 _Out = Annotated[
     str | None,
     typer.Option(
@@ -36,24 +34,10 @@ _Out = Annotated[
         help=f"{OUTPUT_FILE} HOA on standard output by default.",
     ),
 ]
-_NetOut = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="FILE.pnml",
-        help="Output file (.gz compresses); by default standard output.",
-    ),
-]
-
-_Unfolded = Annotated[
-    bool,
-    typer.Option("--unfolded", help="The place/transition net that it unfolds into."),
-]
 
 
 @generate.command()
-def philosophers(n: _Size, out: _Out = None) -> None:
+def philosophers(n: Size, out: _Out = None) -> None:
     """N dining philosophers and N forks; no run is accepting."""
     from ltlpipe.families.philosophers import philosophers as family
 
@@ -61,7 +45,7 @@ def philosophers(n: _Size, out: _Out = None) -> None:
 
 
 @generate.command()
-def ring(n: _Size, out: _Out = None) -> None:
+def ring(n: Size, out: _Out = None) -> None:
     """N components with diamonds, synchronised with their neighbours."""
     from ltlpipe.families.ring import ring as family
 
@@ -70,7 +54,7 @@ def ring(n: _Size, out: _Out = None) -> None:
 
 @generate.command("leader-election")
 def leader_election(
-    n: _Size = 3,
+    n: Size = 3,
     variant: Annotated[
         int,
         typer.Option(
@@ -91,7 +75,7 @@ def leader_election(
 
 
 @generate.command("client-server")
-def client_server(n: _Size, out: _Out = None) -> None:
+def client_server(n: Size, out: _Out = None) -> None:
     """N interchangeable clients and the server that serves one of them at a time."""
     from ltlpipe.families.client_server import client_server as family
 
@@ -121,7 +105,7 @@ class Protocol(str, Enum):
 @generate.command()
 def population(
     protocol: Annotated[Protocol, typer.Argument(help="What a meeting does.")],
-    n: _Size,
+    n: Size,
     out: _Out = None,
 ) -> None:
     """N interchangeable agents, any two of which can meet."""
@@ -226,7 +210,7 @@ def random_nba(
 
 @generate.command()
 def formulas(
-    n: _Size,
+    n: Size,
     actions: Annotated[
         str | None,
         typer.Option(metavar="A,B,...", help="Actions that the formulas name."),
@@ -268,97 +252,8 @@ def formulas(
     print(f"wrote {out}", file=sys.stderr)
 
 
-@generate.command()
-def dining(n: _Size, out: _NetOut = None) -> None:
-    """N dining philosophers as a Petri net, which can deadlock."""
-    from ltlpipe.families.nets import dining as family
-
-    _write_net(family(n), out)
-
-
-@generate.command()
-def token_ring(n: _Size, out: _NetOut = None) -> None:
-    """N processes that pass a token round, as a Petri net."""
-    from ltlpipe.families.nets import token_ring as family
-
-    _write_net(family(n), out)
-
-
-@generate.command()
-def kanban(
-    cells: Annotated[int, typer.Argument(metavar="CELLS", help="Cells of the line.")],
-    cards: Annotated[int, typer.Option(metavar="K", help="Cards of each cell.")] = 3,
-    batch: Annotated[
-        int, typer.Option(metavar="B", help="Parts that arrive at a time.")
-    ] = 1,
-    out: _NetOut = None,
-) -> None:
-    """CELLS of a production line with cards, as a Petri net."""
-    from ltlpipe.families.nets import kanban as family
-
-    _write_net(family(cells, cards, batch), out)
-
-
-@generate.command("coloured-dining")
-def coloured_dining(n: _Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N dining philosophers as a symmetric net, which can deadlock."""
-    from ltlpipe.families.symmetric_nets import coloured_dining as family
-
-    _write_coloured(family(n), out, unfolded=unfolded)
-
-
-@generate.command("coloured-token-ring")
-def coloured_token_ring(
-    n: _Size, out: _NetOut = None, unfolded: _Unfolded = False
-) -> None:
-    """Dijkstra's ring of N + 1 machines as a symmetric net."""
-    from ltlpipe.families.symmetric_nets import coloured_token_ring as family
-
-    _write_coloured(family(n), out, unfolded=unfolded)
-
-
-@generate.command("shared-memory")
-def shared_memory(n: _Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N processors with memories that share a bus, as a symmetric net."""
-    from ltlpipe.families.symmetric_nets import shared_memory as family
-
-    _write_coloured(family(n), out, unfolded=unfolded)
-
-
-@generate.command("coloured-client-server")
-def coloured_client_server(
-    n: Annotated[int, typer.Argument(metavar="N", help="How many clients.")],
-    m: Annotated[int, typer.Argument(metavar="M", help="How many servers.")],
-    out: _NetOut = None,
-    unfolded: _Unfolded = False,
-    priorities: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.hoa",
-            help="Write a constraint, too: client 1 is served first, then client 2 ...",
-        ),
-    ] = None,
-) -> None:
-    """N clients and M servers that serve one of them at a time, as a symmetric net."""
-    from ltlpipe.families.priorities import priorities as constraint
-    from ltlpipe.families.symmetric_nets import coloured_client_server as family
-    from ltlpipe.runtime.files import write_text
-
-    net = family(n, m)
-    if priorities is not None:
-        write_text(priorities, constraint(n, m))
-        print(f"wrote {priorities}", file=sys.stderr)
-    _write_coloured(net, out, unfolded=unfolded)
-
-
-@generate.command("coloured-peers")
-def coloured_peers(n: _Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N peers that invite each other and talk in pairs, as a symmetric net."""
-    from ltlpipe.families.symmetric_nets import coloured_peers as family
-
-    _write_coloured(family(n), out, unfolded=unfolded)
-
-
+for net in NETS:
+    generate.command()(net)
 generate.command()(rers)
 
 
@@ -420,29 +315,6 @@ def _write(network: Network, out: str | None) -> None:
         return
     for written in save(network, out):
         print(f"wrote {written}", file=sys.stderr)
-
-
-def _write_net(net: PetriNet, out: str | None) -> None:
-    from ltlpipe.systems.pnml.writing import pnml_text, save_pnml
-
-    if out is None:
-        print(pnml_text(net), end="")
-        return
-    save_pnml(net, out)
-    print(f"wrote {out}", file=sys.stderr)
-
-
-def _write_coloured(net: ColouredNet, out: str | None, *, unfolded: bool) -> None:
-    from ltlpipe.systems.pnml.coloured.unfolding import unfolded as unfolding
-    from ltlpipe.systems.pnml.coloured.writing import coloured_text, save_coloured
-
-    if unfolded:
-        _write_net(unfolding(net), out)
-    elif out is None:
-        print(coloured_text(net), end="")
-    else:
-        save_coloured(net, out)
-        print(f"wrote {out}", file=sys.stderr)
 
 
 def _write_set(

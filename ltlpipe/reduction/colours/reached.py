@@ -174,12 +174,12 @@ class _Reaching:
         """Take a transition under a binding; return the places that have grown."""
         transition = self.net.coloured.transitions[number]
         binding = self.net.moves.binding(number, colours)
-        pre, wrong = self.net.counted(transition.pre, binding)
+        pre, wrong = self.net.firing.counted(transition.pre, binding)
         if any(self.orbits[cell] not in self.found for cell in pre):
             return set()
-        post, also_wrong = self.net.counted(transition.post, binding)
+        post, also_wrong = self.net.firing.counted(transition.post, binding)
         for place in (*wrong, *also_wrong):
-            raise UnsupportedError(self.net.refusal(number, colours, place))
+            raise UnsupportedError(self.net.firing.refusal(number, colours, place))
         return {
             self.net.cells.split(cell)[0]
             for cell, tokens in post.items()

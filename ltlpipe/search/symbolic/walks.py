@@ -120,7 +120,7 @@ class NetSteps:
         """
         first = first_alike(self.net.coloured, self._alike(after.local, within))
         for admits in (first, None):
-            for step in self.net.each_step_onto(after.local, admits):
+            for step in self.net.firing.each_step_onto(after.local, admits):
                 yield None
                 if step is None:
                     continue

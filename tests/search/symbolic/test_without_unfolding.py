@@ -264,11 +264,11 @@ def test_steps_backwards_are_those_that_lead_there():
         markings = reachable_markings(net, 8)
         for marking in markings:
             for step in islice(net.each_step(marking), 5):
-                onto = net.each_step_onto(step.state)
+                onto = net.firing.each_step_onto(step.state)
                 assert (step.action, marking) in {s for s in onto if s is not None}
                 assert [*net.steps_by(marking, step.action)] == [step]
                 n_steps += 1
-            for before in islice(filter(None, net.each_step_onto(marking)), 5):
+            for before in islice(filter(None, net.firing.each_step_onto(marking)), 5):
                 assert (before.action, marking) in net.steps(before.state)
 
     assert n_steps > at_least(100)
