@@ -13,29 +13,11 @@ that is no exchange of twins, both are taken.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ltlpipe.runtime.kernels.jit import called
 from ltlpipe.search.symbolic.layout import Head, Row
 from ltlpipe.search.symbolic.markings import rotate, stay
 from ltlpipe.search.symbolic.twins import common_divisor
-
-
-@called
-def cut(ints, blocks, others, finer):
-    """Write the blocks of both of two partitions, numbered from 0."""
-    n_finer = np.int64(0)
-    for member in range(ints[Head.MEMBERS]):
-        earlier = member - 1
-        while earlier >= 0 and (
-            blocks[earlier] != blocks[member] or others[earlier] != others[member]
-        ):
-            earlier -= 1
-        if earlier >= 0:
-            finer[member] = finer[earlier]
-        else:
-            finer[member] = n_finer
-            n_finer += 1
+from ltlpipe.search.symmetric.arranging import order_members
 
 
 @called
@@ -67,19 +49,9 @@ def begin_arranging(ints, scratch):
     Reads LOCAL; writes ORDER, WANTED, LEFT and TURN.
     """
     blocks, finer, order = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.ORDER]
+    order_members(ints[Head.MEMBERS], blocks, finer, order)
     for member in range(ints[Head.MEMBERS]):
         scratch[Row.LEFT, member] = 0
-        at = np.int64(member)
-        while at > 0 and (
-            blocks[order[at - 1]] > blocks[member]
-            or (
-                blocks[order[at - 1]] == blocks[member]
-                and finer[order[at - 1]] > finer[member]
-            )
-        ):
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = member
     for member in range(ints[Head.MEMBERS]):
         scratch[Row.LEFT, scratch[Row.LOCAL, member]] += 1
         scratch[Row.WANTED, member] = -1

@@ -20,7 +20,6 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called
 from ltlpipe.search.symbolic.arrangements import (
-    cut,
     cut_steps,
     find_local,
     next_members,
@@ -38,6 +37,7 @@ from ltlpipe.search.symbolic.markings import (
 )
 from ltlpipe.search.symbolic.product import write_set
 from ltlpipe.search.symbolic.twins import find_twins, settle, settle_steps
+from ltlpipe.search.symmetric.arranging import cut
 
 
 @called
@@ -97,7 +97,8 @@ def compare_representatives(tables, row, other):
     goal, best = scratch[Row.GOAL], scratch[Row.BEST]
     for member in range(ints[Head.MEMBERS]):
         goal[member] = ints[members + best[ints[elements + member]]]
-    cut(ints, scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS], scratch[Row.FINER])
+    blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
+    cut(ints[Head.MEMBERS], blocks, others, scratch[Row.FINER])
     finer = scratch[Row.FINER_STEPS]
     cut_steps(ints, scratch[Row.STEPS], scratch[Row.OTHER_STEPS], finer)
     for turn in range(ints[Head.TURNING]):

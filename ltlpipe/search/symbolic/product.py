@@ -25,7 +25,6 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import called, njit
 from ltlpipe.search.symbolic.arrangements import (
     begin_arranging,
-    cut,
     cut_steps,
     find_local,
     next_members,
@@ -56,6 +55,7 @@ from ltlpipe.search.symbolic.twins import (
     settle,
     settle_steps,
 )
+from ltlpipe.search.symmetric.arranging import cut
 from ltlpipe.systems.propositions.kernels import letter_of
 
 _PHASE = len(Phase)
@@ -268,7 +268,7 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
     for number in range(ints[phases], ints[phases + 1]):
         phase = ints[Head.PHASE_CELLS] + _PHASE * number
         own = ints[ints[phase + Phase.BLOCKS] :]
-        cut(ints, blocks, own, finer)
+        cut(ints[Head.MEMBERS], blocks, own, finer)
         cut_steps(ints, steps, ints[ints[phase + Phase.STEPS] :], finer_steps)
         begin_arranging(ints, scratch)
         while True:

@@ -17,13 +17,35 @@ from ltlpipe.search.symmetric.layout import Row, Sym
 from ltlpipe.search.symmetric.members import exchange
 
 
+@called
+def cut(n_members, blocks, others, finer):
+    """Write the blocks of both of two partitions, all numbered from 0.
+
+    All arrays int64[n_members] at least.  Returns whether they are finer than `blocks`.
+    """
+    n_blocks = n_finer = np.int64(0)
+    for member in range(n_members):
+        n_blocks = max(n_blocks, blocks[member] + 1)
+        earlier = member - 1
+        while earlier >= 0 and (
+            blocks[earlier] != blocks[member] or others[earlier] != others[member]
+        ):
+            earlier -= 1
+        if earlier >= 0:
+            finer[member] = finer[earlier]
+        else:
+            finer[member] = n_finer
+            n_finer += 1
+    return n_finer > n_blocks
+
+
 @inlined
-def order_members(ints, blocks, finer, order):
+def order_members(n_members, blocks, finer, order):
     """Write the members in order of their blocks, in those of their finer blocks.
 
     All arrays int64[n_members].  Members of the same finer block keep their order.
     """
-    for member in range(ints[Sym.MEMBERS]):
+    for member in range(n_members):
         at = np.int64(member)
         while at > 0 and (
             blocks[order[at - 1]] > blocks[member]
@@ -45,7 +67,7 @@ def begin_arranging(ints, scratch):
     and both number blocks from 0; writes ORDER, CHOICE and USED.
     """
     blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
-    order_members(ints, blocks, finer, scratch[Row.ORDER])
+    order_members(ints[Sym.MEMBERS], blocks, finer, scratch[Row.ORDER])
     scratch[Row.CHOICE, 0] = -1
     for member in range(ints[Sym.MEMBERS]):
         scratch[Row.USED, member] = 0

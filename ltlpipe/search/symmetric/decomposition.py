@@ -227,7 +227,7 @@ def symbolic_decompose(tables, row, other, out_rows, out_marks):
     read_blocks(ints, other, own)
     read_colours(ints, row, colours)
     read_colours(ints, other, target)
-    order_members(ints, blocks, blocks, scratch[Row.ORDER])
+    order_members(ints[Sym.MEMBERS], blocks, blocks, scratch[Row.ORDER])
     n_blocks = np.int64(0)
     for member in range(n_members):
         parts[member] = blocks[member]

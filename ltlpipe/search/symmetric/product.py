@@ -30,6 +30,7 @@ from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.search.symmetric.arranging import (
     arrange,
     begin_arranging,
+    cut,
     next_arrangement,
 )
 from ltlpipe.search.symmetric.layout import PHASE, Row, Sym
@@ -47,30 +48,6 @@ from ltlpipe.search.symmetric.members import (
 from ltlpipe.systems.packing_kernels import Select, expand_network, read_field
 
 _expand = called(expand_network)
-
-
-@inlined
-def cut(ints, phase, blocks, finer):
-    """Write the blocks of both a set and a phase, numbered from 0.
-
-    Returns whether they are finer than the set's.
-    """
-    own = ints[phase]
-    n_blocks = n_finer = np.int64(0)
-    for member in range(ints[Sym.MEMBERS]):
-        n_blocks = max(n_blocks, blocks[member] + 1)
-        earlier = member - 1
-        while earlier >= 0 and (
-            blocks[earlier] != blocks[member]
-            or ints[own + earlier] != ints[own + member]
-        ):
-            earlier -= 1
-        if earlier >= 0:
-            finer[member] = finer[earlier]
-        else:
-            finer[member] = n_finer
-            n_finer += 1
-    return n_finer > n_blocks
 
 
 @inlined
@@ -250,7 +227,8 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
     count = np.int64(0)
     for number in range(ints[phases], ints[phases + 1]):
         phase = ints[Sym.PHASE_CELLS] + PHASE * number
-        is_finer = cut(ints, phase, blocks, finer)
+        n_members = ints[Sym.MEMBERS]
+        is_finer = cut(n_members, blocks, ints[ints[phase] :], finer)
         chain_blocks(ints, finer, scratch[Row.BEFORE], scratch[Row.FIRST])
         if is_finer:
             begin_arranging(ints, scratch)
