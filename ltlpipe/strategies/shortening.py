@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.question.answer import Run, Trace
+from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
 from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError
@@ -23,6 +24,7 @@ from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import explicit
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, search_states
+from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.lts import Network
 
 if TYPE_CHECKING:
@@ -108,9 +110,24 @@ def shortened(
             product = yield from network.product(question.given, trace, taken)
             found = yield from _in_product(product, best, min(most_states, _MANY))
             best = best._replace(run=found.run)
+        if not best.is_shortest:
+            run = yield from shortened_by_trial(question, best.run)
+            best = best._replace(run=run)
     except UnsupportedError:  # tables too large, say: no strategy but another could
         pass
     return best
+
+
+def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
+    """Return a run without what can be left out of it; no product is searched.
+
+    That is tried with models; those of networks are sliced.
+    """
+    run = compressed(run)
+    if not isinstance(question, ModelQuestion):
+        return run
+    run = yield from thinned(question, run, Trace(question.given))
+    return compressed(run)
 
 
 def _state_by_state(

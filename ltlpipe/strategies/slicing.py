@@ -11,15 +11,14 @@ property's automaton.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import Run
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.strategies import instant_search
-from ltlpipe.systems.views import PlainStep
+from ltlpipe.strategies.words import acceptance
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -49,31 +48,6 @@ class _Steps(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.prefix) + len(self.cycle)
-
-
-class _Word:
-    """A run as a system with one step in each state, which is a place in it."""
-
-    cost = 1.0
-
-    def __init__(self, letters: list[int], length: int) -> None:
-        self._letters, self._length = letters, length
-
-    def initial(self) -> int:
-        """Return the first place."""
-        return 0
-
-    def steps(self, state: Any) -> list[PlainStep]:
-        """Return the only step from a place."""
-        place: int = state
-        following = place + 1
-        if following == len(self._letters):
-            following = self._length
-        return [PlainStep(place, self._letters[place], 0, following)]
-
-    def repeated(self, state: Any) -> PlainStep:
-        """Fail: each place has a step."""
-        raise AssertionError(state)
 
 
 def sliced(question: NetworkQuestion, run: Run, trace: Trace) -> Job[Run]:
@@ -170,12 +144,9 @@ class _Slicer:
         if self._table is None:
             return True
         letters = [self._letters[p] for p in (*steps.prefix, *steps.cycle)]
-        word = _Word(letters, len(steps.prefix))
-        most = len(letters) * self._table.n_states + 1
-        job = instant_search.search(word, self._table, max_states=most)
-        outcome = yield from job
-        yield self._spent(_PER_STATE * outcome.states)
-        return outcome.status == instant_search.FOUND
+        accepted = yield from acceptance(self._table, letters, len(steps.prefix))
+        yield self._spent(_PER_STATE * accepted.states)
+        return accepted.is_accepted
 
     def _spent(self, work: float) -> Progress:
         """Count work, and return what is said after it."""

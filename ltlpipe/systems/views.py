@@ -285,6 +285,29 @@ def _taken(
         yield PlainStep(action, letter, marks, tuple(successor))
 
 
+class Letters:
+    """What a property sees of a model: bit k is set where its proposition k holds."""
+
+    def __init__(self, propositions: Sequence[Expression]) -> None:
+        bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
+        self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
+        self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
+
+    def of_state(self, state: Sequence[int], *, dead: bool = False) -> int:
+        """Return the bits that all steps of a valuation have."""
+        return _holding(self._of_states, state, None, dead=dead)
+
+    def of_step(self, state: Sequence[int], action: int) -> int:
+        """Return the other bits of a step; the action is -1 for a repetition."""
+        dead = action < 0
+        taken = None if dead else action
+        return _holding(self._of_steps, state, taken, dead=dead)
+
+    def of(self, state: Sequence[int], action: int) -> int:
+        """Return the letter of a step; the action is -1 for a repetition."""
+        return self.of_state(state, dead=action < 0) | self.of_step(state, action)
+
+
 class ModelView:
     """A model; its states are valuations.
 
@@ -308,9 +331,7 @@ class ModelView:
             raise TooLargeError
         self._model = model
         self._max_steps = min(MAX_STEPS, MAX_VALUES // max(len(model.variables), 1))
-        bits = [(1 << k, meaning) for k, meaning in enumerate(propositions)]
-        self._of_steps = [(bit, p) for bit, p in bits if uses_step(p)]
-        self._of_states = [(bit, p) for bit, p in bits if not uses_step(p)]
+        self._letters = Letters(propositions)
         self._fair = _Fair(fairness, 0)
         self.n_marks = self._fair.n_marks
         self.condition = self._fair.condition
@@ -328,13 +349,11 @@ class ModelView:
         TooLargeError
             They are more than `MAX_STEPS`, or have more than `MAX_VALUES` values.
         """
-        held = _holding(self._of_states, state, None, dead=False)
+        letters = self._letters
+        held = letters.of_state(state)
         steps = [
             PlainStep(
-                step.action,
-                held | _holding(self._of_steps, state, step.action, dead=False),
-                0,
-                step.state,
+                step.action, held | letters.of_step(state, step.action), 0, step.state
             )
             for step in islice(self._model.each_step(state), self._max_steps + 1)
         ]
@@ -344,8 +363,7 @@ class ModelView:
 
     def repeated(self, state: Any) -> PlainStep:
         """Return the step in which a valuation without steps repeats itself."""
-        letter = _holding(self._of_states, state, None, dead=True)
-        letter |= _holding(self._of_steps, state, None, dead=True)
+        letter = self._letters.of(state, -1)
         return self._fair.marked([PlainStep(-1, letter, 0, state)])[0]
 
 

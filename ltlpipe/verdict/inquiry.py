@@ -11,7 +11,6 @@ from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
-from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import (
     INTERRUPTED,
@@ -22,7 +21,7 @@ from ltlpipe.runtime.jobs import (
     timed,
 )
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.shortening import Shortened, shortened
+from ltlpipe.strategies.shortening import Shortened, shortened, shortened_by_trial
 from ltlpipe.verdict.certification import (
     Certification,
     certified_options,
@@ -229,7 +228,8 @@ class Inquiry:
         if (yield from self._unfolded()):
             yield from self._made_short(self._found)
         else:
-            yield from self._noted(found._replace(run=compressed(found.run)))
+            run = yield from shortened_by_trial(self._question, found.run)
+            yield from self._noted(found._replace(run=run))
         yield from self._marked()
 
     def _unfolded(self) -> Job[bool]:

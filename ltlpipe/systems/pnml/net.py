@@ -94,9 +94,14 @@ class PetriNet(Net, Model):
         Each transition makes at most one, so its number tells the step; the packed
         net has another order.
         """
-        for number, transition in enumerate(self.transitions):
-            if all(state[place] >= weight for place, weight in transition.pre.items()):
-                yield Step(number, _fired(transition, state))
+        for number in range(len(self.transitions)):
+            yield from self.steps_by(state, number)
+
+    def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
+        """Yield the step of a marking by a transition, if it is enabled."""
+        transition = self.transitions[action]
+        if all(state[place] >= weight for place, weight in transition.pre.items()):
+            yield Step(action, _fired(transition, state))
 
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the tokens by the names of their places."""

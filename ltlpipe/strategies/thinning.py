@@ -1,0 +1,142 @@
+"""Steps of a model's run that its violation does not need are left out, by trial.
+
+Parts of the run are left out, large ones first, and with them whatever is not enabled
+then.  What is left is kept if it still closes a cycle and violates the property.
+
+Source: A. Zeller and R. Hildebrandt, "Simplifying and Isolating Failure-Inducing
+Input", IEEE Transactions on Software Engineering 28(2), 2002 (the order of the trials).
+Difference: steps that are no longer enabled are left out along with a part, as they
+would make most trials fail.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.question.answer import Run
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.strategies.words import acceptance
+from ltlpipe.systems.views import Letters
+
+if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.question.answer import Trace
+    from ltlpipe.question.model import ModelQuestion
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Valuation
+
+_THINNING = "extracting the lasso"
+
+_MOST_STEPS = 10_000
+"""Steps that are taken in all trials: some tenths of a second."""
+
+_PER_STEP, _PER_STATE = 30.0, 4.0
+"""Units of work of a step, and of a state of the word's product."""
+
+
+class _Steps(NamedTuple):
+    """What is left of a run."""
+
+    actions: list[int]
+    length: int  # of the prefix
+    states: list[Valuation]
+
+
+def thinned(question: ModelQuestion, run: Run, trace: Trace) -> Job[Run]:
+    """Return a run of a model without steps that the violation does not need.
+
+    It is as it was where fairness looks at all steps.
+    """
+    if question.fairness is not None:
+        return run
+    table = None
+    if not question.property.is_trivial:
+        table = yield from question.automaton(question.given, trace)
+    return (yield from _Thinner(question, table).best(run))
+
+
+class _Thinner:
+    """Tries which steps of a run a violation needs."""
+
+    def __init__(
+        self, question: ModelQuestion, table: PropertyAutomaton | None
+    ) -> None:
+        self._system, self._table = question.system, table
+        self._letters = Letters(list(question.propositions.values()))
+        self._ticks = Ticks(_THINNING)
+        self._left = _MOST_STEPS
+
+    def best(self, run: Run) -> Job[Run]:
+        """Return the shortest run that has been found."""
+        best = given = _Steps(run.actions.tolist(), run.length, [])
+        best = long = yield from self._with_less(best, in_cycle=False)
+        best = yield from self._with_less(best, in_cycle=True)
+        if best is not long:  # what only the longer cycle needed is left out
+            best = yield from self._with_less(best, in_cycle=False)
+        if best is given:
+            return run
+        actions = np.array(best.actions, dtype=run.actions.dtype)
+        return Run(actions, np.array(best.states, dtype=run.states.dtype), best.length)
+
+    def _with_less(self, best: _Steps, *, in_cycle: bool) -> Job[_Steps]:
+        """Leave out parts of the prefix, or of the cycle: all of it, halves, ..."""
+        first = best.length if in_cycle else 0
+        size = (len(best.actions) if in_cycle else best.length) - first
+        while size > 0:
+            at = first
+            while self._left > 0:
+                end = len(best.actions) if in_cycle else best.length
+                if at >= end:
+                    break
+                fewer = yield from self._without(best, at, min(at + size, end))
+                if fewer is None:
+                    at += size
+                else:
+                    best = fewer
+            size //= 2
+        return best
+
+    def _without(self, steps: _Steps, at: int, end: int) -> Job[_Steps | None]:
+        """Return what is left without some steps, if it violates the property."""
+        actions: list[int] = []
+        states = [self._system.initial()]
+        length = 0
+        for place, action in enumerate(steps.actions):
+            if place == steps.length:
+                length = len(actions)
+            if at <= place < end:
+                continue
+            self._left -= 1
+            if self._ticks.over(_PER_STEP):
+                yield self._ticks.progress
+            state = self._after(states[-1], action)
+            if state is not None:
+                actions.append(action)
+                states.append(state)
+        if length == len(actions) or states[length] != states[-1]:
+            return None
+        fewer = _Steps(actions, length, states)
+        return fewer if (yield from self._violates(fewer)) else None
+
+    def _after(self, state: Valuation, action: int) -> Valuation | None:
+        """Return where an action leads; None if it is not enabled."""
+        if action < 0:
+            is_dead = next(self._system.each_step(state), None) is None
+            return state if is_dead else None
+        for step in self._system.steps_by(state, action):
+            if step.action == action:
+                return step.state
+        return None
+
+    def _violates(self, steps: _Steps) -> Job[bool]:
+        """Whether the automaton accepts the word of some steps."""
+        if self._table is None:
+            return True
+        taken = zip(steps.states, steps.actions, strict=False)
+        letters = [self._letters.of(state, action) for state, action in taken]
+        accepted = yield from acceptance(self._table, letters, steps.length)
+        if self._ticks.over(_PER_STATE * accepted.states):
+            yield self._ticks.progress
+        return accepted.is_accepted

@@ -1,0 +1,70 @@
+"""Whether an automaton accepts the word of a run.
+
+It is searched as the product of the automaton and a system that has one step in each
+state, a place of the word.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.strategies import instant_search
+from ltlpipe.systems.views import PlainStep
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.runtime.jobs import Job
+
+
+class Acceptance(NamedTuple):
+    """Whether a word is accepted, and how many states that took."""
+
+    is_accepted: bool
+    states: int
+
+
+def acceptance(
+    table: PropertyAutomaton, letters: Sequence[int], length: int
+) -> Job[Acceptance]:
+    """Decide whether an automaton accepts a word.
+
+    Parameters
+    ----------
+    table : PropertyAutomaton
+        Over these letters.
+    letters : sequence of int
+        Those of the prefix, and of the cycle behind it.
+    length : int
+        How many the prefix has.
+    """
+    most = len(letters) * table.n_states + 1
+    word = _Word(letters, length)
+    outcome = yield from instant_search.search(word, table, max_states=most)
+    return Acceptance(outcome.status == instant_search.FOUND, outcome.states)
+
+
+class _Word:
+    """A word as a system with one step in each state, which is a place in it."""
+
+    cost = 1.0
+
+    def __init__(self, letters: Sequence[int], length: int) -> None:
+        self._letters, self._length = letters, length
+
+    def initial(self) -> int:
+        """Return the first place."""
+        return 0
+
+    def steps(self, state: Any) -> list[PlainStep]:
+        """Return the only step from a place."""
+        place: int = state
+        following = place + 1
+        if following == len(self._letters):
+            following = self._length
+        return [PlainStep(place, self._letters[place], 0, following)]
+
+    def repeated(self, state: Any) -> PlainStep:
+        """Fail: each place has a step."""
+        raise AssertionError(state)
