@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 _THINNING = "extracting the lasso"
 
-_MOST_STEPS = 10_000
-"""Steps that are taken in all trials: some tenths of a second."""
+_MOST_WORK = 200_000.0
+"""Units of work of all trials: some tenths of a second."""
 
-_PER_STEP, _PER_STATE = 30.0, 4.0
-"""Units of work of a step, and of a state of the word's product."""
+_PER_STEP, _PER_VARIABLE, _PER_PROPOSITION, _PER_STATE = 20.0, 0.1, 2.0, 4.0
+"""Units of work of a step, with each variable and proposition of the model; and of a
+state of the word's product.
+"""
 
 
 class _Steps(NamedTuple):
@@ -65,8 +67,10 @@ class _Thinner:
     ) -> None:
         self._system, self._table = question.system, table
         self._letters = Letters(list(question.propositions.values()))
+        self._cost = _PER_STEP + _PER_VARIABLE * len(self._system.initial())
+        self._cost += _PER_PROPOSITION * len(question.propositions)
         self._ticks = Ticks(_THINNING)
-        self._left = _MOST_STEPS
+        self._left = _MOST_WORK
 
     def best(self, run: Run) -> Job[Run]:
         """Return the shortest run that has been found."""
@@ -108,8 +112,7 @@ class _Thinner:
                 length = len(actions)
             if at <= place < end:
                 continue
-            self._left -= 1
-            if self._ticks.over(_PER_STEP):
+            if self._spent(self._cost):
                 yield self._ticks.progress
             state = self._after(states[-1], action)
             if state is not None:
@@ -137,6 +140,11 @@ class _Thinner:
         taken = zip(steps.states, steps.actions, strict=False)
         letters = [self._letters.of(state, action) for state, action in taken]
         accepted = yield from acceptance(self._table, letters, steps.length)
-        if self._ticks.over(_PER_STATE * accepted.states):
+        if self._spent(_PER_STATE * accepted.states):
             yield self._ticks.progress
         return accepted.is_accepted
+
+    def _spent(self, work: float) -> bool:
+        """Count work; return whether it is time to yield."""
+        self._left -= work
+        return self._ticks.over(work)

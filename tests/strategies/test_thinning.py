@@ -140,7 +140,7 @@ def test_few_steps_are_taken(monkeypatch):
     net = workers_and_a_fault(8)
     given = long_run(random.Random(3), net, 8, 300)
     question = question_about(net, "G(failed == 0)")
-    monkeypatch.setattr(thinning, "_MOST_STEPS", 700)
+    monkeypatch.setattr(thinning, "_MOST_WORK", 15_000.0)
 
     found = complete(thinned(question, given, Trace(question.given)))
 
@@ -165,7 +165,7 @@ def assert_shorter_runs_are_right(model, formula, counts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortening, "_in_product", lambda product, best, _: ready(best))
         found = ask(model, formula, **asked)
-        patch.setattr(thinning, "_MOST_STEPS", 0)
+        patch.setattr(thinning, "_MOST_WORK", 0.0)
         long = ask(model, formula, **asked)
     assert found.verdict == long.verdict
     counts[found.verdict] += 1
