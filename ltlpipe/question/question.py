@@ -205,7 +205,7 @@ class Question(ABC):
     def require_ample(self) -> None:
         """Raise NotApplicableError if there is an obstacle to ample sets.
 
-        All that make a product with ample sets call it, whichever strategy asks.
+        Every method that returns a product with ample sets calls it.
         """
         obstacle = self.obstacle_to_ample()
         if obstacle is not None:

@@ -14,7 +14,7 @@ from ltlpipe.runtime.jobs import MAX_STATES as TOO_MANY_STATES
 from ltlpipe.runtime.jobs import MEMORY, Progress
 from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.search.growth import MAX_STATES, OutOfMemoryError
-from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
 _TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
-_EXAMINED_WORK = 0.001  # microseconds per action that is looked at for ample sets
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
 """Phases of jobs: the search, its run, the tables that it needs."""
@@ -72,9 +71,9 @@ class Resumable(ABC):
         long to choose.
         """
         registers, n_steps = self.registers, max(self.n_steps, 1)
-        generating = int(registers[Reg.TRANSITIONS]) / n_steps * _TRANSITION_WORK
-        choosing = int(registers[Reg.EXAMINED]) / n_steps * _EXAMINED_WORK
-        return max(self.unit_work, generating + choosing)
+        choosing = int(registers[Reg.EXAMINED]) / EXAMINED_PER_TRANSITION
+        transitions = int(registers[Reg.TRANSITIONS]) + choosing
+        return max(self.unit_work, transitions / n_steps * _TRANSITION_WORK)
 
     @property
     @abstractmethod

@@ -33,12 +33,11 @@ from ltlpipe.search.product import (
     takes,
     visit_successors,
 )
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, Reg
 
 _TRIAL = 1 << 10  # attempts before their success is looked at
 TRIAL_EFFORT = 1 << 24  # actions that they look at, about 16 ms
 _RARE = 32  # attempts per success from which on few are made
-AS_LONG = 200  # actions looked at while a transition is generated
 
 
 @inlined
@@ -46,14 +45,14 @@ def is_worthwhile(attempts, reduced, examined, expansions, transitions):
     """Whether to look for an ample set, by the success so far.
 
     Any state may be expanded by all of its steps.  Where hardly any attempt
-    succeeds, one state in eight is enough to notice if that changes, or as many as
-    take no longer than to generate the transitions.
+    succeeds, one state in eight is tried, to notice if that changes, and none while
+    attempts have taken longer than generating the transitions.
     """
     if _RARE * reduced >= attempts:
         return True
     if attempts < _TRIAL and examined < TRIAL_EFFORT:
         return True
-    return expansions & 7 == 0 and examined <= AS_LONG * transitions
+    return expansions & 7 == 0 and examined <= EXAMINED_PER_TRANSITION * transitions
 
 
 @inlined
@@ -167,7 +166,7 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
             best = choice_on_cycles(tables, stubborn, actions, n_steps)
         if best >= 0:
             n = keep_only(product, tables, n, best)
-    registers[Reg.EXAMINED] += effort_of_choices(stubborn, n_steps)
+    registers[Reg.EXAMINED] += effort_of_choices(stubborn)
     if seeds.shape[0] > 0:
         seeds[state] = 0 if best < 0 else tables.seeds[best] + 1
     return settle(product, store, registers, n, best)
@@ -184,7 +183,7 @@ def revisit_ample(expand, product, store, registers, state, colours, reduction):
         seed = np.int64(seeds[state]) - 1
         choose_again(tables, tables.stubborn, row, product.actions, n_steps, seed)
         closure = 0
-    registers[Reg.EXAMINED] += effort_of_choices(tables.stubborn, n_steps)
+    registers[Reg.EXAMINED] += effort_of_choices(tables.stubborn)
     n = compose(product, row, n_steps, tables, closure)
     find_all(product, store, registers, n, colours, COLOUR_SHIFT)
     return n

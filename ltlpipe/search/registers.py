@@ -117,3 +117,6 @@ class Reg(IntEnum):
 
 
 N_REGISTERS = max(Reg) + 1
+
+EXAMINED_PER_TRANSITION = 200
+"""Actions looked at for ample sets while a transition is generated, roughly."""

@@ -110,23 +110,26 @@ def shortened(
             product = yield from network.product(question.given, trace, taken)
             found = yield from _in_product(product, best, min(most_states, _MANY))
             best = best._replace(run=found.run)
-        if not best.is_shortest:
-            run = yield from shortened_by_trial(question, best.run)
-            best = best._replace(run=run)
     except UnsupportedError:  # tables too large, say: no strategy but another could
         pass
+    if not best.is_shortest:
+        run = yield from shortened_by_trial(question, best.run)
+        best = best._replace(run=run)
     return best
 
 
 def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
-    """Return a run without what can be left out of it; no product is searched.
+    """Return a run without steps that can be left out; no product is searched.
 
-    That is tried with models; those of networks are sliced.
+    Only runs of models are shortened here; `sliced` shortens those of networks.
     """
     run = compressed(run)
     if not isinstance(question, ModelQuestion):
         return run
-    run = yield from thinned(question, run, Trace(question.given))
+    try:
+        run = yield from thinned(question, run, Trace(question.given))
+    except UnsupportedError:  # as above
+        return run
     return compressed(run)
 
 

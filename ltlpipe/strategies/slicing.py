@@ -18,7 +18,7 @@ import numpy as np
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import Run
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.strategies.words import acceptance
+from ltlpipe.strategies.acceptance import acceptance
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -4,9 +4,12 @@ Parts of the run are left out, large ones first, and with them whatever is not e
 then.  What is left is kept if it still closes a cycle and violates the property.
 
 Source: A. Zeller and R. Hildebrandt, "Simplifying and Isolating Failure-Inducing
-Input", IEEE Transactions on Software Engineering 28(2), 2002 (the order of the trials).
-Difference: steps that are no longer enabled are left out along with a part, as they
-would make most trials fail.
+Input", IEEE Transactions on Software Engineering 28(2), 2002, Sec. 3.
+
+Differences from the source: steps that are no longer enabled are left out along with a
+part, as they would make most trials fail; a part alone is not tried; parts become
+smaller after one sweep over the run, and never larger; the prefix comes first, then the
+cycle; all trials together have a budget.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ import numpy as np
 
 from ltlpipe.question.answer import Run
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.strategies.words import acceptance
-from ltlpipe.systems.views import Letters
+from ltlpipe.strategies.acceptance import acceptance
+from ltlpipe.systems.propositions.letters import Letters
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -32,10 +35,11 @@ _THINNING = "extracting the lasso"
 _MOST_WORK = 200_000.0
 """Units of work of all trials: some tenths of a second."""
 
-_PER_STEP, _PER_VARIABLE, _PER_PROPOSITION, _PER_STATE = 20.0, 0.1, 2.0, 4.0
-"""Units of work of a step, with each variable and proposition of the model; and of a
-state of the word's product.
-"""
+_PER_LETTER, _PER_STATE = 2.0, 4.0
+"""Units of work of each proposition of a letter, and of each state of a product."""
+
+_LARGEST = 4_000_000
+"""Values in all states of a run that is tried: each takes some ten bytes."""
 
 
 class _Steps(NamedTuple):
@@ -43,15 +47,19 @@ class _Steps(NamedTuple):
 
     actions: list[int]
     length: int  # of the prefix
-    states: list[Valuation]
+    states: list[Valuation]  # before each step and after the last
+
+    def end(self, *, of_cycle: bool) -> int:
+        """Return the place behind the prefix or the cycle."""
+        return len(self.actions) if of_cycle else self.length
 
 
 def thinned(question: ModelQuestion, run: Run, trace: Trace) -> Job[Run]:
     """Return a run of a model without steps that the violation does not need.
 
-    It is as it was where fairness looks at all steps.
+    With fairness, which looks at all steps, the run is returned unchanged.
     """
-    if question.fairness is not None:
+    if question.fairness is not None or run.states.size > _LARGEST:
         return run
     table = None
     if not question.property.is_trivial:
@@ -67,33 +75,32 @@ class _Thinner:
     ) -> None:
         self._system, self._table = question.system, table
         self._letters = Letters(list(question.propositions.values()))
-        self._cost = _PER_STEP + _PER_VARIABLE * len(self._system.initial())
-        self._cost += _PER_PROPOSITION * len(question.propositions)
+        self._per_letter = _PER_LETTER * (1 + len(question.propositions))
         self._ticks = Ticks(_THINNING)
         self._left = _MOST_WORK
 
     def best(self, run: Run) -> Job[Run]:
         """Return the shortest run that has been found."""
-        best = given = _Steps(run.actions.tolist(), run.length, [])
-        best = long = yield from self._with_less(best, in_cycle=False)
-        best = yield from self._with_less(best, in_cycle=True)
+        states = list(map(tuple, run.states.tolist()))
+        best = given = _Steps(run.actions.tolist(), run.length, states)
+        best = long = yield from self._with_less(best, of_cycle=False)
+        best = yield from self._with_less(best, of_cycle=True)
         if best is not long:  # what only the longer cycle needed is left out
-            best = yield from self._with_less(best, in_cycle=False)
+            best = yield from self._with_less(best, of_cycle=False)
         if best is given:
             return run
         actions = np.array(best.actions, dtype=run.actions.dtype)
         return Run(actions, np.array(best.states, dtype=run.states.dtype), best.length)
 
-    def _with_less(self, best: _Steps, *, in_cycle: bool) -> Job[_Steps]:
+    def _with_less(self, best: _Steps, *, of_cycle: bool) -> Job[_Steps]:
         """Leave out parts of the prefix, or of the cycle: all of it, halves, ..."""
-        first = best.length if in_cycle else 0
-        size = (len(best.actions) if in_cycle else best.length) - first
+        first = best.length if of_cycle else 0
+        size = best.end(of_cycle=of_cycle) - first
+        if of_cycle:
+            size //= 2  # something has to be left
         while size > 0:
             at = first
-            while self._left > 0:
-                end = len(best.actions) if in_cycle else best.length
-                if at >= end:
-                    break
+            while at < (end := best.end(of_cycle=of_cycle)) and self._left > 0:
                 fewer = yield from self._without(best, at, min(at + size, end))
                 if fewer is None:
                     at += size
@@ -104,16 +111,16 @@ class _Thinner:
 
     def _without(self, steps: _Steps, at: int, end: int) -> Job[_Steps | None]:
         """Return what is left without some steps, if it violates the property."""
-        actions: list[int] = []
-        states = [self._system.initial()]
-        length = 0
-        for place, action in enumerate(steps.actions):
+        actions, states = steps.actions[:at], steps.states[: at + 1]
+        length = min(steps.length, at)
+        for place in range(end, len(steps.actions)):
             if place == steps.length:
                 length = len(actions)
-            if at <= place < end:
-                continue
-            if self._spent(self._cost):
+            if self._spent(self._system.step_work):
                 yield self._ticks.progress
+            if self._left <= 0:
+                return None
+            action = steps.actions[place]
             state = self._after(states[-1], action)
             if state is not None:
                 actions.append(action)
@@ -137,8 +144,11 @@ class _Thinner:
         """Whether the automaton accepts the word of some steps."""
         if self._table is None:
             return True
-        taken = zip(steps.states, steps.actions, strict=False)
-        letters = [self._letters.of(state, action) for state, action in taken]
+        letters = []
+        for state, action in zip(steps.states, steps.actions, strict=False):
+            if self._spent(self._per_letter):
+                yield self._ticks.progress
+            letters.append(self._letters.of(state, action))
         accepted = yield from acceptance(self._table, letters, steps.length)
         if self._spent(_PER_STATE * accepted.states):
             yield self._ticks.progress

@@ -11,6 +11,7 @@ from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
+from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import (
     INTERRUPTED,
@@ -228,7 +229,8 @@ class Inquiry:
         if (yield from self._unfolded()):
             yield from self._made_short(self._found)
         else:
-            run = yield from shortened_by_trial(self._question, found.run)
+            self._found = found._replace(run=compressed(found.run))
+            run = yield from shortened_by_trial(self._question, self._found.run)
             yield from self._noted(found._replace(run=run))
         yield from self._marked()
 

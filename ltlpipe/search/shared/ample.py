@@ -102,7 +102,7 @@ def visit_ample(expand, product, store, arrays, state, tables):
         if best >= 0:
             n = keep_only(product, tables, n, best)
     own[Own.REDUCED] += best >= 0
-    own[Own.EXAMINED] += effort_of_choices(stubborn, n_steps)
+    own[Own.EXAMINED] += effort_of_choices(stubborn)
     return n
 
 

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.search.symbolic.product import set_of_one
 from ltlpipe.search.symmetric.concretise import STUTTER, State
 from ltlpipe.systems.pnml.coloured.choices import first_alike
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import Letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,12 +63,7 @@ class NetSteps:
         self.places, self.of_property = made.places, made.of_property
         self.members, self.of_members = made.members, made.of_members
         self.stutter = stutter
-        self._of_states = [
-            (1 << k, p) for k, p in enumerate(propositions) if not uses_step(p)
-        ]
-        self._of_steps = [
-            (1 << k, p) for k, p in enumerate(propositions) if uses_step(p)
-        ]
+        self._letters = Letters(propositions)
 
     @property
     def width(self) -> int:
@@ -124,11 +118,11 @@ class NetSteps:
                 yield None
                 if step is None:
                     continue
-                letter = self._letter(step.state, step.action, dead=False)
+                letter = self._letters.of(step.state, step.action)
                 if self._goes(letter, watching, after.watching, marks):
                     yield step.action, State(step.state, watching)
         if self.stutter and next(self.net.each_step(after.local), None) is None:
-            letter = self._letter(after.local, STUTTER, dead=True)
+            letter = self._letters.of(after.local, STUTTER)
             if self._goes(letter, watching, after.watching, marks):
                 yield STUTTER, State(after.local, watching)
 
@@ -152,14 +146,6 @@ class NetSteps:
             keys[member] = (block, member[0], tuple(said[member]))
             groups[keys[member]].append(member[1])
         return {member: groups[key] for member, key in keys.items()}
-
-    def _letter(self, tokens: tuple[int, ...], action: int, *, dead: bool) -> int:
-        taken = None if action == STUTTER else action
-        letter = 0
-        for bit, p in (*self._of_states, *self._of_steps):
-            if evaluate(p, tokens, action=taken, dead=dead):
-                letter |= bit
-        return letter
 
     def _goes(self, letter: int, src: int, dst: int, marks: int) -> bool:
         automaton = self.automaton
