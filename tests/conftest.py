@@ -27,6 +27,9 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 LONG = (
     "search/test_modes.py",
     "cross/test_agreement.py",
+    "cross/test_automorphisms.py",
+    "cross/test_symbolic_nets.py",
+    "cross/test_combinations.py",
     "test_benchmarks.py",
     "cli/test_check.py",
     "search/test_emerson_lei.py",
