@@ -75,6 +75,7 @@ class _Thinner:
     ) -> None:
         self._system, self._table = question.system, table
         self._letters = Letters(list(question.propositions.values()))
+        self._per_step = self._system.step_work
         self._per_letter = _PER_LETTER * (1 + len(question.propositions))
         self._ticks = Ticks(_THINNING)
         self._left = _MOST_WORK
@@ -116,7 +117,7 @@ class _Thinner:
         for place in range(end, len(steps.actions)):
             if place == steps.length:
                 length = len(actions)
-            if self._spent(self._system.step_work):
+            if self._spent(self._per_step):
                 yield self._ticks.progress
             if self._left <= 0:
                 return None
