@@ -1,6 +1,6 @@
 # Everything that a newcomer, a developer or CI calls.
 
-.PHONY: demo setup test test-all check quick slow versions audit bench docs clean
+.PHONY: demo setup test test-all check quick every slow versions audit bench docs clean
 
 demo: ## set everything up and check an example that ships with the project
 	@scripts/setup user
@@ -13,9 +13,8 @@ setup: ## the environment of all that follows
 test: setup ## four minutes: lint, types, import contract, the quick tests
 	@$(MAKE) --no-print-directory --jobs=2 check quick
 
-test-all: setup ## a quarter of an hour: every test but the slow ones, all examples
-	@scripts/check
-	@scripts/test
+test-all: setup ## twenty minutes: the same with all examples, and the thorough tests
+	@$(MAKE) --no-print-directory --jobs=2 check every
 
 check: ## the part of `test` that runs nothing
 	@scripts/setup
@@ -24,6 +23,10 @@ check: ## the part of `test` that runs nothing
 quick: ## the part of `test` that runs: a tenth of the examples
 	@scripts/setup
 	@scripts/test -m 'not slow and not thorough' --hypothesis-profile=quick
+
+every: ## the part of `test-all` that runs
+	@scripts/setup
+	@scripts/test
 
 slow: ## thousands of random cases
 	@scripts/setup
