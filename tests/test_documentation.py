@@ -12,6 +12,8 @@ from ltlpipe.batch.table import COMPARISON_DTYPES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
+ROOMS = ("ltlpipe", "tests", "benchmarks", "scripts")
+"""Where the code is."""
 
 
 @pytest.mark.parametrize("page", ["options", "commands"])
@@ -36,6 +38,38 @@ def test_every_page_is_in_the_navigation():
     listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in DOCS.glob("*.md"):
         assert f": {page.name}\n" in listed
+
+
+def test_files_of_the_code():
+    """Pages name files and folders that are there, from the package's root or below."""
+    code = [path.as_posix() for room in ROOMS for path in (ROOT / room).rglob("*.*")]
+    folders = {path.rpartition("/")[0] for path in code}
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"`([\w./-]+\.(?:py|js))`", text):
+            assert any(path.endswith(f"/{name}") for path in code), (page.name, name)
+        for name in re.findall(rf"`((?:{'|'.join(ROOMS)})/[\w/]+)/`", text):
+            assert (ROOT / name).as_posix() in folders, (page.name, name)
+
+
+def test_modules_in_docstrings():
+    """Modules, and what they define, are where docstrings say that they are."""
+    for path in (path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for name in re.findall(rf"`~?((?:{'|'.join(ROOMS)})(?:\.\w+)+)`", text):
+            place, defined = ROOT, name.split(".")
+            while defined and (found := module_in(place, defined[0])) is not None:
+                place, defined = found, defined[1:]
+            if defined:
+                source = place if place.is_file() else place / "__init__.py"
+                words = re.findall(r"\w+", source.read_text(encoding="utf-8"))
+                assert defined[0] in words, (path.name, name)
+
+
+def module_in(folder, name):
+    """The module or package of a name in a package, None if there is none."""
+    places = [folder / name, folder / f"{name}.py"] if folder.is_dir() else []
+    return next((place for place in places if place.exists()), None)
 
 
 def test_links():

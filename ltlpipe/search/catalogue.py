@@ -33,13 +33,13 @@ _PLACES = {
 
 DECOUPLED_SCC, DECOUPLED_NDFS = "decoupled-scc", "decoupled-ndfs"
 DECOUPLED = (DECOUPLED_SCC, DECOUPLED_NDFS)
-"""Emptiness checks that search decoupled states: `ltlpipe.verdict.decoupled`."""
+"""Emptiness checks that search decoupled states: `ltlpipe.strategies.decoupled`."""
 
 
 AEC_CLOSED = "aec-closed"
 TEC = "tec"
 POWERSET = (TEC, "nsiec", "iec", "aec", AEC_CLOSED)
-"""Emptiness checks of automata over sets: `ltlpipe.verdict.symmetry`."""
+"""Emptiness checks of automata over sets: `ltlpipe.strategies.symmetry`."""
 
 
 def _load(module: str, name: str) -> Any:
