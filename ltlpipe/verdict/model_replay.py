@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.verdict.replay import REPLAYING, ReplayError, check_form
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import Model
     from ltlpipe.verdict.verdict import Lasso
 
-_STEPS_AT_ONCE = 100  # steps between two checks of the limits
-_STEP_WORK = 100.0  # units per step
+_PER_LETTER = 5.0
+"""Microseconds of each proposition of a letter, roughly."""
 
 
 def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
@@ -38,7 +37,7 @@ def model_run_replayed(model: Model, lasso: Lasso, *, stutters: bool) -> Job[Non
     """
     check_form(lasso, model.initial())
     states = [tuple(state) for state in lasso.states.tolist()]
-    ticks = Ticks(REPLAYING, _STEP_WORK)
+    ticks = Ticks(REPLAYING, model.step_work)
     for k, action in enumerate(lasso.actions.tolist()):
         if ticks.over():
             yield ticks.progress
@@ -69,11 +68,12 @@ def spelling_of_states(
     """
     numbers: dict[frozenset[str], int] = {}
     word = np.zeros(len(lasso.actions), dtype=np.int64)
+    ticks = Ticks(REPLAYING, _PER_LETTER * (1 + len(propositions)))
     for k, (state, action) in enumerate(
         zip(lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True)
     ):
-        if k % _STEPS_AT_ONCE == 0:
-            yield Progress(REPLAYING, _STEPS_AT_ONCE * _STEP_WORK)
+        if ticks.over():
+            yield ticks.progress
         letter = frozenset(holding(propositions, state, action))
         word[k] = numbers.setdefault(letter, len(numbers))
     return Spelling(tuple(propositions), [sorted(names) for names in numbers], word)
