@@ -6,14 +6,15 @@ import json
 import time
 import warnings
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.given_options import manner_of, of_question
+from ltlpipe.question.given_options import manner_of, of_question, understood
 from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeError,
@@ -21,11 +22,18 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
 )
 from ltlpipe.runtime.exhaustion import is_out_of_memory
-from ltlpipe.runtime.jobs import MEMORY
+from ltlpipe.runtime.jobs import (
+    CPU_TIME,
+    INTERRUPTED,
+    MEMORY,
+    TIMEOUT,
+    StoppedError,
+    run,
+)
 from ltlpipe.systems.lts import Network
-from ltlpipe.systems.reading import load
+from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.verdict import UNKNOWN
+from ltlpipe.verdict.verdict import UNKNOWN, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.tasks import Task
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.errors import FormulaError
-    from ltlpipe.runtime.jobs import Progress
+    from ltlpipe.runtime.jobs import Job, Limits, Progress
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
@@ -47,6 +55,9 @@ UNSUPPORTED = "unsupported"
 
 BUG = "error"
 """The reason of a task on which ltlpipe itself failed."""
+
+_UNREAD = "the system or the property was not read within the limits"
+"""What the row of a task says that was stopped before its question was known."""
 
 _SYSTEMS_KEPT = 4
 
@@ -67,23 +78,62 @@ class Expected(NamedTuple):
     question: tuple[str, str]
 
 
+_LIMIT_OF: dict[str, Callable[[Limits], float | None]] = {
+    TIMEOUT: attrgetter("timeout"),
+    CPU_TIME: attrgetter("cpu_time"),
+    MEMORY: attrgetter("memory_mib"),
+}
+"""What may end reading."""
+
+
+class _Unread(NamedTuple):
+    """A system that could not be read within the limits."""
+
+    reason: str
+    limits: Limits
+
+    def allows_more(self, limits: Limits | None) -> bool:
+        """Whether other limits are further than the one that was hit."""
+        if limits is None:
+            return True
+        limit = _LIMIT_OF[self.reason]
+        before, now = limit(self.limits), limit(limits)
+        return now is None or (before is not None and now > before)
+
+
+_Kept: TypeAlias = "System | LtlpipeError | _Unread"
+_Observer: TypeAlias = "Callable[[Progress], None] | bool | None"
+
+
 class Systems:
     """The systems that were loaded last, by their contents.
 
-    A system that cannot be loaded is kept as its error.
+    A system that cannot be loaded is kept as its error, and one that could not be read
+    within the limits as these: it is tried again for tasks with further limits only.
     """
 
     def __init__(self) -> None:
         self.run = ""
         self._digests = Digests()
-        self._kept: OrderedDict[tuple[str, ...], System | LtlpipeError] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
 
     def system(
-        self, task: Task, expected: Expected | None = None, **manner: Any
+        self,
+        task: Task,
+        expected: Expected | None = None,
+        *,
+        limits: Limits | None = None,
+        progress: _Observer = None,
+        **manner: Any,
     ) -> System:
         """Return the system of a task, if it has not changed since the run began.
 
-        The manner is that in which its files are read.
+        The manner is that in which its files are read; `progress` is as for `check`.
+
+        Raises
+        ------
+        StoppedError
+            It was not read within the limits.
         """
         if not isinstance(task.system, tuple):
             return task.system
@@ -95,14 +145,19 @@ class Systems:
         if place not in self._kept:
             place = (*place, *task.system)
         found = self._kept.get(place)
+        if isinstance(found, _Unread) and found.allows_more(limits):
+            found = None
         if found is None:
-            found = self._loaded(task.system, digest, manner)
+            job = load_job(task.system, **manner)
+            found = self._loaded(task.system, digest, job, limits, progress)
             if not isinstance(found, LtlpipeError):
                 place = (*digest, *map(str, manner.values()))
             self._keep(place, found)
         self._kept.move_to_end(place)
         if isinstance(found, LtlpipeError):
             raise found
+        if isinstance(found, _Unread):
+            raise StoppedError(found.reason)
         return found
 
     def made(
@@ -120,35 +175,56 @@ class Systems:
         """Read files again, which may have changed."""
         self._digests = Digests()
 
-    def _keep(self, place: tuple[str, ...], system: System | LtlpipeError) -> None:
+    def _keep(self, place: tuple[str, ...], system: _Kept) -> None:
         self._kept[place] = system
         if len(self._kept) > _SYSTEMS_KEPT:
             self._kept.popitem(last=False)
 
     def _loaded(
-        self, files: tuple[str, ...], digest: tuple[str, ...], manner: dict[str, Any]
-    ) -> System | LtlpipeError:
+        self,
+        files: tuple[str, ...],
+        digest: tuple[str, ...],
+        job: Job[System],
+        limits: Limits | None,
+        progress: _Observer,
+    ) -> _Kept:
         try:
-            system = load(files, **manner)
+            system = run(job, limits, observer=progress)
         except LtlpipeError as error:
             return error
+        except StoppedError as stopped:
+            if stopped.reason == INTERRUPTED or limits is None:
+                raise
+            return _Unread(stopped.reason, limits)
         if Digests().system(files) != digest:  # another process is writing it
             return _changed(files[0])
         return system
 
-    def question(self, task: Task, expected: Expected | None = None) -> dict[str, Any]:
+    def question(
+        self,
+        task: Task,
+        expected: Expected | None = None,
+        *,
+        limits: Limits | None = None,
+        progress: _Observer = None,
+    ) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
 
         It must not have changed since the run began.
+
+        Raises
+        ------
+        StoppedError
+            Its automaton was not read within the limits.
         """
         asked = task.formula
         if isinstance(asked, LtlpipeError):
             raise asked
         if not isinstance(asked, AutomatonFile):
             return {"formula": parse(asked) if isinstance(asked, str) else asked}
-        from ltlpipe.automata.hoa import read_automaton
+        from ltlpipe.automata.hoa import read_job
 
-        automaton = read_automaton(asked.path, asked.name)
+        automaton = run(read_job(asked.path, asked.name), limits, observer=progress)
         if expected is not None and Digests().question(task) != expected.question:
             raise _changed(asked.path)
         return {"automaton": automaton}
@@ -165,7 +241,7 @@ def answer(
     *,
     expected: Expected | None = None,
     began: Callable[[], None] = lambda: None,
-    progress: Callable[[Progress], None] | bool | None = None,
+    progress: _Observer = None,
 ) -> Answer:
     """Answer a task under the options of a run; its own go before them.
 
@@ -180,7 +256,8 @@ def answer(
     expected : Expected, optional
         What the inputs have to be.
     began : callable
-        Called when everything has been read: limits of time count from here.
+        Called when everything has been read.  Limits count from here; reading may take
+        as much again.
     progress : callable or bool, optional
         As for `check`.
     """
@@ -192,16 +269,25 @@ def answer(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LtlpipeWarning)
         try:
-            system = systems.system(task, expected, **manner_of(merged))
-            if isinstance(system, Network):
-                known["n_components"] = len(system.components)
-            question = systems.question(task, expected)
-            began()
-            asked = of_question(merged) if isinstance(task.system, tuple) else merged
-            verdict = check(system, **question, **asked, progress=progress)
-            row = row_of(verdict)
-            row["system"] = task.system_name  # its contents may have other names, too
-            row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
+            _, limits = understood(merged)
+            try:
+                reading: dict[str, Any] = {"limits": limits, "progress": progress}
+                system = systems.system(task, expected, **reading, **manner_of(merged))
+                if isinstance(system, Network):
+                    known["n_components"] = len(system.components)
+                question = systems.question(task, expected, **reading)
+            except StoppedError as stopped:
+                verdict = not_read(task.system_name, stopped.reason)
+                row = failed_row(task.system_name, task.formula, stopped)
+            else:
+                began()
+                in_file = isinstance(task.system, tuple)
+                asked = of_question(merged) if in_file else merged
+                verdict = check(system, **question, **asked, progress=progress)
+                row = row_of(verdict)
+                # Its contents may have other names, too.
+                row["system"] = task.system_name
+                row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
         except Exception as error:  # an error of one task must not affect the others
             row, failure = failed_row(task.system_name, task.formula, error), error
     warned = tuple((str(w.message), w.category.__name__) for w in caught)
@@ -246,11 +332,13 @@ def failed_row(
         "formula": text,
         "verdict": UNKNOWN,
         "reason": _reason_of(error),
-        "message": str(error),
+        "message": _UNREAD if isinstance(error, StoppedError) else str(error),
     }
 
 
 def _reason_of(error: Exception) -> str:
+    if isinstance(error, StoppedError):
+        return error.reason
     if isinstance(error, UnsupportedError):
         return UNSUPPORTED
     if isinstance(error, LtlpipeError):

@@ -162,7 +162,7 @@ class TaskJob:
         self._used_bytes = sum(p.resident_bytes for p in processes)
         if self._compiling is not None:
             return None
-        if self._began is None:  # it reads, which has no limit but the machine's
+        if self._began is None:  # it reads, and looks at the other limits by itself
             return self._outgrown(processes, self._share)
         seconds = time.monotonic() - self._began - self._compiled
         if _exceeds(seconds, self._limits.get("timeout")):

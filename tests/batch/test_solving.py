@@ -18,6 +18,7 @@ from ltlpipe import (
     results,
     solve,
 )
+from ltlpipe.batch import answering
 from ltlpipe.batch.given_tasks import as_tasks
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES, to_frame
@@ -26,8 +27,11 @@ from ltlpipe.batch.task_sources import find_problems, tasks_of
 from ltlpipe.batch.tasks import Task
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
+from ltlpipe.systems.reading import load_job
+from tests.systems.test_limits import HOA
 
 RING = 'des (0, 2, 2)\n(0, "a", 1)\n(1, "b", 0)\n'
+TWO = ("G a", "F b")
 NETWORK = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 
 
@@ -265,6 +269,48 @@ def test_ctrl_c_ends_the_run():
     assert (second["verdict"], second["reason"]) == ("unknown", "interrupted")
     assert second["states"] > 0
     assert watcher.begun == [(1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize("jobs", [None, 1])
+def test_reading_is_limited(jobs, tmp_path):
+    """What cannot be read in time costs its own tasks a verdict, not the run."""
+    (tmp_path / "long.hoa").write_text(HOA)
+    system = str(problem(tmp_path / "p") / "system.aut")
+    tasks = [
+        *(
+            Task((str(tmp_path / "long.hoa"),), f, options={"timeout": 0.5})
+            for f in TWO
+        ),
+        *(Task((system,), formula) for formula in TWO),
+    ]
+
+    rows = list(solve_rows(tasks, jobs=jobs))
+
+    by_task = {row["task"]: row for row in rows}
+    told = [(by_task[k]["verdict"], by_task[k]["reason"]) for k in range(4)]
+    assert told == [("unknown", "timeout")] * 2 + [("violated", None), ("holds", None)]
+    assert "was not read within the limits" in by_task[0]["message"]
+    assert by_task[0]["formula"] == "G a"
+
+
+def test_reading_is_tried_again_with_further_limits_only(tmp_path, monkeypatch):
+    """A system that was not read in time has been tried once for all tasks."""
+    tried = []
+
+    def noted(files, **manner):
+        tried.append(files)
+        return load_job(files, **manner)
+
+    monkeypatch.setattr(answering, "load_job", noted)
+    path = tmp_path / "long.hoa"
+    path.write_text(HOA)
+    limits = [{"timeout": timeout} for timeout in (0.2, 0.2, 0.3, 0.1)]
+    tasks = [Task((str(path),), "G a", options=options) for options in limits]
+
+    reasons = [row["reason"] for row in solve_rows(tasks)]
+
+    assert reasons == ["timeout"] * 4
+    assert len(tried) == 2
 
 
 def test_no_folder(tmp_path):
