@@ -22,7 +22,7 @@ from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.stored_rows import StoredRow, stored_rows
 from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.given_options import READING, manner_of
+from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_of
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError
@@ -31,7 +31,6 @@ from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import automaton_job
 from ltlpipe.verdict.confirmation import (
-    RUN_OPTIONS,
     RecordedLasso,
     UndecidedError,
     confirmed,
@@ -77,9 +76,6 @@ VERIFIED_DTYPES = {
     "task": "string",
 }
 """The columns of `verify` and their types."""
-
-_MEANING = frozenset({*RUN_OPTIONS, *READING, "constraint"})
-"""Options that make another question."""
 
 Finding = dict[str, Any]
 """A row of the table of `verify`."""
@@ -331,7 +327,7 @@ class _Inputs:
 def question_in(identity: str) -> str:
     """Return the identity of a question, whatever the options of the search."""
     system, question, options = json.loads(identity)
-    meant = {name: value for name, value in options.items() if name in _MEANING}
+    meant = {name: value for name, value in options.items() if name in QUESTION_OPTIONS}
     return json.dumps([system, question, meant], sort_keys=True)
 
 

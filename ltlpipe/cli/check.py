@@ -171,11 +171,9 @@ def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
 
     Only options that say which runs count, and that are not their defaults.
     """
-    from ltlpipe.question.given_options import READING
-    from ltlpipe.verdict.confirmation import RUN_OPTIONS
+    from ltlpipe.question.given_options import QUESTION_OPTIONS
 
-    named = (*RUN_OPTIONS, *READING, "constraint")
-    told = {n: v for n, v in options.differing().items() if n in named}
+    told = {n: v for n, v in options.differing().items() if n in QUESTION_OPTIONS}
     return told if automaton is None else told | {"automaton": automaton}
 
 

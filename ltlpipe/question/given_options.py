@@ -45,6 +45,15 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
 READING = ("format", "alphabet")
 """Options about files: they have no effect on a system in memory."""
 
+RUN_OPTIONS = (
+    *("deadlock", "fairness", "fair_sets", "network_acceptance"),
+    *("semantics", "unknown"),
+)
+"""Options that determine the runs of a system, which of them count, and their words."""
+
+QUESTION_OPTIONS = (*RUN_OPTIONS, *READING, "constraint")
+"""Options that make another question: answers under two of their values may differ."""
+
 
 def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for reading a system."""

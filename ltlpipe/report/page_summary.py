@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.batch.agreement import Agreement
 from ltlpipe.batch.disagreements import disagreements
 from ltlpipe.batch.table import VERDICTS, from_frame
+from ltlpipe.question.given_options import QUESTION_OPTIONS
+from ltlpipe.question.options import OLD_NAMES
 from ltlpipe.report.page_data import TITLES, number
 from ltlpipe.report.plots.configurations import OPTION
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
@@ -27,9 +29,6 @@ MOST_CONTRADICTIONS = 200
 
 MOST_ANSWERS = 50
 """Answers to one of them that are listed."""
-
-MEANING = ("semantics", "deadlock", "accepting", "fairness", "fair_sets", "visible")
-"""Options that change the question: answers under two of their values may differ."""
 
 _SETTING = (
     *("ltlpipe_version", "spot_version", "host_cores"),
@@ -171,8 +170,8 @@ def agreement(frame: pd.DataFrame) -> Agreement:
 def contradictions(source: Source) -> tuple[list[Contradiction], int]:
     """Return the first questions that have two answers, and how many there are.
 
-    Configurations that differ in an option of `MEANING` ask two questions.  Of each
-    question `MOST_ANSWERS` are returned, the two verdicts in turn.
+    Configurations that differ in an option of `QUESTION_OPTIONS` ask two questions.  Of
+    each question `MOST_ANSWERS` are returned, the two verdicts in turn.
     """
     own = ["system", "formula", "formula_id", "verdict", "configuration"]
     others = ["emptiness", "automaton", "seed", "reason"]
@@ -223,4 +222,10 @@ def _meaning(configuration: object) -> str:
     if not isinstance(configuration, str):
         return ""
     options = OPTION.split(configuration)
-    return " ".join(text for text in options if text.partition("=")[0] in MEANING)
+    names = [text.partition("=")[0] for text in options]
+    current = [OLD_NAMES.get(name, name) for name in names]
+    return " ".join(
+        text
+        for text, name in zip(options, current, strict=True)
+        if name in QUESTION_OPTIONS
+    )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ltlpipe.question.answer import Run
+from ltlpipe.question.given_options import RUN_OPTIONS
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import UnsupportedError, silenced
@@ -35,12 +36,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
-
-RUN_OPTIONS = (
-    *("deadlock", "fairness", "fair_sets", "network_acceptance"),
-    *("semantics", "unknown"),
-)
-"""Options that determine the runs of a system, which of them count, and their words."""
 
 MOST_ALIKE = 1_000
 """States that the same names may lead to."""

@@ -133,7 +133,11 @@ def test_a_contradiction_from_other_contents(system, tmp_path):
         ("deadlock=ignore seed=1", "deadlock=stutter seed=1", 0),
         ("fair_sets=a b;c fairness=weak", "fair_sets=a d;c fairness=weak", 0),
         ("fair_sets=a fairness=weak", "fair_sets=a fairness=weak seed=3", 1),
-        ("accepting=each", "default", 0),
+        ("network_acceptance=each", "default", 0),
+        ("accepting=each", "default", 0),  # its name in stores of earlier versions
+        ("constraint=first.hoa", "constraint=second.hoa", 0),
+        ("alphabet=declared", "default", 0),
+        ("visible=a", "visible=a;b", 1),  # which reductions it allows is decided
     ],
 )
 def test_only_the_same_question_can_be_contradicted(one, other, n_found):
