@@ -39,7 +39,7 @@ versions: setup ## the quick tests with the lowest and the newest dependencies
 audit: setup ## known vulnerabilities of the dependencies
 	@scripts/audit
 
-bench: ## regenerate results/ (more than an hour)
+bench: ## regenerate results/ (twelve hours or so)
 	@scripts/setup
 	@scripts/setup-optional
 	@scripts/bench

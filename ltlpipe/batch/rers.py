@@ -51,7 +51,7 @@ class Effort:
     """What a problem has cost."""
 
     components: int | None = None  # of its system; None if it could not be read
-    seconds: float = 0.0  # wall-clock time for all formulas so far
+    seconds: float = 0.0  # wall-clock times of all tasks so far, added
     decided: int = 0  # formulas that hold or are violated
     total: int = 0
     agreement: Agreement = field(default_factory=Agreement)  # with solutions
