@@ -14,7 +14,7 @@ from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.given_options import manner_of, of_question, understood
+from ltlpipe.question.given_options import limits_of, manner_of, of_question
 from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeError,
@@ -269,7 +269,7 @@ def answer(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LtlpipeWarning)
         try:
-            _, limits = understood(merged)
+            limits = limits_of(merged)
             try:
                 reading: dict[str, Any] = {"limits": limits, "progress": progress}
                 system = systems.system(task, expected, **reading, **manner_of(merged))

@@ -45,6 +45,8 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
 READING = ("format", "alphabet")
 """Options about files: they have no effect on a system in memory."""
 
+_LIMITS = ("timeout", "cpu_time", "memory", "max_states")
+
 RUN_OPTIONS = (
     *("deadlock", "fairness", "fair_sets", "network_acceptance"),
     *("semantics", "unknown"),
@@ -63,6 +65,17 @@ def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def of_question(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the other options, for a system that has been read."""
     return {name: value for name, value in given.items() if name not in READING}
+
+
+def limits_of(given: Mapping[str, Any]) -> Limits:
+    """Return the limits among options.
+
+    Raises
+    ------
+    UnsupportedError
+        One is no limit.
+    """
+    return Options(**{name: given[name] for name in _LIMITS if name in given}).limits
 
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
