@@ -92,10 +92,8 @@ class _Unread(NamedTuple):
     reason: str
     limits: Limits
 
-    def allows_more(self, limits: Limits | None) -> bool:
+    def allows_more(self, limits: Limits) -> bool:
         """Whether other limits are further than the one that was hit."""
-        if limits is None:
-            return True
         limit = _LIMIT_OF[self.reason]
         before, now = limit(self.limits), limit(limits)
         return now is None or (before is not None and now > before)
@@ -120,10 +118,10 @@ class Systems:
     def system(
         self,
         task: Task,
-        expected: Expected | None = None,
+        expected: Expected | None,
         *,
-        limits: Limits | None = None,
-        progress: _Observer = None,
+        limits: Limits,
+        progress: _Observer,
         **manner: Any,
     ) -> System:
         """Return the system of a task, if it has not changed since the run began.
@@ -185,7 +183,7 @@ class Systems:
         files: tuple[str, ...],
         digest: tuple[str, ...],
         job: Job[System],
-        limits: Limits | None,
+        limits: Limits,
         progress: _Observer,
     ) -> _Kept:
         try:
@@ -193,7 +191,7 @@ class Systems:
         except LtlpipeError as error:
             return error
         except StoppedError as stopped:
-            if stopped.reason == INTERRUPTED or limits is None:
+            if stopped.reason == INTERRUPTED:
                 raise
             return _Unread(stopped.reason, limits)
         if Digests().system(files) != digest:  # another process is writing it
@@ -203,10 +201,10 @@ class Systems:
     def question(
         self,
         task: Task,
-        expected: Expected | None = None,
+        expected: Expected | None,
         *,
-        limits: Limits | None = None,
-        progress: _Observer = None,
+        limits: Limits,
+        progress: _Observer,
     ) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
 
@@ -279,6 +277,7 @@ def answer(
             except StoppedError as stopped:
                 verdict = not_read(task.system_name, stopped.reason)
                 row = failed_row(task.system_name, task.formula, stopped)
+                row |= {"reason": stopped.reason, "message": _UNREAD}
             else:
                 began()
                 in_file = isinstance(task.system, tuple)
@@ -332,13 +331,11 @@ def failed_row(
         "formula": text,
         "verdict": UNKNOWN,
         "reason": _reason_of(error),
-        "message": _UNREAD if isinstance(error, StoppedError) else str(error),
+        "message": str(error),
     }
 
 
 def _reason_of(error: Exception) -> str:
-    if isinstance(error, StoppedError):
-        return error.reason
     if isinstance(error, UnsupportedError):
         return UNSUPPORTED
     if isinstance(error, LtlpipeError):

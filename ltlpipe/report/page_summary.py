@@ -221,11 +221,9 @@ def _meaning(configuration: object) -> str:
     """Return the part of a configuration that belongs to the question."""
     if not isinstance(configuration, str):
         return ""
-    options = OPTION.split(configuration)
-    names = [text.partition("=")[0] for text in options]
-    current = [OLD_NAMES.get(name, name) for name in names]
-    return " ".join(
-        text
-        for text, name in zip(options, current, strict=True)
-        if name in QUESTION_OPTIONS
-    )
+    asked = []
+    for text in OPTION.split(configuration):
+        name = text.partition("=")[0]
+        if OLD_NAMES.get(name, name) in QUESTION_OPTIONS:
+            asked.append(text)
+    return " ".join(asked)
