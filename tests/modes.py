@@ -18,10 +18,9 @@ INTERPRETED = {"NUMBA_DISABLE_JIT": "1"}
 def checked():
     """The environment in which kernels check their bounds.
 
-    Their machine code is kept apart from the unchecked one, beside it: the folder's
-    name has the hash of the sources, so that all tests share what one of them has
-    compiled.  Bounds are checked whatever LLVM makes of the code; with fewer of its
-    passes kernels compile in three quarters of the time.
+    Their machine code is kept apart from the unchecked one, beside it, so that all
+    tests share what one of them has compiled.  Bounds are checked whatever LLVM makes
+    of the code; with fewer of its passes kernels compile in three quarters of the time.
     """
     return {
         "NUMBA_BOUNDSCHECK": "1",

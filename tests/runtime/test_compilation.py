@@ -124,7 +124,7 @@ def test_two_processes_at_once_compile_once(tmp_path):
 
 @pytest.mark.thorough("starts, watches or kills other processes")
 def test_another_copy_of_the_sources_finds_what_one_has_compiled(tmp_path):
-    """Elsewhere and newer; other sources compile anew."""
+    """Elsewhere and newer, with other comments and lines; other code compiles anew."""
     hidden = shutil.ignore_patterns("__pycache__")
     cache, copy = tmp_path / "cache", tmp_path / "copy"
     shutil.copytree(ROOT / "ltlpipe", copy / "ltlpipe", ignore=hidden)
@@ -133,9 +133,14 @@ def test_another_copy_of_the_sources_finds_what_one_has_compiled(tmp_path):
     assert told(begun(AS_WORKERS_DO, cache))[0] > 0
     assert told(begun(AS_WORKERS_DO, cache, copy))[0] == 0
 
-    with (copy / "ltlpipe" / "search" / "store.py").open("a") as store:
-        store.write("# changed\n")
+    changed = copy / "ltlpipe" / "search" / "powerset" / "inclusion_checks.py"
+    text = changed.read_text()
+    changed.write_text("# a comment\n" + text + "\n\ndef unused():\n    pass\n")
+    assert told(begun(AS_WORKERS_DO, cache, copy))[0] == 0
+    body = text.partition("def rehash(")[2].partition("for ")[2]
+    changed.write_text(text.replace(body, body.replace("0", "1", 1)))
     assert told(begun(AS_WORKERS_DO, cache, copy))[0] > 0
+    assert told(begun(AS_WORKERS_DO, cache))[0] == 0
 
 
 def test_a_closed_job_leaves_the_compiler_at_work():

@@ -174,12 +174,9 @@ def _is_stored(stored: Any, kinds: Any, target: Any) -> bool:
 
 
 def _pointer_is_stored(function: Callable[..., int], signature: Any) -> bool:
-    from numba.core import ccallback, sigutils
+    from ltlpipe.runtime.kernels.jit import callback
 
-    tools: Any = sigutils
-    kinds = tools.normalize_signature(signature)
-    compiled: Any = ccallback.CFunc(function, kinds, locals={}, options={})
-    compiled.enable_caching()
+    compiled = callback(function, signature)
     target = compiled._targetdescr.target_context
     return _is_stored(compiled._cache, compiled._sig, target)
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import caching, cgutils
+from numba.core import caching, ccallback, cgutils, sigutils
 from numba.extending import intrinsic
 
-from ltlpipe.runtime.kernels.cache import cache_folder
+from ltlpipe.runtime.kernels.cache import cache_folder, remove_unused
+from ltlpipe.runtime.kernels.keys import kernel_key, type_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,37 +26,71 @@ _config: Any = numba.config
 _config.CACHE_DIR = str(cache_folder())
 
 _PACKAGE = Path(__file__).parents[2]
-_caching: Any = caching  # its classes had an underscore before Numba 0.62
-_AnyCopy: Any = (
-    getattr(caching, "UserProvidedCacheLocator", None)
-    or _caching._UserProvidedCacheLocator
-)
-_locators: Any = getattr(caching, "CacheImpl", None) or _caching._CacheImpl
+_caching: Any = caching
+_sigutils: Any = sigutils
 
 
-class _ByPlaceInPackage(_AnyCopy):  # type: ignore[misc]
+class _ByPlaceInPackage(_caching.UserProvidedCacheLocator):  # type: ignore[misc]
     """Keeps the machine code of a kernel under the kernel's place in the package.
 
-    Numba has the place on disk instead, so that a second copy of the same sources,
-    in another clone or environment, would compile every kernel anew.  Which sources
-    they are is said by the name of the folder above (`cache_folder`).
+    Numba has the place on disk instead, and lines and times of files, so that a second
+    copy of the same sources, or one with a comment more, would compile every kernel
+    anew.  Which version of a kernel it is the key says (`_KernelCache`).
     """
 
     def get_source_stamp(self) -> str:
-        return cache_folder().name
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return "kernel"
 
     @classmethod
+    @cache
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        return ".".join(Path(py_file).relative_to(_PACKAGE).with_suffix("").parts)
+        file = Path(py_file)
+        # Generated ones have names that are hashes of their sources.
+        for folder in (_PACKAGE, cache_folder()):
+            if file.is_relative_to(folder):
+                return ".".join(file.relative_to(folder).with_suffix("").parts)
+        return str(super().get_suitable_cache_subpath(py_file))
 
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> Any:
-        if not Path(py_file).is_relative_to(_PACKAGE):
-            return None
-        return super().from_function(py_func, py_file)
+
+class _KernelImpl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_ByPlaceInPackage,)
 
 
-_locators._locator_classes.insert(0, _ByPlaceInPackage)
+class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
+    """Machine code under the key of its kernel (`ltlpipe.runtime.kernels.keys`).
+
+    Versions of a kernel lie side by side: a branch that is checked out, or a second
+    clone, compiles what differs and finds the rest.
+    """
+
+    _impl_class = _KernelImpl
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        super().__init__(function)
+        self._options = str(sorted(options.items()))
+
+    def _index_key(self, sig: Any, codegen: Any) -> str:
+        """Return a text, so that reading an index imports nothing that has gone."""
+        _, processor, _ = super()._index_key(sig, codegen)
+        settings = (self._options, _config.OPT, _config.BOUNDSCHECK, processor)
+        closure = kernel_key(self._py_func)
+        return f"{closure} {type(sig).__name__} {sig} {type_key(sig)} {settings}"
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        super().save_overload(sig, data)
+        remove_unused()
+
+
+def _kept(compiler: Any, function: Any) -> Any:
+    """Have a compiler keep its machine code, if it is of a function with a file."""
+    if not INTERPRETED and Path(function.__code__.co_filename).is_file():
+        options = getattr(compiler, "targetoptions", _FLAGS)
+        compiler._cache = _KernelCache(function, options)
+    return compiler
+
 
 INTERPRETED = bool(_config.DISABLE_JIT)
 """Whether kernels run as plain Python (``NUMBA_DISABLE_JIT=1``)."""
@@ -63,8 +98,16 @@ INTERPRETED = bool(_config.DISABLE_JIT)
 # Reference counts of the arrays in a tuple cost more than the work on them, and
 # kernels own none: without Numba's runtime (`_nrt`) they are not counted, and a
 # kernel that tried to allocate would not compile.
-njit: Any = partial(numba.njit, cache=True, nogil=True, error_model="numpy", _nrt=False)
-"""Compiles a kernel that Python calls."""
+_FLAGS = {"error_model": "numpy", "_nrt": False}
+
+
+def njit(function: Any = None, **flags: Any) -> Any:
+    """Make a kernel that Python calls."""
+    if function is None:
+        return partial(njit, **flags)
+    untyped: Any = numba
+    return _kept(untyped.njit(nogil=True, **_FLAGS, **flags)(function), function)
+
 
 # Parts of kernels are never called from Python: without wrappers they compile in a
 # fraction of the time (and a call from Python would crash).
@@ -88,9 +131,7 @@ called: Any = _part
 For parts that do so much that copying their arguments does not count.
 """
 
-_untyped: Any = numba
 _types: Any = types
-_cfunc: Any = partial(_untyped.cfunc, cache=True, error_model="numpy", _nrt=False)
 
 EXPAND_SIGNATURE = types.int64(
     types.int64[::1],  # ints
@@ -154,7 +195,16 @@ def pointer(function: Callable[..., int], signature: Any) -> Any:
     """
     if INTERPRETED:
         return function
-    return _Pointer(_cfunc(signature)(function), signature)
+    compiled = callback(function, signature)
+    compiled.compile()
+    return _Pointer(compiled, signature)
+
+
+def callback(function: Callable[..., int], signature: Any) -> Any:
+    """Return what compiles a function that is called by its address."""
+    kinds = _sigutils.normalize_signature(signature)
+    made: Any = ccallback.CFunc(function, kinds, locals={}, options=_FLAGS)
+    return _kept(made, function)
 
 
 def expand_pointer(function: Callable[..., int]) -> Any:
