@@ -175,7 +175,8 @@ def main() -> None:
             if time.monotonic() > end:
                 break
             _measure(question, arguments.timeout, table)
-    record.write(arguments.out / "lassos_summary.csv", summarised(record.resume(table)))
+    rows = record.resume(table)
+    record.write(arguments.out / "lassos_summary.csv", summarised(rows), of=rows)
 
 
 def _measure(question: Question, timeout: float, table: Path) -> None:

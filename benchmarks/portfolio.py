@@ -258,12 +258,13 @@ def _median(values: list[float]) -> float | None:
 
 def conclude(path: Path, limits: Limits) -> int:
     """Write and print the summary; return the exit code."""
-    table = by_question(known(path, limits))
+    rows = known(path, limits)
+    table = by_question(rows)
     if not table:
         print("no question has been measured with these limits")
         return 0
     lines = summary(table)
-    record.write(path.with_name("portfolio_summary.csv"), lines)
+    record.write(path.with_name("portfolio_summary.csv"), lines, of=rows)
     for line in lines:
         print(*(f"{column} {value}" for column, value in line.items()), sep=", ")
     for name in missed(table):

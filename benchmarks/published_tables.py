@@ -15,12 +15,14 @@ Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Sec. 5.
     verdicts and sizes beside the published ones, states per second.
 
 Means are over the tasks that all ways of a table (translator and kind of check)
-decided with that number of workers; `tasks` says how many.  Of these, the published
-means are over those for which the published runs of all ways are known
-(`published_tasks`): they are made from ``published.csv``, not read from the printed
-tables, and have times of 16 cores.  Sizes are those of the search with the fewest
-workers; of products, they are over the tasks that hold: only these are searched whole.
-Published products of TGRAs count a state once for each pair.
+decided with that number of workers; `tasks` says how many.  Published means are made
+from ``published.csv``, not read from the printed tables, and have times of 16 cores.
+They are over the tasks for which the published runs of all ways are known, and our own
+means of the same tasks stand beside them: `published_tasks` and `same_seconds` of
+times.  Sizes are those of the search with the fewest workers; of products, they are
+over the tasks that hold, as only these are searched whole, and whose published sizes
+are known: `states_tasks` and `transitions_tasks`.  Where no size is published, they are
+over all that hold.  Published products of TGRAs count a state once for each pair.
 """
 
 from __future__ import annotations
@@ -54,12 +56,18 @@ TASK = ["experiment", "model", "task"]
 WAY = ["translator", "kind"]
 PUBLISHED = ("published_seconds", "published_states", "published_transitions")
 PRODUCTS = ("product_states", "product_transitions")
-MEANS = ("search_seconds", "automaton_states", *PRODUCTS, *PUBLISHED)
+COUNTS = ("states_tasks", "transitions_tasks")
+MEANS = ("search_seconds", "same_seconds", "automaton_states", *PRODUCTS, *PUBLISHED)
 TIMES = (
     *("search_seconds", "to_tgba"),
-    *("published_tasks", "published_seconds", "published_to_tgba"),
+    *("published_tasks", "same_seconds", "same_to_tgba"),
+    *("published_seconds", "published_to_tgba"),
 )
-SIZES = ("automaton_states", "pairs", *PRODUCTS, *PUBLISHED[1:], "fin_share")
+SIZES = (
+    *("automaton_states", "pairs", "fin_share"),
+    *("states_tasks", "product_states", "published_states"),
+    *("transitions_tasks", "product_transitions", "published_transitions"),
+)
 FEWEST = 0.01
 """Published seconds have two digits behind the point."""
 
@@ -101,7 +109,7 @@ def write(
     tables["published_summary"] = list(agreement(runs))
     for name, rows in tables.items():
         if rows:
-            record.write(out / f"{name}.csv", rows)
+            record.write(out / f"{name}.csv", rows, of=runs.to_dict("records"))
     return tables
 
 
@@ -223,15 +231,28 @@ def means(rows: pd.DataFrame, columns: Sequence[str]) -> list[Row]:
 
 
 def _comparable(ways: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows; a figure that some way of a task lacks is removed from all."""
+    """Return the rows; a figure that some way of a task lacks is removed from all.
+
+    So is a size of ours where the published one is missing, and the reverse, unless no
+    size is published.
+    """
     ways = ways.copy()
     n_ways = ways["automaton"].nunique()
     task = [ways["system"], ways["formula"]]
     for column in (*PRODUCTS, *PUBLISHED):
         known = ways[column].groupby(task).transform("count") == n_ways
         ways[column] = ways[column].where(known)
+    for own, published in zip(PRODUCTS, PUBLISHED[1:], strict=True):
+        if ways[published].notna().any():
+            both = ways[own].notna() & ways[published].notna()
+            ways[own], ways[published] = (
+                ways[own].where(both),
+                ways[published].where(both),
+            )
     decided = ways["verdict"].ne(UNKNOWN).groupby(task).transform("sum") == n_ways
+    ways["counted"] = decided
     ways["published_run"] = decided & ways["published_seconds"].notna()
+    ways["same_seconds"] = ways["search_seconds"].where(ways["published_run"])
     return ways
 
 
@@ -245,13 +266,18 @@ def _with_ratios(ways: pd.DataFrame) -> Iterator[Row]:
     }
     for row in table:
         of_tgba = reference.get(row["verdict"], {})
-        some = ways[ways["automaton"].eq(row["automaton"]) & ways["published_run"]]
+        some = ways[ways["automaton"].eq(row["automaton"]) & ways["counted"]]
         if row["verdict"] != "all":
             some = some[some["verdict"] == row["verdict"]]
+        counts = {
+            n: int(some[c].count()) for n, c in zip(COUNTS, PRODUCTS, strict=True)
+        }
         yield row | {
             **dict(zip(WAY, row["automaton"].split(), strict=True)),
-            "published_tasks": len(some),
+            **counts,
+            "published_tasks": int(some["published_run"].sum()),
             "to_tgba": _ratio(row, of_tgba, "search_seconds"),
+            "same_to_tgba": _ratio(row, of_tgba, "same_seconds"),
             "published_to_tgba": _ratio(row, of_tgba, "published_seconds"),
         }
 

@@ -314,8 +314,9 @@ def main() -> None:
             question = max(large, key=lambda q: states[q.name])
             rows = scaling(question, arguments.runs, arguments.timeout)
             record.write(scaled, [*rows])
-    summary = [*summarised(record.resume(table))]
-    record.write(arguments.out / "workers_summary.csv", summary)
+    rows = record.resume(table)
+    summary = [*summarised(rows)]
+    record.write(arguments.out / "workers_summary.csv", summary, of=rows)
     draw(summary, record.resume(scaled), arguments.out / "workers.svg")
 
 

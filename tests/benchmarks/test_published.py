@@ -17,6 +17,7 @@ from benchmarks.published_figures import automata, panels_of, plotted
 from benchmarks.published_products import explored
 from benchmarks.published_sample import Choice, balanced, interleaved, trials
 from benchmarks.published_tables import (
+    SIZES,
     TIMES,
     agreement,
     averaged,
@@ -315,7 +316,36 @@ def test_published_means_are_over_what_is_published_of_all():
     row = found[0, "all", "tgba"]
     assert (row["tasks"], row["published_tasks"]) == (2, 1)
     assert row["search_seconds"] == pytest.approx(2.0)
+    assert row["same_seconds"] == pytest.approx(1.0)
     assert row["published_seconds"] == pytest.approx(2.0)
+    assert found[0, "all", "rabin"]["same_to_tgba"] == pytest.approx(4.0)
+
+
+def test_sizes_are_of_the_same_tasks():
+    """Three products were searched whole; the sizes of one of them are published."""
+    rows = [
+        row_of(
+            task,
+            name,
+            1.0,
+            states=states,
+            published_states=None if task else 2.0 * states,
+        )
+        for task, states in ((0, 1000), (1, 10), (2, 10))
+        for name in ("tgba", "rabin")
+    ]
+    found = means_by_way(rows, SIZES)
+    row = found[0, "all", "tgba"]
+    assert row["states_tasks"] == 1 < row["tasks"]
+    assert row["product_states"] == pytest.approx(1000)
+    assert row["published_states"] == pytest.approx(2000)
+
+    for row in rows:
+        row["published_states"] = None
+    row = means_by_way(rows, SIZES)[0, "all", "tgba"]
+    assert row["states_tasks"] == 3
+    assert row["product_states"] == pytest.approx(10 ** (5 / 3), rel=1e-3)
+    assert row["published_states"] is None
 
 
 def test_products_are_those_that_were_searched_whole():

@@ -1,0 +1,103 @@
+"""Which code each table of results measures, and whether it has changed since.
+
+A row of a table has a hash of the rooms and modules that it measures, comments,
+docstrings and layout apart.  A table is older than what it measures if a row has
+another hash, or none: then its figures may not be those of today.
+
+    python -m benchmarks.measured_code
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import hashlib
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+
+SEARCHES = ("runtime/kernels", "automata", "systems", "search")
+ANSWERS = (*SEARCHES, "reduction", "question", "strategies", "verdict")
+ALL = ("",)
+
+_TABLES = {
+    SEARCHES: """
+        acceptance acceptance_aims acceptance_summary bitstate emptiness explore
+        fin_removal flatness interface kripke memory published_products published_runs
+        published_summary published_table4 published_table5 published_table6
+        published_table7 published_workers table1 workers workers_scaling
+        workers_summary
+    """,
+    ANSWERS: """
+        coloured components decoupled_ltl decoupled_random decoupled_scaling lassos
+        lassos_summary merging model_por populations por portfolio portfolio_summary
+        rers rers_ways symmetry_twelve table1_symmetry
+    """,
+    (*ANSWERS, "runtime"): "limits",
+    (*ANSWERS, "certificates"): "certificates",
+    ("logic", "automata", "batch/analyzing.py"): "analyze analyze_published patterns",
+}
+
+MEASURED = {table: places for places, some in _TABLES.items() for table in some.split()}
+"""Folders and modules of the package by table; other tables measure all of it."""
+
+
+def code_of(table: str, package: Path = ROOT / "ltlpipe") -> str:
+    """Return a hash (12 hexadecimal digits) of the code that a table measures.
+
+    Parameters
+    ----------
+    table : str
+        Its file's name without the suffix.
+    package : path, optional
+        The sources.
+    """
+    return _code_of(MEASURED.get(table, ALL), package)
+
+
+@cache
+def _code_of(places: tuple[str, ...], package: Path) -> str:
+    digest = hashlib.sha256()
+    for place in places:
+        root = package / place
+        if not root.exists():
+            raise FileNotFoundError(f"{root}, which a table measures")
+        for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
+            digest.update(str(path.relative_to(package)).encode())
+            digest.update(_code(path).encode())
+    return digest.hexdigest()[:12]
+
+
+@cache
+def _code(path: Path) -> str:
+    """Return a module without comments, docstrings and layout."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            node.body[:1] = [] if node.body[1:] else [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def is_current(path: Path) -> bool:
+    """Whether all rows of a table were measured with the code of today."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        found = {row.get("code") for row in csv.DictReader(stream)}
+    return found == {code_of(path.stem)}
+
+
+def main() -> None:
+    """Name the tables that are older than what they measure."""
+    tables = sorted(RESULTS.glob("*.csv"))
+    old = [path.stem for path in tables if not is_current(path)]
+    if old:
+        print(
+            f"warning: {len(old)} of {len(tables)} tables in results/ are older than "
+            f"the code that they measure: {', '.join(old)}"
+        )
+
+
+if __name__ == "__main__":
+    main()
