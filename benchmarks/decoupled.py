@@ -6,9 +6,10 @@ omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6.  Three parts:
 ``scaling``
     its Fig. 10: philosophers and the ring with growing numbers of components, none
     with an accepting run; decoupled search, explicit ``se05`` (nothing else helps:
-    ample sets do not apply to the acceptance of components), and Spin with its
-    partial-order reduction, each until it first hits a limit.  Medians of several
-    runs, to ``decoupled_scaling.csv``.
+    ample sets do not apply to the acceptance of components), Spin with its
+    partial-order reduction, and Cunf where it is installed (`benchmarks.cunf`), each
+    until it first hits a limit.  Medians of several runs, to
+    ``decoupled_scaling.csv``.
 ``random``
     its Figs. 11 and 12 (`benchmarks.decoupled_random`), to ``decoupled_random.csv``.
 ``ltl``
@@ -41,8 +42,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks import decoupled_random, por, record, spin
-from benchmarks.tasks import SPIN, Limits, Options, Task, answers, medians, ours
+from benchmarks import cunf, decoupled_random, por, record, spin
+from benchmarks.tasks import CUNF, SPIN, Limits, Options, Task, answers, medians, ours
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
@@ -56,6 +57,7 @@ SCALING: dict[str, Options] = {
     "decoupled": {"reduce": "decoupled"},
     "se05": {"emptiness": "se05", "reduce": "none"},
     "spin": SPIN,
+    "cunf": CUNF,
 }
 LTL: dict[str, Options] = {
     "none": {"reduce": "none"},
@@ -65,7 +67,7 @@ LTL: dict[str, Options] = {
     "decoupled-ndfs": {"reduce": "alphabet,decoupled", "emptiness": "decoupled-ndfs"},
     "auto": {},
 }
-PHILOSOPHERS = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]
+PHILOSOPHERS = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 20, 30, 50]
 RING = [3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 20, 30, 50, 75, 100, 150, 200]
 SLOW = 5.0  # seconds of a task that is measured once
 
@@ -193,7 +195,7 @@ def checked(
             flush=True,
         )
         question = f"{row['system']}-{row['family']}", row["formula"]
-        if row["verdict"] != "unknown":
+        if row["verdict"] not in ("unknown", cunf.COMPLETE):
             verdict = seen.setdefault(question, row["verdict"])
             if verdict != row["verdict"]:
                 disagreeing.append(f"{question}: {row['way']} says {row['verdict']}")
@@ -204,7 +206,7 @@ def warm(cases: Iterator[Case], ways: dict[str, Options]) -> None:
     """Compile here what the workers' tasks are not to wait for."""
     for case in cases:
         for options in ways.values():
-            if options is not SPIN:
+            if options is not SPIN and options is not CUNF:
                 ours(Task(case.make, case.formula, options, Limits(60.0, 1024)))
 
 
@@ -241,7 +243,8 @@ def main() -> None:
     limits = Limits(chosen.timeout, chosen.memory)
     disagreeing: list[str] = []
     if "scaling" in chosen.part:
-        ways = {w: o for w, o in SCALING.items() if chosen.spin or o is not SPIN}
+        missing = [SPIN] * (not chosen.spin) + [CUNF] * (not cunf.available())
+        ways = {w: o for w, o in SCALING.items() if all(o is not m for m in missing)}
         warm(scaling_cases(2), ways)
         cases = scaling_cases(2 if chosen.quick else None)
         rows = checked(grown(cases, ways, limits, chosen.runs), disagreeing)

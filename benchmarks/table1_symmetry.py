@@ -6,7 +6,8 @@ Inclusion Tests", technical report 2006/003, LIP6, Sec. 7.  Two parts:
 ``table``
     symmetric nets (clients with priorities, clients and servers, peers) and networks
     (clients and their server, the dispatcher) in growing sizes, each with its 50
-    formulas: the plain product,
+    formulas, and PolyORB, the paper's PO, from the Model Checking Contest, with
+    formulas of the contest: the plain product,
     searched by `couvreur99` without any reduction (SP+TEC), its quotient by the
     stabiliser of what the formula names (of nets by all automorphisms that keep the
     formula), searched by the same (QP+TEC), and the symbolic product, searched by
@@ -43,8 +44,11 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import re
 import statistics
+import tarfile
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,7 +57,7 @@ import spot
 
 from benchmarks import record, symmetric_states
 from benchmarks.tasks import medians, significant
-from ltlpipe import check
+from ltlpipe import check, load
 from ltlpipe.families.client_server import client_server
 from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.families.priorities import priorities
@@ -86,6 +90,7 @@ PRIORITIES = [2, 3, 4, 5, 6, 7, 8]
 COLOURED_CLIENTS = [2, 3, 4, 5, 6, 7, 8]
 PEERS = [3, 4, 5, 6]
 CLIENTS = [3, 4, 5, 6]
+POLYORB = ["S02J04T06"]
 DISPATCHERS = ["3,2", "3,3", "4,2", "4,3"]
 MOST = 12  # clients
 SLOW = 1.0  # seconds of a question that is measured once
@@ -133,6 +138,28 @@ def peers_of(n: int) -> Size:
     formulas = read_formulas(FORMULAS / "coloured-peers.ltl")
     make = partial(_symmetric, coloured_peers, n)
     return Size("coloured-peers", str(n), make, formulas, "automorphisms")
+
+
+def polyorb_of(instance: str, archive: Path) -> Size:
+    """Return a net of PolyORB with the contest's formulas about what is fireable.
+
+    Parameters
+    ----------
+    instance : str
+        Such as "S02J04T06".
+    archive : path
+        ``dev.tar.gz`` of the contest's instances.
+    """
+    name = f"PolyORBLF-COL-{instance}"
+    folder = Path(tempfile.mkdtemp())
+    with tarfile.open(archive) as files:
+        for file in ("model.pnml", "LTLFireability.xml"):
+            content = files.extractfile(f"dev/{name}/{file}")
+            assert content is not None
+            (folder / file).write_bytes(content.read())
+    formulas = read_formulas(folder / "LTLFireability.xml")
+    make = partial(load, folder / "model.pnml")
+    return Size("polyorb", instance, make, formulas, "automorphisms")
 
 
 def _symmetric(family: Callable[..., ColouredNet], *sizes: int) -> SymmetricNet:
@@ -339,7 +366,8 @@ def aims(table: list[Row]) -> Iterator[str]:
         more = [way for way in SETS if float(rows[way]["states"]) > orbits]
         if more:
             yield f"{what}: more sets than orbits: {', '.join(more)}"
-        if product == "empty" and int(size.split(",")[0]) >= AIM_FROM:
+        grows = size.split(",")[0].isdecimal()
+        if product == "empty" and grows and int(size.split(",")[0]) >= AIM_FROM:
             closed = rows["SSP+closed"]
             for column in ("states", "search_seconds"):
                 ratio = float(closed[column]) / float(rows["SSP+TEC"][column])
@@ -408,6 +436,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--peers", type=int, nargs="*", default=PEERS)
     parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
     parser.add_argument("--dispatchers", nargs="*", default=DISPATCHERS, help="n,m ...")
+    parser.add_argument("--polyorb", nargs="*", default=POLYORB, help="if at hand")
     parser.add_argument("--most", type=int, default=MOST, help="clients of `twelve`")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds per check")
     parser.add_argument("--runs", type=int, default=5)
@@ -418,7 +447,7 @@ def parsed() -> argparse.Namespace:
     if chosen.quick:
         chosen.clients, chosen.dispatchers = [3], ["3,2"]
         chosen.priorities, chosen.coloured_clients, chosen.peers = [3], [3], [3]
-        chosen.most, chosen.runs = 4, 1
+        chosen.most, chosen.runs, chosen.polyorb = 4, 1, []
     return chosen
 
 
@@ -430,6 +459,10 @@ def main() -> None:
     sizes += [peers_of(n) for n in chosen.peers]
     sizes += [client_server_of(n) for n in chosen.clients]
     sizes += [dispatcher_of(*map(int, nm.split(","))) for nm in chosen.dispatchers]
+    data = Path(os.environ.get("LTLPIPE_BENCHMARKS", "../shared/benchmarks"))
+    archive = data / "mcc2023" / "dev.tar.gz"
+    if archive.exists():
+        sizes += [polyorb_of(instance, archive) for instance in chosen.polyorb]
     for size in (coloured_clients_of(2), client_server_of(3)):
         for options in WAYS.values():  # compiles
             measured(size, size.formulas[0], options, chosen.timeout)

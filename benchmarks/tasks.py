@@ -1,6 +1,6 @@
 """Single measurements in processes of their own, with limits.
 
-A task is a question and a way to answer it: options of `ltlpipe.check`, or Spin.
+A task is a question and a way to answer it: options of `ltlpipe.check`, Spin, or Cunf.
 Its process is a copy of this one, so what has been compiled here is there, and it
 lives on from task to task until one crashes or does not end.
 """
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks import spin
+from benchmarks import cunf, spin
 from benchmarks.copies import bounded_map
 from ltlpipe import Network, UnsupportedError, check
 from ltlpipe.runtime.jobs import StoppedError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Options = dict[str, str]
 SPIN: Options = {}  # in place of the options of ltlpipe
+CUNF: Options = {}
 
 TOO_LATE = "budget"  # why a task was not begun
 GRACE = 120.0  # seconds beyond the limit: Spin's compiler, or extracting a lasso
@@ -118,7 +119,10 @@ def _answer(task: Task) -> Iterator[dict[str, Any]]:
     most = (2 * task.limits.memory_mib + SPARE_MIB) * MIB
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    yield _spins(task) if task.options is SPIN else ours(task)
+    if task.options is SPIN:
+        yield _spins(task)
+    else:
+        yield _cunfs(task) if task.options is CUNF else ours(task)
 
 
 def ours(task: Task) -> dict[str, Any]:
@@ -180,3 +184,17 @@ def _spins(task: Task) -> dict[str, Any]:
         "compile_seconds": significant(run["compile_seconds"]),
         "emptiness": "spin",
     }
+
+
+def _cunfs(task: Task) -> dict[str, Any]:
+    """Have Cunf unfold the network; `states` are the events of the prefix."""
+    limits = task.limits
+    with tempfile.TemporaryDirectory() as folder:
+        row = cunf.unfold(
+            task.make(),
+            workdir=Path(folder),
+            memory_mib=limits.memory_mib,
+            timeout=limits.timeout,
+        )
+    seconds = significant(row["seconds"])
+    return row | {"seconds": seconds, "states": row["events"], "emptiness": "cunf"}
