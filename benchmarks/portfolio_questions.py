@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks import cases
+from benchmarks import cases, coloured, populations
 from benchmarks.decoupled_random import COMPONENTS, RATIOS, SMALL, STATES
 from benchmarks.emptiness import philosophers_cases, ring_cases
 from ltlpipe import load
@@ -25,12 +25,15 @@ from ltlpipe.families.nets import dining, kanban, token_ring
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
+from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
 from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ltlpipe.systems.models import System
+    from ltlpipe.systems.pnml.coloured.net import ColouredNet
 
 FORMULAS = Path(__file__).parents[1] / "formulas"
 
@@ -115,6 +118,38 @@ def own() -> Iterator[Question]:
     yield from _of_file("dispatcher", partial(dispatcher, 4, 2), 6, "4,2")
     yield from _of_file("dispatcher", partial(dispatcher, 5, 3), 12, "5,3")
     yield from _nets()
+    yield from _populations()
+    yield from _coloured()
+
+
+def _populations() -> Iterator[Question]:
+    """Yield questions that only orbits and sets answer where agents are many."""
+    for family, about in populations.FAMILIES.items():
+        for n in about.sizes[1::3]:
+            make = partial(about.make, n)
+            yield Question("population", f"{family} {n}", make, about.formula, "holds")
+
+
+def _coloured() -> Iterator[Question]:
+    """Yield questions about symmetric nets, small and large."""
+    for family, about in coloured.FAMILIES.items():
+        for n in about.sizes[2:7:2]:
+            for formula in (about.common, about.named):
+                make = partial(coloured.made, family, n)
+                name = f"{family} {n}, {formula}"
+                yield Question("coloured", name, make, formula, "holds")
+    for name, net in (
+        ("coloured-client-server", partial(coloured_client_server, 6, 2)),
+        ("coloured-peers", partial(coloured_peers, 4)),
+    ):
+        for formula in read_formulas(FORMULAS / f"{name}.ltl")[::7]:
+            make = partial(_symmetric, net)
+            told = f"{name}, {formula.identifier}"
+            yield Question("coloured", told, make, formula.text)
+
+
+def _symmetric(net: Callable[[], ColouredNet]) -> SymmetricNet:
+    return SymmetricNet(net())
 
 
 def _case(make: Callable[[], cases.Case]) -> Question:
