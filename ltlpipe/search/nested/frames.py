@@ -23,7 +23,7 @@ from ltlpipe.search.growth import INT32
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.packed import planes_of, unpacked_flag
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.product import Setting, property_state, stutter
+from ltlpipe.search.product import Setting, property_state, system_steps
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
@@ -65,13 +65,17 @@ def pop_frame(registers):
 
 @inlined
 def is_accepting(expand, product, row):
-    """Decide whether the transitions that leave `row` carry all marks."""
+    """Decide whether the transitions that leave `row`, at least one, carry all marks.
+
+    The marks of a state are those of its steps, whatever the kind of system: the state
+    is expanded once more, which overwrites the product's buffers (not its `ids`).
+    """
     settings = product.settings
     full = np.uint32(settings[Setting.FULL])
     first = property_state(product, row) * settings[Setting.N_LETTERS]
     marks = product.edge_marks[product.first_edge[first]]
     if settings[Setting.SYSTEM_MARKS] > 0:
-        stutter(expand, product, row)
+        system_steps(expand, product, row)
         shift = np.uint32(settings[Setting.SYSTEM_SHIFT])
         marks |= product.system_marks[0] << shift
     return marks & full == full
@@ -124,10 +128,10 @@ class PathSearch(Search):
         ticks = Ticks(EXTRACTING, _ACCEPTS_WORK)
         for state in path[start:].tolist():
             if self._accepts(state):
-                break
+                return (yield from PathFinder(self).lasso_through(state))
             if ticks.over():
                 yield ticks.progress
-        return (yield from PathFinder(self).lasso_through(state))
+        raise AssertionError(f"{self.name}: no state of the cycle accepts")
 
     def _accepts(self, state: int) -> bool:
         problem = self.problem
