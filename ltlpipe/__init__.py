@@ -23,6 +23,7 @@ from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeError,
     LtlpipeWarning,
+    ReplayError,
     UnsupportedError,
 )
 
@@ -134,6 +135,7 @@ __all__ = [
     "Network",
     "Plan",
     "Progress",
+    "ReplayError",
     "RunStep",
     "Simulation",
     "SpotGraph",

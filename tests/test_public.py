@@ -17,6 +17,7 @@ from ltlpipe import (
     InputError,
     LtlpipeError,
     LtlpipeWarning,
+    ReplayError,
     UnsupportedError,
 )
 from ltlpipe.question.options import OPTIONS
@@ -29,6 +30,7 @@ CONTRACT = [
 ERRORS = {
     "input": InputError("found 1, expected 2", file="x.dot", line=3),
     "formula": FormulaError("wrong", formula="G é a", position=4, file="f.ltl", line=2),
+    "replay": ReplayError("the cycle does not close"),
     "unsupported": UnsupportedError("not in this version; use se05"),
     "any": LtlpipeError("something"),
 }
@@ -147,7 +149,7 @@ def test_options_are_parameters_of_check():
 
 def test_tree_of_errors():
     """One root to catch, and the kinds that are documented."""
-    kinds = {InputError, FormulaError, UnsupportedError}
+    kinds = {InputError, FormulaError, ReplayError, UnsupportedError}
 
     assert set(LtlpipeError.__subclasses__()) == kinds
     assert all(kind.__bases__ == (LtlpipeError,) for kind in kinds)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ltlpipe.automata.conditions import generalised_buchi, marks_in
 from ltlpipe.automata.hoa import parse_again
 
@@ -131,10 +133,11 @@ def encoded_graph(arrays: Any, graph: Any) -> dict[str, Any]:
     }
 
 
-def decoded_graph(told: dict[str, Any]) -> Any:
+def decoded_graph(told: dict[str, Any], number: np.ndarray | None = None) -> Any:
     """Return a graph of Spot that `encoded_graph` has been given.
 
-    Its edges have other numbers, its states the same ones.
+    Its states have the same numbers.  Edges are numbered from 1, or have the numbers
+    int32[m]; edges whose condition is false then have those left out.
     """
     import spot  # the first: it says where buddy is
 
@@ -143,22 +146,29 @@ def decoded_graph(told: dict[str, Any]) -> Any:
 
     carrier = parse_again(told["conditions"], spot.make_bdd_dict())
     conditions = {edge.dst - 1: edge.cond for edge in carrier.out(0)}
-    ends = zip(told["src"].tolist(), told["dst"].tolist(), strict=True)
-    if told["state_label"] is not None:
+    state_label = told["state_label"]
+    dead = 0 if state_label is None else int(state_label.argmin())
+    ends = [*zip(told["src"].tolist(), told["dst"].tolist(), strict=True), (dead, dead)]
+    places = np.arange(len(ends) - 1)
+    if number is not None:
+        places = np.full(number.max(initial=0), -1)  # the last one, which is false
+        places[number - 1] = np.arange(len(number))
+    if state_label is not None:
         graph = spot.make_kripke_graph(carrier.get_dict())
         graph.copy_ap_of(carrier)
-        for label in told["state_label"].tolist():
+        for label in state_label.tolist():
             graph.new_state(conditions.get(label, buddy.bddfalse))
-        for src, dst in ends:
-            graph.new_edge(src, dst)
+        for place in places.tolist():
+            graph.new_edge(*ends[place])
     else:
         graph = spot.make_twa_graph(carrier.get_dict())
         graph.copy_ap_of(carrier)
         graph.set_acceptance(told["n_marks"], spot.acc_code(told["acceptance"]))
         graph.new_states(told["n_states"])
-        rest = zip(told["label"].tolist(), told["marks"].tolist(), strict=True)
-        for (src, dst), (label, marks) in zip(ends, rest, strict=True):
-            graph.new_edge(src, dst, conditions[label], marks_in(marks))
+        labels, marks = [*told["label"].tolist(), -1], [*told["marks"].tolist(), 0]
+        for place in places.tolist():
+            condition = conditions.get(labels[place], buddy.bddfalse)
+            graph.new_edge(*ends[place], condition, marks_in(marks[place]))
     graph.set_init_state(told["initial"])
     if told["name"]:
         graph.set_name(told["name"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, option_columns, row_of
-from ltlpipe.batch.task_job import now
+from ltlpipe.batch.task_job import CRASH, now
 from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import limits_of, manner_of, of_question
@@ -19,6 +19,7 @@ from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeError,
     LtlpipeWarning,
+    ReplayError,
     UnsupportedError,
 )
 from ltlpipe.runtime.exhaustion import is_out_of_memory
@@ -338,6 +339,8 @@ def failed_row(
 def _reason_of(error: Exception) -> str:
     if isinstance(error, UnsupportedError):
         return UNSUPPORTED
+    if isinstance(error, ReplayError):
+        return CRASH
     if isinstance(error, LtlpipeError):
         return INPUT_ERROR
     return MEMORY if is_out_of_memory(error) else BUG

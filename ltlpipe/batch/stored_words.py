@@ -90,7 +90,7 @@ class ModelWords:
         for actions, states in self._ways([*lasso.prefix, *lasso.cycle], start):
             taken = np.array(actions, dtype=np.int32)
             run = model_lasso(self._model, taken, np.array(states), start)
-            _, letters, steps, _ = complete(spelling_of_states(self._meanings, run))
+            _, letters, steps = complete(spelling_of_states(self._meanings, run))
             yield _word([letters[k] for k in steps.tolist()], len(run.prefix))
 
     def _ways(

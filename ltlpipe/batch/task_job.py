@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.worker_process import Worker
 
 CRASH = "crash"
-"""The reason of a task whose worker died."""
+"""The reason of a task whose worker died, or whose run fails its replay."""
 
 LOOK_SECONDS = 0.1
 """Interval at which the resources of workers are checked."""

@@ -25,7 +25,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_of
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
-from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError, ReplayError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.systems.reading import load_job
@@ -36,7 +36,6 @@ from ltlpipe.verdict.confirmation import (
     confirmed,
     run_options,
 )
-from ltlpipe.verdict.replay import ReplayError
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any
 
 from ltlpipe.runtime.ctrl_c import heed_ctrl_c, ignore_ctrl_c
-from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning
+from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, ReplayError
 from ltlpipe.runtime.exhaustion import address_space_mib, is_out_of_memory
 from ltlpipe.runtime.spelling import FLAGS, name_as
 
@@ -95,7 +95,7 @@ def _run() -> int | str | None:
         return end.code
     except LtlpipeError as error:
         print(f"error: {error}", file=sys.stderr)
-        return _BAD_INPUT
+        return _BUG if isinstance(error, ReplayError) else _BAD_INPUT
     except KeyboardInterrupt:
         return _INTERRUPTED
     except Exception as error:

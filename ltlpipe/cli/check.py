@@ -14,11 +14,11 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.reading import run_within
-from ltlpipe.cli.verdicts import Form, exit_code, print_answer, report
+from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer, report
 from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.option import CHECK
 from ltlpipe.question.options import NEVER
-from ltlpipe.runtime.errors import UnsupportedError, noting
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
@@ -81,6 +81,7 @@ def check(
 
     if not empty:  # it imports Spot while this process reads
         processes.prepare("spot", "ltlpipe.automata.translation")
+    from ltlpipe.batch.task_job import CRASH
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
@@ -136,10 +137,12 @@ def check(
                 )
                 try:
                     verdict = inquiry.verdict(limits, progress)
-                except UnsupportedError as error:
+                except (ReplayError, UnsupportedError) as error:
                     if is_single:
                         raise
                     verdict = inquiry.refused(error)  # the others go on
+                    if isinstance(error, ReplayError):
+                        verdict = replace(verdict, reason=CRASH)
             verdict = replace(verdict, warnings=tuple(said))
             progress.hide()
             plans.show(verdict.plan)
@@ -152,7 +155,9 @@ def check(
     left = len(questions) - len(verdicts)
     if left:
         print(f"interrupted: {left} more formulas not checked", file=sys.stderr)
-    raise typer.Exit(exit_code([v.verdict for v in verdicts]))
+    reasons = [v.reason for v in verdicts]
+    code = exit_code([v.verdict for v in verdicts], reasons)
+    raise typer.Exit(BUG if CRASH in reasons else code)
 
 
 def _refuse_unknown_names(

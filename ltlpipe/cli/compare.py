@@ -164,6 +164,8 @@ def compare(
         command = _command(system, disagreement, chosen)
         print(f"error: {disagreement}\n  {command}", file=sys.stderr)
     code = _exit_code(rows, left, found)
+    if watcher.found_bug and code != DISAGREEMENT:
+        code = BUG
     if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, BUG):
         code = BAD_INPUT
     raise typer.Exit(code)

@@ -6,7 +6,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
-from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError, ReplayError
 from ltlpipe.runtime.progress_bar import search_bar
 
 if TYPE_CHECKING:
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 class Complaints:
     """Prints the failures of a run over many tasks."""
 
+    found_bug = False
+    """Whether a run that was found fails its replay."""
+
     _said = ""
 
     def complain(self, error: Exception) -> None:
         """Print an error; the same one in a row is printed once."""
         message = f"error: {error}"
+        self.found_bug |= isinstance(error, ReplayError)
         if not isinstance(error, LtlpipeError):
             traceback.print_exception(error)
             print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)

@@ -83,9 +83,9 @@ class _Checker:
         """
         from ltlpipe.batch.table import VERDICTS
         from ltlpipe.batch.verifying import CONFIRMED, ON_TRUST, REFUTED, UNCHECKED
+        from ltlpipe.runtime.errors import ReplayError
         from ltlpipe.simulation.records import record_of
         from ltlpipe.verdict.confirmation import UndecidedError
-        from ltlpipe.verdict.replay import ReplayError
         from ltlpipe.verdict.verdict import VIOLATED
 
         def refusal(what: str) -> InputError:
@@ -118,9 +118,9 @@ class _Checker:
         self, record: Record, given: dict[str, Any], options: dict[str, Any]
     ) -> None:
         from ltlpipe.logic.formulas import parse
+        from ltlpipe.runtime.errors import ReplayError
         from ltlpipe.verdict.checking import automaton_job
         from ltlpipe.verdict.confirmation import RecordedLasso, confirmed, run_options
-        from ltlpipe.verdict.replay import ReplayError
 
         system = self._system(given.get("system"), manner_of(options))
         names = [step.action for step in record.steps]

@@ -17,7 +17,7 @@ from ltlpipe.cli.plans import PlanPrinter
 from ltlpipe.cli.progress import search_progress
 from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes
-from ltlpipe.cli.verdicts import exit_code, json_line
+from ltlpipe.cli.verdicts import BUG, exit_code, json_line
 from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.question.option import SOLVE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
@@ -220,7 +220,8 @@ def solve(
     if report is not None and place is not None:
         write_page(store or place, report, quiet=quiet or as_json)
     verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
-    raise typer.Exit(exit_code(verdicts, {reason for _, reason in counts}))
+    reasons = {reason for _, reason in counts}
+    raise typer.Exit(BUG if watcher.found_bug else exit_code(verdicts, reasons))
 
 
 def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:

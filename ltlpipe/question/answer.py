@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.jobs import MIB, timed
 from ltlpipe.runtime.spelling import spelled
+from ltlpipe.runtime.values import ByValue
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,8 +108,8 @@ class Tried(NamedTuple):
         return f"{self.strategy}: {self.outcome}{spent}{why}"
 
 
-@dataclass(frozen=True)
-class Statistics:
+@dataclass(frozen=True, eq=False)
+class Statistics(ByValue):
     """What a check has cost; None is unknown.
 
     Parameters

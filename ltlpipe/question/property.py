@@ -45,6 +45,13 @@ class Property:
         return ()
 
     @property
+    def text(self) -> str:
+        """What is asked, as somebody has to know who asks it again."""
+        if self.formula is not None:
+            return self.formula.text
+        return "--empty" if self.is_trivial else str(self.violations.to_str("hoa"))
+
+    @property
     def is_trivial(self) -> bool:
         """Whether any accepting run of the system counts (``--empty``)."""
         return self.formula is None and self.violations is None

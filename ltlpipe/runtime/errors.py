@@ -4,6 +4,7 @@
     * InputError        a file that cannot be read as what it should be
     * FormulaError      a formula that does not parse
     * UnsupportedError  a request that is understood but cannot be met
+    * ReplayError       a run that is no violation: a bug, if a search has found it
 
 Nothing else escapes for bad input.
 """
@@ -136,6 +137,14 @@ class UnknownNameError(FormulaError):
 
 class UnsupportedError(LtlpipeError):
     """The request is clear but cannot be met; says what to use instead."""
+
+
+class ReplayError(LtlpipeError):
+    """A run is no violation.
+
+    Where a search has found it this is a bug of ltlpipe, never of the input; the text
+    then has what reproduces it.
+    """
 
 
 class LtlpipeWarning(UserWarning):

@@ -27,6 +27,7 @@ from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
     LtlpipeError,
+    ReplayError,
     UnsupportedError,
 )
 from ltlpipe.runtime.exhaustion import is_out_of_memory
@@ -45,6 +46,7 @@ _NUMBERS = "biufc"  # kinds of dtypes that are plain data
 _ERRORS: dict[str, tuple[type[LtlpipeError], tuple[str, ...]]] = {
     "FormulaError": (FormulaError, ("formula", "position", "file", "line", "name")),
     "InputError": (InputError, ("file", "line")),
+    "ReplayError": (ReplayError, ()),
     "UnsupportedError": (UnsupportedError, ()),
     "LtlpipeError": (LtlpipeError, ()),
 }

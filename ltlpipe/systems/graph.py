@@ -112,6 +112,9 @@ class SpotGraph(Displayed):
         of_state[self.src] = self.marks
         return bool(np.array_equal(of_state[self.src], self.marks))
 
+    def __reduce__(self) -> Any:
+        return graph_from_data, (graph_to_data(self), self.number)
+
     def _repr_svg_(self) -> str | None:
         """Return Spot's picture of a small graph, where Graphviz is installed."""
         if self.n_states > _MOST_DRAWN or shutil.which("dot") is None:
@@ -148,9 +151,14 @@ def graph_to_data(system: SpotGraph) -> dict[str, Any]:
     return encoded_graph(system, system.graph)
 
 
-def graph_from_data(data: dict[str, Any]) -> SpotGraph:
-    """Return the graph that `graph_to_data` was given, as far as verdicts can tell."""
-    return graph_system(decoded_graph(data))
+def graph_from_data(
+    data: dict[str, Any], number: np.ndarray | None = None
+) -> SpotGraph:
+    """Return the graph that `graph_to_data` was given, as far as verdicts can tell.
+
+    Its edges have the numbers int32[m], as those of a lasso have to, if they are given.
+    """
+    return graph_system(decoded_graph(data, number))
 
 
 class Keys(NamedTuple):

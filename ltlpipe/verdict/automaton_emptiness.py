@@ -12,6 +12,7 @@ from ltlpipe.question.option import CHECK
 from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.values import ByValue
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED
@@ -47,19 +48,21 @@ class RunStep(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AutomatonRun:
+class AutomatonRun(ByValue):
     """An accepting run of an automaton of Spot: ``prefix cycle cycle ...``.
 
     Parameters
     ----------
     lasso : Lasso
         The run with one valuation for each step.
-    graph : spot.twa_graph
-        The automaton.
     """
 
     lasso: Lasso
-    graph: Any
+
+    @property
+    def graph(self) -> Any:
+        """The automaton."""
+        return self.lasso.system.graph  # type: ignore[union-attr]
 
     @cached_property
     def prefix(self) -> list[RunStep]:
@@ -111,7 +114,7 @@ def _shortened(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class EmptinessResult(Displayed):
+class EmptinessResult(ByValue, Displayed):
     """Whether an automaton accepts no word.
 
     Parameters
@@ -186,7 +189,6 @@ def is_empty(
             "ltlpipe.automaton translates a formula"
         )
     verdict = check(automaton, empty=True, progress=progress, **options)
-    graph = automaton.graph if isinstance(automaton, SpotGraph) else automaton
-    run = None if verdict.lasso is None else AutomatonRun(verdict.lasso, graph)
+    run = None if verdict.lasso is None else AutomatonRun(verdict.lasso)
     empty = None if verdict.verdict == UNKNOWN else verdict.verdict != VIOLATED
     return EmptinessResult(empty, verdict.reason, run, verdict.plan, verdict.stats)

@@ -18,7 +18,7 @@ from ltlpipe.question.answer import Run
 from ltlpipe.question.given_options import RUN_OPTIONS
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
-from ltlpipe.runtime.errors import UnsupportedError, silenced
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.lts import Network
@@ -27,7 +27,6 @@ from ltlpipe.systems.views import NetworkView
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.lasso import STUTTER_NAME
 from ltlpipe.verdict.questions import question_of, with_fair_steps
-from ltlpipe.verdict.replay import ReplayError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence

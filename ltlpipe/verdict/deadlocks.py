@@ -21,7 +21,7 @@ from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.graph_replay import graph_run_replayed, path_of
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed
-from ltlpipe.verdict.replay import run_replayed
+from ltlpipe.verdict.replay import bugs_reported, run_replayed
 from ltlpipe.verdict.verdict import (
     HOLDS,
     LASSO_LIMIT,
@@ -81,9 +81,10 @@ def deadlocks(
     trace = Trace(Plan(None, None, reasons=(_REASON,)))
     lasso = None
     try:
-        verdict, reason, lasso = run(
-            _job(system, trace, chosen), limits, clock=clock, observer=progress
-        )
+        with bugs_reported(system.name, "deadlocks", chosen):
+            verdict, reason, lasso = run(
+                _job(system, trace, chosen), limits, clock=clock, observer=progress
+            )
     except StoppedError as stopped:
         verdict, reason = UNKNOWN, stopped.reason
         if trace.has_found:

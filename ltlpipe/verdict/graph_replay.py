@@ -7,15 +7,16 @@ the graph, their conditions and marks, and Spot whether the word violates the pr
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.automata.graph_steps import Stepper
 from ltlpipe.automata.lettering import holding_in
 from ltlpipe.question.runs import shortest_form
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.verdict.replay import REPLAYING, ReplayError, check_form
+from ltlpipe.verdict.replay import REPLAYING, check_form
 from ltlpipe.verdict.verdict import Lasso, Spelling
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def lasso_of(
     actions = edges
     if system.n_edges:
         actions = np.where(edges < 0, -1, system.number[edges])
-    spelling = _spelling(told, holding, system.graph.get_dict())
+    spelling = _spelling(told, holding)
     return Lasso(
         shown[:length],
         shown[length:],
@@ -127,20 +128,17 @@ def spelling_of_valuations(lasso: Lasso, propositions: Sequence[str]) -> Spellin
         [name for name, holds in valuation.items() if holds]
         for valuation in [*lasso.prefix, *lasso.cycle]
     ]
-    assert lasso.spelling is not None
-    return _spelling(tuple(propositions), holding, lasso.spelling.dictionary)
+    return _spelling(tuple(propositions), holding)
 
 
-def _spelling(
-    told: tuple[str, ...], holding: Sequence[Sequence[str]], dictionary: Any
-) -> Spelling:
+def _spelling(told: tuple[str, ...], holding: Sequence[Sequence[str]]) -> Spelling:
     letters: dict[tuple[str, ...], int] = {}
     steps = [
         letters.setdefault(tuple(p for p in told if p in names), len(letters))
         for names in holding
     ]
     numbers = np.array(steps, dtype=np.int64)
-    return Spelling(told, [list(letter) for letter in letters], numbers, dictionary)
+    return Spelling(told, [list(letter) for letter in letters], numbers)
 
 
 def graph_run_replayed(

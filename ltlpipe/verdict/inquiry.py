@@ -12,7 +12,7 @@ from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
 from ltlpipe.question.runs import compressed
-from ltlpipe.runtime.errors import UnsupportedError, silenced, warn
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import (
     INTERRUPTED,
     Clock,
@@ -36,6 +36,7 @@ from ltlpipe.verdict.questions import (
     with_fair_steps,
     without_fairness,
 )
+from ltlpipe.verdict.replay import bugs_reported
 from ltlpipe.verdict.vacuity import VacuityDetection
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -143,15 +144,17 @@ class Inquiry:
         observer: Callable[[Progress], None] | bool | None = None,
     ) -> Verdict:
         """Answer the question within limits."""
-        try:
-            found = run(self._job(), limits, clock=self._clock, observer=observer)
-        except StoppedError as stopped:
-            found = self._stopped(stopped.reason)
-        finally:
-            self._question.close()
+        system = " ".join(self._files) or self._system.name
+        with bugs_reported(system, self._asked.text, self._options):
+            try:
+                found = run(self._job(), limits, clock=self._clock, observer=observer)
+            except StoppedError as stopped:
+                found = self._stopped(stopped.reason)
+            finally:
+                self._question.close()
         return self._timed(found)
 
-    def refused(self, error: UnsupportedError) -> Verdict:
+    def refused(self, error: LtlpipeError) -> Verdict:
         """Return the verdict for one of several questions that is unsupported."""
         found = self._timed(self._made(UNKNOWN, UNSUPPORTED))
         return replace(found, message=str(error))

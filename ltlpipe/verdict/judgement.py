@@ -12,7 +12,7 @@ from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.network import with_components
 from ltlpipe.question.property import Property
-from ltlpipe.runtime.errors import silenced
+from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.lts import Network
@@ -25,7 +25,6 @@ from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
 from ltlpipe.verdict.replay import (
     REPLAYING,
-    ReplayError,
     run_replayed,
     spelling_of_actions,
     word_replayed,
@@ -126,7 +125,7 @@ def as_witness(
         with silenced():
             meanings = bound_propositions(lasso.system, Property(asked), options)  # type: ignore[arg-type]
         spelling = yield from spelling_of_states(meanings, lasso)
-    if (yield from violates(asked, *spelling[1:3], len(lasso.prefix))):
+    if (yield from violates(asked, *spelling[1:], len(lasso.prefix))):
         raise ReplayError("Spot says that the word of the witness is a violation")
     return replace(lasso, spelling=spelling, bad_prefix=None)
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.propositions.evaluating import evaluate
-from ltlpipe.verdict.replay import REPLAYING, ReplayError, check_form
+from ltlpipe.verdict.replay import REPLAYING, check_form
 from ltlpipe.verdict.verdict import Spelling
 
 if TYPE_CHECKING:

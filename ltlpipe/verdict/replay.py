@@ -7,18 +7,24 @@ word of its actions violates the formula.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe._version import __version__
+from ltlpipe.automata.translation import spot_version
 from ltlpipe.automata.words import violates
+from ltlpipe.question.option import flag_of
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.verdict.verdict import Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.options import Options
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.verdict.verdict import Lasso
@@ -33,8 +39,22 @@ STEPS_AT_ONCE = 1000
 _STEP_WORK = 10.0  # units per step
 
 
-class ReplayError(RuntimeError):
-    """A lasso is not a violation: a bug of ltlpipe, never of the input."""
+@contextmanager
+def bugs_reported(system: str, question: str, options: Options) -> Iterator[None]:
+    """Have a failure to replay what a search has found say what reproduces it."""
+    try:
+        yield
+    except ReplayError as error:
+        given = options.differing()
+        seed = given.pop("seed", None)
+        named = [f"--{flag_of(name)}={value}" for name, value in given.items()]
+        raise ReplayError(
+            f"the run that was found is no violation: {error.args[0]}\n"
+            "This is a bug of ltlpipe; please report it with\n"
+            f"  version: ltlpipe {__version__}, Spot {spot_version()}\n"
+            f"  system: {system}\n  question: {question}\n"
+            f"  options: {' '.join(named) or 'none'}\n  seed: {seed}"
+        ) from error
 
 
 def run_replayed(
@@ -214,6 +234,6 @@ def word_replayed(asked: Formula | Any, spelling: Spelling, start: int) -> Job[N
     ReplayError
         The word does not violate the property.
     """
-    _, letters, word, _ = spelling
+    _, letters, word = spelling
     if not (yield from violates(asked, letters, word, start)):
         raise ReplayError("according to Spot, the word of the lasso is not a violation")

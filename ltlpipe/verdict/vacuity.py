@@ -168,7 +168,7 @@ class VacuityDetection:
         formula = self._formula(left)
         for shown in self._shown:
             assert shown.lasso.spelling is not None
-            _, letters, word, _ = shown.lasso.spelling
+            _, letters, word = shown.lasso.spelling
             start = len(shown.lasso.prefix)
             if (yield from violates(formula, letters, word, start)):
                 shown.violated.add(left)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed, renderer
+from ltlpipe.runtime.values import ByValue
 from ltlpipe.verdict.steps import LassoStep, changed_values, steps_of
 
 if TYPE_CHECKING:
@@ -42,18 +43,15 @@ class Spelling(NamedTuple):
         Sets of those that hold together.
     steps : int64[k + c]
         The number of the letter of each step.
-    dictionary : spot.bdd_dict, optional
-        Of the system, if that is a graph of Spot.
     """
 
     propositions: tuple[str, ...]
     letters: list[list[str]]
     steps: np.ndarray
-    dictionary: Any = None
 
 
 @dataclass(frozen=True, eq=False)
-class Lasso(Displayed):
+class Lasso(ByValue, Displayed):
     """A run of the system that violates the property: ``prefix cycle cycle ...``.
 
     Parameters
@@ -79,7 +77,7 @@ class Lasso(Displayed):
     spelling : Spelling, optional
         The letters of `word`.
     system : Network, Model or SpotGraph, optional
-        The system.
+        The system, which does not count where lassos are compared.
     bad_prefix : int, optional
         The steps after which no continuation satisfies the formula: later steps do not
         matter.  None if unknown, and for formulas that are not syntactically safe.
@@ -92,7 +90,7 @@ class Lasso(Displayed):
     moves: list[str] | None = field(default=None, repr=False)
     shortest: bool = False
     spelling: Spelling | None = field(default=None, repr=False)
-    system: System | None = field(default=None, repr=False)
+    system: System | None = field(default=None, repr=False, compare=False)
     bad_prefix: int | None = None
 
     @cached_property
@@ -138,7 +136,9 @@ class Lasso(Displayed):
         spelling = self.spelling
         if spelling is None:
             spelling = Spelling((), [[]], self.actions * 0)
-        return word_of(*spelling[:3], len(self.prefix), spelling.dictionary)
+        graph = getattr(self.system, "graph", None)
+        dictionary = None if graph is None else graph.get_dict()
+        return word_of(*spelling, len(self.prefix), dictionary)
 
     @property
     def has_valuations(self) -> bool:
@@ -198,8 +198,8 @@ class Lasso(Displayed):
         }
 
 
-@dataclass(frozen=True)
-class Vacuity:
+@dataclass(frozen=True, eq=False)
+class Vacuity(ByValue):
     """Whether a formula holds vacuously.
 
     Parameters
@@ -244,8 +244,8 @@ class Vacuity:
         return {name: v for name, v in sometimes.items() if v is not None}
 
 
-@dataclass(frozen=True)
-class Verdict(Displayed):
+@dataclass(frozen=True, eq=False)
+class Verdict(ByValue, Displayed):
     """The answer to one question about one system.
 
     Parameters

@@ -16,6 +16,7 @@ from ltlpipe.batch.answering import Systems, answer
 from ltlpipe.batch.stored_rows import insertion, sealed, stored_rows
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.question.property import Property
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict import confirmation
 from ltlpipe.verdict.confirmation import (
@@ -24,7 +25,6 @@ from ltlpipe.verdict.confirmation import (
     confirmed,
     run_options,
 )
-from ltlpipe.verdict.replay import ReplayError
 from tests.report.made import make_store, result
 
 ROOT = Path(__file__).parents[2]

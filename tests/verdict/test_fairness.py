@@ -9,8 +9,8 @@ from ltlpipe import LTS, Network, UnsupportedError, check, livelock
 from ltlpipe.question import network
 from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.options import Options
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.verdict.judgement import check_fairness
-from ltlpipe.verdict.replay import ReplayError
 from ltlpipe.verdict.verdict import Lasso
 from tests.oracles import actions_of_components
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict.replay import (
-    ReplayError,
     spelling_of_actions,
     word_replayed,
 )

@@ -18,10 +18,10 @@ from ltlpipe import (
     is_empty,
     load,
 )
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict.graph_replay import graph_run_replayed
 from ltlpipe.verdict.lasso import Lasso
-from ltlpipe.verdict.replay import ReplayError
 
 AUTOMATON = """HOA: v1
 States: 2
