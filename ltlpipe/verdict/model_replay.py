@@ -1,23 +1,25 @@
 """The independent replay of a run of a model.
 
 It shares no code with the searches: the model's interpreter computes the steps of a
-valuation, and propositions are evaluated on valuations.
+valuation, and propositions are evaluated on valuations.  Those of symmetric nets are
+evaluated by the interpreter, from their texts: it shares no names with the searches.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.verdict.replay import REPLAYING, check_form
 from ltlpipe.verdict.verdict import Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -67,6 +69,10 @@ def spelling_of_states(
 
     `propositions` has the meaning of each in the model.
     """
+    model: Any = lasso.system
+    holds: Callable[..., tuple[str, ...]] = holding
+    if isinstance(model, SymmetricNet):
+        holds = model.interpreter.holding
     numbers: dict[frozenset[str], int] = {}
     word = np.zeros(len(lasso.actions), dtype=np.int64)
     ticks = Ticks(REPLAYING, _PER_LETTER * (1 + len(propositions)))
@@ -75,7 +81,7 @@ def spelling_of_states(
     ):
         if ticks.over():
             yield ticks.progress
-        letter = frozenset(holding(propositions, state, action))
+        letter = frozenset(holds(propositions, state, action))
         word[k] = numbers.setdefault(letter, len(numbers))
     return Spelling(tuple(propositions), [sorted(names) for names in numbers], word)
 

@@ -121,7 +121,7 @@ class NetSteps:
                 letter = self._letters.of(step.state, step.action)
                 if self._goes(letter, watching, after.watching, marks):
                     yield step.action, State(step.state, watching)
-        if self.stutter and next(self.net.each_step(after.local), None) is None:
+        if self.stutter and self.net.firing.is_dead(after.local):
             letter = self._letters.of(after.local, STUTTER)
             if self._goes(letter, watching, after.watching, marks):
                 yield STUTTER, State(after.local, watching)

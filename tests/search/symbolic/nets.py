@@ -33,7 +33,8 @@ from ltlpipe.systems.pnml.coloured.net import (
 from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from tests.cross.test_models import random_formula
 
-_SIZES = [2, 3, 4, 4]
+_SIZES = [1, 2, 3, 4, 4]
+"""Colours of a sort: a variable of one colour has one binding."""
 
 
 class _Random:
@@ -52,6 +53,7 @@ class _Random:
             for _ in range(rng.randint(2, most_places))
         ]
         self.names_colours = rng.random() < 0.25
+        self.binds = True
 
     def sort(self, number):
         rng = self.rng
@@ -71,8 +73,10 @@ class _Random:
         return Bound(2 * sort + rng.randrange(2), shift, size)
 
     def entry(self, sort, every):
-        if self.rng.random() < every:
-            return Every(self.size(sort))
+        if not self.binds or self.rng.random() < every:
+            size = self.size(sort)
+            of_all = not self.names_colours or self.rng.random() < 0.5
+            return Every(size) if of_all else Constant(self.rng.randrange(size))
         if self.names_colours and self.rng.random() < 0.15:
             return Constant(self.rng.randrange(self.size(sort)))
         return self.bound(sort)
@@ -85,7 +89,7 @@ class _Random:
         if kind < 0.1:
             return Sum((tokens, self.multiset(domain, 0)))
         if kind < 0.15:
-            one = tuple(self.bound(s) for s in domain)
+            one = tuple(self.entry(s, 0) for s in domain)
             all_ = tuple(Every(self.size(s)) for s in domain)
             return Difference(Tokens(1, all_), Tokens(1, one))
         return tokens
@@ -144,8 +148,9 @@ class _Random:
                         known.setdefault(sort, []).append(entry)
         entries = []
         for sort in self.domains[number]:
-            entry = self.rng.choice(known.get(sort) or [self.bound(sort)])
-            if self.sorts[sort].kind == CYCLIC and self.rng.random() < 0.2:
+            entry = self.rng.choice(known.get(sort) or [self.entry(sort, 0)])
+            turns = isinstance(entry, Bound) and self.sorts[sort].kind == CYCLIC
+            if turns and self.rng.random() < 0.2:
                 entry = entry._replace(shift=(entry.shift + 1) % entry.size)
             entries.append(entry)
         return Tokens(1, tuple(entries))
@@ -160,13 +165,17 @@ class _Random:
         else:
             post = rng.sample(places, n_post)
         self.last = pre, post
+        self.binds = rng.random() < 0.85  # otherwise it has no variables
         taken = tuple((p, self.multiset(self.domains[p])) for p in pre)
         put = tuple(
             (p, self.moved(taken, p) if rng.random() < 0.8
              else self.multiset(self.domains[p]))
             for p in post
         )  # fmt: skip
-        guard = self.guard()
+        guard = (
+            self.guard() if self.binds else rng.choice([TRUE, TRUE, TRUE, AnyOf(())])
+        )
+        self.binds = True
         return ColouredTransition(f"t{number}", f"t{number}", guard, taken, put)
 
     def net(self, most_transitions):

@@ -58,28 +58,11 @@ class Firing:
         self.moves = Moves(coloured)
         self._file = file
 
-    def each_step(self, state: Valuation) -> Iterator[Step]:
-        """Yield the steps of a marking, transition by transition."""
-        marked = self._supports(state)
-        for number, transition in enumerate(self.coloured.transitions):
-            for step in self._steps(number, transition, state, marked):
-                if step is not None:
-                    yield step
-
     def guard_holds(self, move: int) -> bool:
         """Whether the guard of a transition holds under the binding of a move."""
         number, colours = self.moves.split(move)
         guard = self.coloured.transitions[number].guard
         return holds(guard, self.moves.binding(number, colours))
-
-    def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
-        """Yield the step of a marking by a move, if it is enabled."""
-        if self.guard_holds(action):
-            number, colours = self.moves.split(action)
-            transition = self.coloured.transitions[number]
-            step = self._step(number, colours, transition, state)
-            if step is not None:
-                yield step
 
     def each_step_onto(
         self, state: Valuation, admits: Admits | None = None
@@ -93,6 +76,12 @@ class Firing:
         for number, transition in enumerate(self.coloured.transitions):
             turned = transition._replace(pre=transition.post, post=transition.pre)
             yield from self._steps(number, turned, state, marked, admits)
+
+    def is_dead(self, state: Sequence[int]) -> bool:
+        """Whether no transition can be taken."""
+        return not any(
+            self.can_fire(number, state) for number in range(len(self.moves.variables))
+        )
 
     def can_fire(self, number: int, state: Sequence[int]) -> bool:
         """Whether a transition can be taken under some binding."""

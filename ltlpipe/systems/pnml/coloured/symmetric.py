@@ -20,6 +20,7 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.pnml.coloured.bindings import SubtractionError, counted
 from ltlpipe.systems.pnml.coloured.cells import Cells, Moves
 from ltlpipe.systems.pnml.coloured.firing import Firing
+from ltlpipe.systems.pnml.coloured.interpreter import Interpreter
 from ltlpipe.systems.pnml.coloured.names import Names
 from ltlpipe.systems.pnml.coloured.unfolding import unfolding
 from ltlpipe.systems.pnml.coloured.vocabulary import vocabulary_of
@@ -60,7 +61,9 @@ class SymmetricNet(Model):
     cells, moves : Cells, Moves
         What the variables and the actions are.
     firing : Firing
-        What is enabled, forwards and backwards.
+        What is enabled, forwards and backwards, for the search of sets of markings.
+    interpreter : Interpreter
+        What is enabled, and which propositions hold, for everything else.
     """
 
     def __init__(self, coloured: ColouredNet, file: str | None = None) -> None:
@@ -69,6 +72,7 @@ class SymmetricNet(Model):
         self.file = file or coloured.name
         self.firing = Firing(coloured, self.file)
         self.cells, self.moves = self.firing.cells, self.firing.moves
+        self.interpreter = Interpreter(coloured)
         self._initial = self._marked()
         self._unfolded: UnfoldedNet | UnsupportedError | None = None
 
@@ -119,11 +123,11 @@ class SymmetricNet(Model):
 
     def each_step(self, state: Valuation) -> Iterator[Step]:
         """Yield the steps of a marking, transition by transition."""
-        return self.firing.each_step(state)
+        return self.interpreter.each_step(state)
 
     def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
         """Yield the step of a marking by a move, if it is enabled."""
-        return self.firing.steps_by(state, action)
+        return self.interpreter.steps_by(state, action)
 
     @property
     def step_work(self) -> float:

@@ -94,8 +94,6 @@ class _Meanings:
         number = self._moves.known.get(text)
         if number is None:
             return None
-        if len(self._firing.moves.range_of(number)) == 1:
-            return Number(0)  # its guard does not hold
         return Enabled(number, partial(self._firing.can_fire, number))
 
     def _condition(self, move: int) -> Expression:
