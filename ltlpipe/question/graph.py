@@ -59,6 +59,10 @@ class GraphProduct:
         """The automaton of the violations."""
         return self.labelled.table
 
+    def with_table(self, table: PropertyAutomaton) -> GraphProduct:
+        """Return the product with another automaton over the same letters."""
+        return replace(self, labelled=self.labelled._replace(table=table))
+
     def packed(self) -> Job[PackedGraph]:
         """Return the packed graph."""
         question = self.question

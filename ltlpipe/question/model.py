@@ -65,6 +65,10 @@ class ModelProduct:
     ample: np.ndarray | None = None  # int64[n_actions, 3], the table of ample sets
     reductions: tuple[str, ...] | None = None
 
+    def with_table(self, table: PropertyAutomaton) -> ModelProduct:
+        """Return the product with another automaton over the same letters."""
+        return replace(self, table=table)
+
     def packed(self) -> Job[PackedModel]:
         """Return the packed model."""
         yield from self.question.prepared()

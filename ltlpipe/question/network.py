@@ -61,6 +61,10 @@ class NetworkProduct:
         """The automaton of the violations."""
         return self.trimmed.table
 
+    def with_table(self, table: PropertyAutomaton) -> NetworkProduct:
+        """Return the product with another automaton over the same letters."""
+        return replace(self, trimmed=self.trimmed._replace(table=table))
+
     def packed(self) -> Job[PackedNetwork]:
         """Return the packed network."""
         from ltlpipe.reduction.alphabet import letters_of

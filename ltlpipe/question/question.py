@@ -72,6 +72,13 @@ class Product(Protocol):
         """Return the bytes of the buffers of `problem`."""
 
 
+class WholeProduct(Product, Protocol):
+    """The same with all steps of the system."""
+
+    def with_table(self, table: PropertyAutomaton) -> WholeProduct:
+        """Return the product with another automaton over the same letters."""
+
+
 class Question(ABC):
     """One question about one system.
 
@@ -145,7 +152,7 @@ class Question(ABC):
         """Whether a state without successors repeats itself for ever."""
 
     @abstractmethod
-    def product(self, plan: Plan, trace: Trace) -> Job[Product]:
+    def product(self, plan: Plan, trace: Trace) -> Job[WholeProduct]:
         """Return the product with all steps of the system.
 
         Parameters

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.strategies.instant_search import PlainLasso
 
 name = "instant"
 supersedes: str | None = None
@@ -83,9 +84,14 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         return Answer(FOUND)
     lasso = outcome.lasso
     assert lasso is not None
-    actions = np.array([*lasso.prefix, *lasso.cycle], dtype=np.int32)
-    run = Run(actions, question.state_array(lasso.states), len(lasso.prefix))
+    run = run_of_lasso(question, lasso)
     return Answer(FOUND, run=run, is_shortest=lasso.is_shortest)
+
+
+def run_of_lasso(question: Question, lasso: PlainLasso) -> Run:
+    """Return the run of the question's system that a search has found."""
+    actions = np.array([*lasso.prefix, *lasso.cycle], dtype=np.int32)
+    return Run(actions, question.state_array(lasso.states), len(lasso.prefix))
 
 
 def _noted(question: Question, kind: str | None) -> Plan:

@@ -1,7 +1,8 @@
 """The graph that an instant search builds, and what its accepting cycles are.
 
-State 0 is the initial one.  Everything is plain Python; nothing is recursive but along
-the nesting of a condition and the Fin marks that it has, at most 32.
+The first states are the initial ones, most often one.  Everything is plain Python;
+nothing is recursive but along the nesting of a condition and the Fin marks that it has,
+at most 32.
 
 Source: C. Baier, F. Blahoudek, A. Duret-Lutz, J. Klein, D. Müller and J. Strejček,
 "Generic Emptiness Check for Fun and Profit", ATVA 2019, LNCS 11781, pp. 445-461,
@@ -71,6 +72,7 @@ class Graph:
     def __init__(self) -> None:
         self.states: list[Hashable] = []  # of the system, by product state
         self.followers: list[list[Edge]] = []  # transitions of each product state
+        self.n_initial = 0  # states 0, 1, ... are
         self.marks = 0  # those of all transitions, as bits
         self.n_edges = 0
 

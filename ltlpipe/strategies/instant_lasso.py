@@ -82,11 +82,16 @@ def _with_prefix(
     graph: Graph, start: int, prefix: Path, cycle: Path, meter: Meter
 ) -> Job[tuple[Path, Path]]:
     """Return a cycle with a shortest way to where it begins, if that has changed."""
-    if start == 0:
+    if 0 <= start < graph.n_initial:
         return [], cycle
-    if start > 0:
-        anywhere = Part(range(len(graph.followers)), 0, 0)
-        prefix = yield from _hop(graph, anywhere, 0, lambda dst, _: dst == start, meter)
+    if start >= 0:
+        anywhere, initial = (
+            Part(range(len(graph.followers)), 0, 0),
+            range(graph.n_initial),
+        )
+        prefix = yield from _hop(
+            graph, anywhere, initial, lambda dst, _: dst == start, meter
+        )
     return prefix, cycle
 
 
@@ -163,14 +168,15 @@ def lasso_in(
     The prefix is a shortest one to the part.  From there each next step goes the
     shortest way to a mark that is still missing, and in the end back.
     """
-    everything = range(len(graph.followers))
+    everything, initial = range(len(graph.followers)), range(graph.n_initial)
     prefix: list[Edge] = []
-    if 0 not in part.states:
+    start = at = next((state for state in initial if state in part.states), -1)
+    if start < 0:
         anywhere = Part(everything, 0, 0)
         prefix = yield from _hop(
-            graph, anywhere, 0, lambda dst, _: dst in part.states, meter
+            graph, anywhere, initial, lambda dst, _: dst in part.states, meter
         )
-    start = at = prefix[-1][0] if prefix else 0
+        start = at = prefix[-1][0]
     missing = part.needed
     cycle: list[Edge] = []
     while missing or at != start or not cycle:
@@ -178,7 +184,7 @@ def lasso_in(
         def arrives(dst: int, marks: int, missing: int = missing) -> bool:
             return marks & missing != 0 if missing else dst == start
 
-        for edge in (yield from _hop(graph, part, at, arrives, meter)):
+        for edge in (yield from _hop(graph, part, [at], arrives, meter)):
             at, marks, _ = edge
             missing &= ~marks
             cycle.append(edge)
@@ -188,14 +194,14 @@ def lasso_in(
 def _hop(
     graph: Graph,
     part: Part,
-    start: int,
+    starts: Sequence[int],
     arrives: Callable[[int, int], bool],
     meter: Meter,
 ) -> Job[list[Edge]]:
     """Return a shortest path inside a part; `arrives` looks at its last transition."""
     inside, avoided, _ = part
     came: dict[int, tuple[int, Edge]] = {}
-    queue = [start]
+    queue = list(starts)
     for state in queue:  # grows while it is read
         for edge in graph.followers[state]:
             dst, marks, _ = edge
@@ -203,11 +209,11 @@ def _hop(
                 continue
             if arrives(dst, marks):
                 path = [edge]
-                while state != start:
+                while state not in starts:
                     state, edge = came[state]
                     path.append(edge)
                 return path[::-1]
-            if dst not in came and dst != start:
+            if dst not in came and dst not in starts:
                 came[dst] = (state, edge)
                 queue.append(dst)
         meter.work += PER_STATE + PER_EDGE * len(graph.followers[state])

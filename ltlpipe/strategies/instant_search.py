@@ -27,7 +27,7 @@ from ltlpipe.strategies.instant_lasso import shorter_lasso
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -102,6 +102,7 @@ def search(
     condition: Condition | None = None,
     stutter: bool = False,
     max_states: int = 5000,
+    starts: Sequence[int] = (),
 ) -> Job[InstantOutcome]:
     """Search a product for an accepting run.
 
@@ -121,6 +122,9 @@ def search(
         Whether a state without successors repeats itself for ever.
     max_states : int
         Product states to store, at least 1.
+    starts : sequence of int
+        The initial states of `table`, if they are several: then the search goes on
+        until its lasso is known to be a shortest one.
 
     Raises
     ------
@@ -135,19 +139,19 @@ def search(
     goal = goal_of(table, system_marks, condition)
     meter = Meter()
     moves = _Moves(system, table, meter, stutter=stutter)
-    product = _Product(moves, max_states)
+    product = _Product(moves, max_states, starts)
     n_expanded = _FIRST_CHECK
     while True:
         status = yield from product.grow(n_expanded)
         lasso = yield from _accepting_run(product, goal, meter)
-        if lasso is not None:
+        if lasso is not None and (status or lasso.is_shortest or not starts):
             yield from meter.report()
             return product.outcome(FOUND, lasso)
         if status is not None:
             break
         n_expanded *= 2
     if status == TOO_MANY:
-        dive = _Product(moves, max_states, dives=True)
+        dive = _Product(moves, max_states, starts, dives=True)
         yield from dive.grow(_DIVE)
         lasso = yield from _accepting_run(dive, goal, meter)
         if lasso is not None:
@@ -217,10 +221,10 @@ class _Moves:
         self._steps: dict[int, list[_Step]] = {}
         self._cells: dict[int, list[tuple[int, int]]] = {}
 
-    def initial(self) -> int:
-        """Return the key of the product's initial state."""
+    def initial(self, start: int) -> int:
+        """Return the key of an initial state, by that of the property."""
         number = self._numbered(self.system.initial())
-        return number * self.table.n_states + self.table.initial
+        return number * self.table.n_states + start
 
     def _numbered(self, state: Hashable) -> int:
         """Return the number of a state of the system, new or not."""
@@ -274,7 +278,14 @@ class _Product:
     state that was met last first, and not last.
     """
 
-    def __init__(self, moves: _Moves, max_states: int, *, dives: bool = False) -> None:
+    def __init__(
+        self,
+        moves: _Moves,
+        max_states: int,
+        starts: Sequence[int] = (),
+        *,
+        dives: bool = False,
+    ) -> None:
         self.moves, self.max_states = moves, max_states
         self.graph = Graph()
         self._dives = dives
@@ -284,7 +295,9 @@ class _Product:
         self._max_depth = 0
         self._waiting: deque[int] = deque()
         self._n_expanded = 0
-        self._enter(moves.initial(), 1)
+        for start in starts or [moves.table.initial]:
+            self._enter(moves.initial(start), 1)
+            self.graph.n_initial += 1
 
     def grow(self, n_expanded: int) -> Job[str | None]:
         """Expand states until there are so many that have been.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.tight import tight
 from ltlpipe.question.answer import Run, Trace
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
@@ -21,20 +22,25 @@ from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
-from ltlpipe.strategies import explicit
+from ltlpipe.strategies import instant, instant_search
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, search_states
 from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.lts import Network
+from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.tight import Tight
     from ltlpipe.question.network import NetworkQuestion
-    from ltlpipe.question.question import Product, Question
+    from ltlpipe.question.question import Product, Question, WholeProduct
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.lts import LTS
     from ltlpipe.systems.packing import PackedSystem
+
+_SMALL = 10_000
+"""States of a product with a tight automaton that are searched in plain Python."""
 
 _FIRST_STOP = 8  # levels after which a lasso is looked for first
 
@@ -63,11 +69,18 @@ _TRIED = 10_000
 """States of a search for another run: what finds none by then costs more than it is."""
 
 
+SYSTEM, PRODUCT = "system", "product"
+
+
 class Shortened(NamedTuple):
-    """A run, and whether it goes with a shortest lasso of the product."""
+    """A run, and among which it is known that none has fewer steps.
+
+    These are the violations of the `SYSTEM`, or the lassos of its `PRODUCT` with the
+    property's automaton, which may need more steps than the runs that they go with.
+    """
 
     run: Run
-    is_shortest: bool
+    shortest_of: str | None = None
 
 
 def shortened(
@@ -86,36 +99,103 @@ def shortened(
     run : Run
         A violation.
     most_states : float
-        States of the product to store; with inf the result is a shortest lasso, unless
-        memory does not suffice.
+        States of the product to store; with inf the result is a shortest lasso of the
+        product, unless memory does not suffice.
     wanders : bool
         Whether the run is that of a search that looks at sets of states, or at other
         components: such runs wander, and a search state by state may find another.
     """
-    best = Shortened(compressed(run), len(run.actions) == 1)
-    if best.is_shortest or explicit.obstacle_of_acceptance(question) is not None:
+    best = begun(run)
+    if best.shortest_of:
         return best
     trace = Trace(question.given)  # its figures are not those of the search
     network = with_components(question)
     try:
         if network is not None:
             run = yield from sliced(network, best.run, trace)
-            best = Shortened(compressed(run), False)
+            best = begun(run)
         product = yield from question.product(question.given, trace)
         best = yield from _in_product(product, best, most_states)
-        if wanders and not best.is_shortest and network is not None:
+        if wanders and not best.shortest_of and network is not None:
             best = yield from _state_by_state(network, product, best, most_states)
-        if not best.is_shortest and network is not None:
+        if not best.shortest_of and network is not None:
             taken = yield from taken_by(network.system, best.run)
             product = yield from network.product(question.given, trace, taken)
             found = yield from _in_product(product, best, min(most_states, _MANY))
             best = best._replace(run=found.run)
     except UnsupportedError:  # tables too large, say: no strategy but another could
         pass
-    if not best.is_shortest:
+    if not best.shortest_of:
         run = yield from shortened_by_trial(question, best.run)
         best = best._replace(run=run)
     return best
+
+
+def begun(run: Run, *, of_product: bool = False) -> Shortened:
+    """Return a run in its shortest form, and what is known of it at once."""
+    run = compressed(run)
+    if len(run.actions) == 1:
+        return Shortened(run, SYSTEM)
+    return Shortened(run, PRODUCT if of_product else None)
+
+
+def shortest_of_product(question: Question, best: Shortened) -> Job[Shortened]:
+    """Look for a shorter lasso of the product, as far as memory suffices."""
+    if best.shortest_of:
+        return best
+    return (yield from shortened(question, best.run))
+
+
+def tightened_in_python(question: Question, best: Shortened) -> Job[Shortened]:
+    """Look for a run of the system that is shorter, without kernels.
+
+    The product with a tight automaton is searched, if it is small.
+    """
+    try:
+        view, table = yield from question.view(question.given, Trace(question.given))
+        known = yield from tight(table)
+        if known is None:
+            return best
+        search = instant_search.search(
+            view,
+            known.table,
+            system_marks=view.n_marks,
+            condition=view.condition,
+            stutter=question.stutters,
+            max_states=_SMALL,
+            starts=known.starts,
+        )
+        outcome = yield from search
+    except (TooLargeError, UnsupportedError):  # there are too many marks, say
+        return best
+    lasso = outcome.lasso
+    if lasso is None:
+        return best
+    run = compressed(instant.run_of_lasso(question, lasso))
+    if len(run.actions) < len(best.run.actions):
+        best = Shortened(run)
+    return best._replace(shortest_of=SYSTEM) if lasso.is_shortest else best
+
+
+def tightened(question: Question, best: Shortened) -> Job[Shortened]:
+    """Look for a run of the system that is shorter, as far as memory suffices.
+
+    It needs more than what has been shown to suffice for a product.
+    """
+    if not best.shortest_of:
+        return best
+    try:
+        product = yield from question.product(question.given, Trace(question.given))
+        known = yield from tight(product.table)
+        if known is None:
+            return best
+        return (yield from _in_product(product, best, math.inf, known))
+    except UnsupportedError:  # as above
+        return best
+
+
+WAYS = (tightened_in_python, shortest_of_product, tightened)
+"""Ways to a shortest run; each is tried unless those before it have found one."""
 
 
 def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
@@ -146,7 +226,7 @@ def _state_by_state(
     if answer.run is None:
         return best
     run = yield from sliced(question, answer.run, trace)
-    other = Shortened(compressed(run), False)
+    other = begun(run)
     return min(best, other, key=lambda found: len(found.run.actions))
 
 
@@ -252,13 +332,18 @@ def _codes(
 
 
 def _in_product(
-    product: Product, best: Shortened, most_states: float
+    product: WholeProduct,
+    best: Shortened,
+    most_states: float,
+    known: Tight | None = None,
 ) -> Job[Shortened]:
-    """Look for a shorter run in a product."""
+    """Look for a shorter run in a product, or in that with a tight automaton."""
+    if known is not None:
+        product = product.with_table(known.table)
     packed = yield from product.packed()
     while packed is not None:
         problem = product.problem(packed)
-        found = yield from _within(problem, packed, best, most_states)
+        found = yield from _within(problem, packed, best, most_states, known)
         if found is not None:
             return found
         packed = yield from packed.widened()
@@ -266,7 +351,11 @@ def _in_product(
 
 
 def _within(
-    problem: Problem, packed: PackedSystem, best: Shortened, most_states: float
+    problem: Problem,
+    packed: PackedSystem,
+    best: Shortened,
+    most_states: float,
+    known: Tight | None,
 ) -> Job[Shortened | None]:
     """Look for a shorter run in a packed product; None if its rows are too narrow."""
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
@@ -275,7 +364,7 @@ def _within(
     from ltlpipe.search.shortest.recording import Recording
 
     yield from ready_expand_pointer(packed.expand)
-    recording = Recording(problem)
+    recording = Recording(problem, () if known is None else known.starts)
     stop = _FIRST_STOP
     while True:
         bound = len(best.run.actions)
@@ -296,9 +385,9 @@ def _within(
         )
         if lasso is not None:
             run = compressed(run_of(lasso, recording, packed))
-            best = Shortened(run, False)
+            best = Shortened(run)
         if complete and _is_deep_enough(recording, len(best.run.actions)):
-            return best._replace(is_shortest=True)
+            return best._replace(shortest_of=PRODUCT if known is None else SYSTEM)
         if outcome.reason is not None or recording.has_ended or not complete:
             return best
         stop *= 2

@@ -11,7 +11,6 @@ from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
 from ltlpipe.question.options import DECOUPLING, FACTORING, Options
 from ltlpipe.question.property import Property
-from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import (
     INTERRUPTED,
@@ -22,7 +21,14 @@ from ltlpipe.runtime.jobs import (
     timed,
 )
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.shortening import Shortened, shortened, shortened_by_trial
+from ltlpipe.strategies.shortening import (
+    SYSTEM,
+    WAYS,
+    Shortened,
+    begun,
+    shortened,
+    shortened_by_trial,
+)
 from ltlpipe.verdict.certification import (
     Certification,
     certified_options,
@@ -188,7 +194,7 @@ class Inquiry:
         if answer.run is None:
             return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
 
-        found = Shortened(answer.run, answer.is_shortest)
+        found = begun(answer.run, of_product=answer.is_shortest)
         yield from timed(self._shortened(found), self._add_lasso_seconds)
         assert self._violated is not None
         return self._violated
@@ -232,8 +238,7 @@ class Inquiry:
         if (yield from self._unfolded()):
             yield from self._made_short(self._found)
         else:
-            self._found = found._replace(run=compressed(found.run))
-            run = yield from shortened_by_trial(self._question, self._found.run)
+            run = yield from shortened_by_trial(self._question, found.run)
             yield from self._noted(found._replace(run=run))
         yield from self._marked()
 
@@ -268,9 +273,10 @@ class Inquiry:
                 or FACTORING in trace.plan.reductions,
             )
         yield from self._noted(found)
-        if self._options.shortest and not found.is_shortest:
-            best = yield from shortened(self._answered, found.run)
-            yield from self._noted(best)
+        for way in WAYS if self._options.shortest else ():
+            if found.shortest_of != SYSTEM:
+                found = yield from way(self._answered, found)
+                yield from self._noted(found)
 
     def _marked(self) -> Job[None]:
         """Record the end of a bad prefix of a safety formula."""
@@ -296,7 +302,7 @@ class Inquiry:
     def _noted(self, found: Shortened) -> Job[None]:
         own = self._question.refolded(found.run, self._answered)
         lasso = yield from judged(self._question, own)
-        lasso = replace(lasso, shortest=found.is_shortest)
+        lasso = replace(lasso, shortest_of=found.shortest_of)
         self._violated = self._made(VIOLATED, lasso=lasso)
 
     def _detected(self) -> Job[None]:

@@ -70,10 +70,11 @@ class Lasso(ByValue, Displayed):
     moves : list of str, optional
         The actions of prefix and cycle, where these are valuations; of a graph the
         states of each step, such as "0 -> 1".
-    shortest : bool
-        Whether it is known to go with a shortest lasso of the product of the system
-        and the property's automaton: no other has fewer steps, prefix and cycle
-        together.
+    shortest_of : str or None
+        Among which no other is known to have fewer steps, prefix and cycle together:
+        "system", the runs of the system that violate the property; "product", the
+        lassos of the product of the system and the property's automaton, which may
+        need more steps than the runs that they go with; None is not known.
     spelling : Spelling, optional
         The letters of `word`.
     system : Network, Model or SpotGraph, optional
@@ -88,10 +89,15 @@ class Lasso(ByValue, Displayed):
     actions: np.ndarray = field(repr=False)
     states: np.ndarray = field(repr=False)
     moves: list[str] | None = field(default=None, repr=False)
-    shortest: bool = False
+    shortest_of: str | None = None
     spelling: Spelling | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False, compare=False)
     bad_prefix: int | None = None
+
+    @property
+    def shortest(self) -> bool:
+        """Whether it is known that no violation of the system has fewer steps."""
+        return self.shortest_of == "system"
 
     @cached_property
     def steps(self) -> list[LassoStep]:
@@ -188,6 +194,7 @@ class Lasso(ByValue, Displayed):
         """Return prefix and cycle as plain lists; of a model the actions, too."""
         known: dict[str, Any] = {"prefix": self.prefix, "cycle": self.cycle}
         known |= {"shortest": self.shortest, "bad_prefix": self.bad_prefix}
+        known["shortest_of"] = self.shortest_of
         if len(self.actions) <= MOST_STEPS:
             known["steps"] = [step.to_dict() for step in self.steps]
         if not self.has_valuations:

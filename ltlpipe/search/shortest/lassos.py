@@ -179,7 +179,7 @@ def _lasso(recording: Recording, state: int, edges: np.ndarray) -> ProductLasso:
     """Return the lasso with a shortest prefix to a state and a cycle from there."""
     arrays = recording.arrays
     prefix = [state]
-    while prefix[-1] != 0:
+    while prefix[-1] >= recording.n_initial:
         prefix.append(int(arrays.parent[prefix[-1]]))
     prefix.reverse()
     steps = [_edge_between(recording, src, dst) for src, dst in pairwise(prefix)]

@@ -15,11 +15,14 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, INT64, UINT32
-from ltlpipe.search.product import at_limit, is_full, visit_successors
+from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.search.growth import Layout
+    from ltlpipe.search.problem import Problem
 
 _NO_SHIFT = 0
 
@@ -87,6 +90,13 @@ class Recording(Search):
     """A product being recorded; it looks for no run.
 
     Its `step` returns FOUND at the levels that `stop_at` names, and can go on.
+
+    Parameters
+    ----------
+    problem : Problem
+        The product.
+    starts : sequence of int
+        The initial states of the property, if they are several.
     """
 
     name = "recording"
@@ -96,6 +106,20 @@ class Recording(Search):
     array_type = Arrays
 
     arrays: Arrays
+
+    def __init__(self, problem: Problem, starts: Sequence[int] = ()) -> None:
+        self._starts = starts
+        super().__init__(problem)
+
+    def _new_store(self, initial: np.ndarray) -> None:
+        """Store one initial state for each that the property has."""
+        settings = self.problem.product.settings
+        word, shift = settings[Setting.WORD], np.uint64(settings[Setting.SHIFT])
+        rows = np.repeat(initial, max(len(self._starts), 1), axis=0)
+        for row, start in zip(rows, self._starts, strict=False):
+            row[word] &= ~(np.uint64(settings[Setting.MASK]) << shift)
+            row[word] |= np.uint64(start) << shift
+        super()._new_store(rows)
 
     def _layout(self) -> Layout:
         return {
@@ -109,8 +133,14 @@ class Recording(Search):
         return int(self.registers[register]) + more
 
     def _begin(self) -> None:
-        """Expand the initial state first."""
-        self.registers[Reg.N_LEVELS] = self.registers[Reg.LEVEL_END] = 1
+        """Expand the initial states first."""
+        self.registers[Reg.N_LEVELS] = 1
+        self.registers[Reg.LEVEL_END] = self.n_initial
+
+    @property
+    def n_initial(self) -> int:
+        """The first states are initial ones."""
+        return max(len(self._starts), 1)
 
     @property
     def n_levels(self) -> int:
