@@ -238,7 +238,7 @@ def _merged(edges: set[_Edge]) -> tuple[dict[int, int], set[_Edge]]:
             state: numbers.setdefault((part[state], frozenset(done)), len(numbers))
             for state, done in does.items()
         }
-    return part, {(part[src], part[dst], *rest) for src, dst, *rest in edges}
+    return part, {(part[src], part[dst], marked, a) for src, dst, marked, a in edges}
 
 
 def _joined(

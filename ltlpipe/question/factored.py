@@ -46,6 +46,9 @@ class FactoredQuestion(NetworkQuestion):
         assert factored.network is not None
         self.original, self.before, self.factored = original, before, factored
         self.system = factored.network
+        self.system_marks = len(
+            self.system.accepting_groups(together=not self.accepts_apart)
+        )
         trimmed = () if before is original.system else (ALPHABET,)
         self.given = replace(
             original.given,

@@ -78,6 +78,7 @@ class NetworkProduct:
             letters_of(self.trimmed.network, self.trimmed.actions),
             extra_values=self.table.n_states,
             seed=self.question.options.seed,
+            together=not self.question.accepts_apart,
         )
         return packed
 
@@ -146,7 +147,7 @@ class NetworkQuestion(Question):
             system.name,
             asked,
             options,
-            system_marks=int(system.has_acceptance),
+            system_marks=len(_groups(system, options)),
             fairness=fairness_of(system, options),
         )
         if self.fairness is not None and options.reduce not in (AUTO, "none", WALKS):
@@ -165,8 +166,7 @@ class NetworkQuestion(Question):
     @property
     def accepts_apart(self) -> bool:
         """Whether several components accept, each for itself."""
-        accepting = [c for c in self.system.components if c.accepting is not None]
-        return self.options.network_acceptance == EACH and len(accepting) > 1
+        return len(_groups(self.system, self.options)) > 1
 
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""
@@ -359,6 +359,11 @@ class NetworkQuestion(Question):
     def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int32[n, n_components]."""
         return np.array(rows, dtype=np.int32).reshape(-1, len(self.system.components))
+
+
+def _groups(system: Network, options: Options) -> list[tuple[int, ...]]:
+    """Return the components that have to accept at the same time, by mark."""
+    return system.accepting_groups(together=options.network_acceptance != EACH)
 
 
 def with_components(question: Question) -> NetworkQuestion | None:

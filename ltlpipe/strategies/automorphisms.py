@@ -23,7 +23,7 @@ from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.strategies import components
-from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_acceptance
+from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_marks
 from ltlpipe.strategies.moved_models import ModelSide
 from ltlpipe.strategies.moved_networks import NetworkSide
 from ltlpipe.strategies.state_search import search_states
@@ -69,7 +69,7 @@ def obstacle(question: Question) -> str | None:
             return "ample sets of models are chosen by action: leave one out"
         if obstacle_to_ample := question.obstacle_to_ample():
             return f"--reduce asks for ample sets, but {obstacle_to_ample}"
-    return obstacle_of_acceptance(question)
+    return obstacle_of_marks(question)
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

@@ -77,7 +77,7 @@ class Certified:
 
     def obstacle(self, question: Question) -> str | None:
         """Return why it cannot be used, as far as that costs nothing to know."""
-        return explicit.obstacle(question)
+        return explicit.obstacle(question) or explicit.obstacle_of_marks(question)
 
     def job(self, question: Question, trace: Trace) -> Job[Answer]:
         """Return the job that answers a question, and keeps what it has searched."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import for_workers
-from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET, takes_any_marks
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.strategies.swarm import search_by_swarm
 
@@ -37,14 +37,18 @@ def obstacle(question: Question) -> str | None:
         return f"{options.emptiness} does not look at one state at a time"
     if options.named_strategies:
         return "--reduce does not name it"
-    return obstacle_of_acceptance(question)
+    named = question.given.emptiness
+    if named is None or takes_any_marks(named):
+        return None
+    several = obstacle_of_marks(question)
+    return several and f"{named} takes one mark, but {several}"
 
 
-def obstacle_of_acceptance(question: Question) -> str | None:
-    """Return why no search state by state can judge the acceptance."""
+def obstacle_of_marks(question: Question) -> str | None:
+    """Return why components must be told apart by what they accept."""
     network = with_components(question)
     if network is not None and network.accepts_apart:
-        return "--network-acceptance=each needs decoupled search"
+        return "--network-acceptance=each gives each component a mark of its own"
     return None
 
 

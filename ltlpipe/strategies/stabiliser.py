@@ -21,7 +21,7 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.strategies import components
-from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_acceptance
+from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_marks
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.strategies.symmetry import nothing_found, symmetry_of
 
@@ -65,7 +65,7 @@ def obstacle(question: Question) -> str | None:
         return "several workers cannot share its tables: leave out --workers"
     if options.swarm is not None:
         return "--swarm searches the system as it is"
-    return obstacle_of_acceptance(question)
+    return obstacle_of_marks(question)
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

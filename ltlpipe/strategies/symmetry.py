@@ -19,6 +19,7 @@ from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
 from ltlpipe.strategies import components, symmetric_nets
+from ltlpipe.strategies.explicit import obstacle_of_marks
 from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import searched
 from ltlpipe.strategies.symmetric_nets import (
@@ -66,11 +67,11 @@ def obstacle(question: Question) -> str | None:
         return f"fairness tells {'colours' if network is None else 'components'} apart"
     if options.omitting is not None:
         return f"{options.omitting} looks at one state at a time"
-    if options.wants_decoupling or (network is not None and network.accepts_apart):
-        return "decoupled search, which is needed, has sets of another kind"
+    if options.wants_decoupling:
+        return "decoupled search, which is requested, has sets of another kind"
     if options.insists_on(AMPLE):
         return "ample sets are chosen for states, not for sets: leave one out"
-    return None
+    return obstacle_of_marks(question)
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

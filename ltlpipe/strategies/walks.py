@@ -12,7 +12,6 @@ from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.options import AUTO, WALKS
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
-from ltlpipe.strategies.explicit import obstacle_of_acceptance
 from ltlpipe.strategies.state_search import answer_of, search_states
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def obstacle(question: Question) -> str | None:
         return WITH_FIN
     if options.bitstate is not None or options.compact is not None:
         return "--bitstate and --compact are for a search of the whole product"
-    return obstacle_of_acceptance(question)
+    return None
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

@@ -259,6 +259,17 @@ class Network(Displayed):
         """Whether some component is a Büchi automaton."""
         return any(c.accepting is not None for c in self.components)
 
+    def accepting_groups(self, *, together: bool) -> list[tuple[int, ...]]:
+        """Return the components of each mark: those that accept in the same state.
+
+        These are all that accept, if they do so `together`, or else each alone.
+        """
+        accepting = [
+            i for i, c in enumerate(self.components) if c.accepting is not None
+        ]
+        groups = [tuple(accepting)] if together else [(i,) for i in accepting]
+        return [group for group in groups if group]
+
     def to_spot(self, *, max_states: int = 100_000) -> Any:
         """Return the composed system as a ``spot.twa_graph``.
 

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
@@ -110,7 +111,7 @@ class PackedSystem:
 class PackedNetwork(PackedSystem):
     """What a search sees of a network.
 
-    It has one mark if some component has accepting states, else none.
+    It has a mark for all components with accepting states, or one for each of them.
 
     Parameters
     ----------
@@ -151,6 +152,7 @@ def pack_network(
     *,
     extra_values: int = 1,
     seed: int | None = None,
+    together: bool = True,
 ) -> Job[PackedNetwork]:
     """Lay out the tables of a network for one property.
 
@@ -165,11 +167,15 @@ def pack_network(
     seed : int, optional
         Shuffles the order in which successors are generated; None keeps the
         order of the components and of their transitions.
+    together : bool
+        Whether components that accept have to do so in the same state, which is one
+        mark; else each has a mark of its own.
 
     Raises
     ------
     UnsupportedError
-        One state can have more than `MAX_SUCCESSORS` successors.
+        One state can have more than `MAX_SUCCESSORS` successors, or too many components
+        accept, each for itself.
 
     Notes
     -----
@@ -188,7 +194,13 @@ def pack_network(
         local.append((yield from reachable_states(component, ticks)))
     *fields, extra = yield from allocation([*map(len, local), extra_values], ticks)
     n_words = 1 + max(f.word for f in (*fields, extra))
-    builder = TableBuilder(network, fields, local, n_words)
+    groups = network.accepting_groups(together=together)
+    if len(groups) > MAX_MARKS:
+        raise UnsupportedError(
+            f"--network-acceptance=each: {len(groups)} components accept, and the "
+            f"limit of a search state by state is {MAX_MARKS}"
+        )
+    builder = TableBuilder(network, fields, local, n_words, groups)
     yield from builder.collect(ticks)
     bound = builder.bound
     if bound > MAX_SUCCESSORS:
@@ -212,7 +224,7 @@ def pack_network(
         initial=initial,
         extra=extra,
         max_successors=max(bound, 1),
-        n_marks=int(network.has_acceptance),
+        n_marks=len(groups),
         fields=tuple(fields),
         local_states=tuple(local),
     )

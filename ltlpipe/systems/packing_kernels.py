@@ -19,7 +19,7 @@ class Header(IntEnum):
     MOVES = 2  # place of (action, letter) per move
     N_WIDE = 3  # number of wide actions
     WIDE = 4  # place of the first of them
-    HAS_MARKS = 5  # whether accepting states are marked
+    MARKS = 5  # all marks of accepting states, as bits
 
 
 class Select(IntEnum):
@@ -71,7 +71,7 @@ def expand_network(
     """Generate the successors of a composed state (see `ltlpipe.systems.packing`)."""
     n_words = row.shape[0]
     count = 0
-    accepting = 1
+    accepting = ints[Header.MARKS]
     cell = ints[Header.COMPONENTS]
     labels = ints[Header.MOVES]
     for _ in range(ints[Header.N_COMPONENTS]):
@@ -107,7 +107,7 @@ def expand_network(
                 out_actions[k] = ints[action]
                 out_letters[k] = ints[action + 1]
             count = end
-    marks = np.uint32(accepting & ints[Header.HAS_MARKS])
+    marks = np.uint32(accepting)
     for i in range(count):
         out_marks[i] = marks
     return count

@@ -81,6 +81,8 @@ class TableBuilder:
         The local states that get values, per component, ascending.
     n_words : int
         Words of a row.
+    groups : sequence of sequence of int
+        For each mark the components that have to accept at the same time.
     """
 
     def __init__(
@@ -89,8 +91,10 @@ class TableBuilder:
         fields: Sequence[Field],
         local: list[np.ndarray],
         n_words: int,
+        groups: Sequence[Sequence[int]],
     ) -> None:
         self.network = network
+        self.groups = groups
         self.fields = fields
         self.local = local
         self.n_words = n_words
@@ -193,7 +197,7 @@ class TableBuilder:
         ints = _Section()
         header = np.zeros(len(Header), dtype=np.int64)
         header[Header.N_COMPONENTS] = n
-        header[Header.HAS_MARKS] = int(self.network.has_acceptance)
+        header[Header.MARKS] = (1 << len(self.groups)) - 1
         ints.append(header)
         header[Header.COMPONENTS] = ints.length
         cells = np.zeros((n, COMPONENT_STRIDE), dtype=np.int64)
@@ -225,13 +229,17 @@ class TableBuilder:
         return ints.joined(), words.ravel()
 
     def _state_entries(self, i: int, moves: _Moves, first: int) -> np.ndarray:
-        """Return (first move, accepting) per local state, and where the last ends."""
+        """Return (first move, marks) per local state, and where the last ends.
+
+        The marks are those that the component, in that state, leaves to the others.
+        """
         states = self.local[i]
         accepting = self.network.components[i].accepting
-        entries = np.ones((len(states) + 1, 2), dtype=np.int64)
+        entries = np.full((len(states) + 1, 2), -1, dtype=np.int64)
         entries[:, 0] = first + np.searchsorted(moves.state, np.arange(len(states) + 1))
         if accepting is not None:
-            entries[:-1, 1] = accepting[states]
+            own = sum(1 << mark for mark, group in enumerate(self.groups) if i in group)
+            entries[:-1, 1] = np.where(accepting[states], -1, ~own)
         return entries
 
     def _append_wide(self, ints: _Section, wide: _Wide, letter: int) -> None:

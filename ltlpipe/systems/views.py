@@ -185,10 +185,7 @@ class NetworkView:
             _Component(i, network, internal[i], letters) for i in range(len(components))
         ]
         self._initial = tuple(component.initial for component in components)
-        accepting = [i for i, c in enumerate(components) if c.accepting is not None]
-        self._groups = [[i] for i in accepting]
-        if together:
-            self._groups = [accepting] if accepting else []
+        self._groups = network.accepting_groups(together=together)
         self._fair = _Fair(fairness, len(self._groups))
         self.n_marks = self._fair.n_marks
         self.condition = self._fair.condition

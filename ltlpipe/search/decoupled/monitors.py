@@ -68,9 +68,7 @@ def monitor_of(
     else each has to accept infinitely often, no matter when.
     """
     cells = cells_of(table)
-    accepting = [i for i, c in enumerate(network.components) if c.accepting is not None]
-    groups = [tuple(accepting)] if together else [(i,) for i in accepting]
-    groups = [group for group in groups if group]
+    groups = network.accepting_groups(together=together)
     happens = 1 << table.n_marks if groups else 0
     moves: dict[int, tuple[Move, ...]] = {}  # by letter
     actions = {}
