@@ -264,11 +264,11 @@ class Network(Displayed):
 
         These are all that accept, if they do so `together`, or else each alone.
         """
-        accepting = [
-            i for i, c in enumerate(self.components) if c.accepting is not None
-        ]
-        groups = [tuple(accepting)] if together else [(i,) for i in accepting]
-        return [group for group in groups if group]
+        flags = [component.accepting for component in self.components]
+        accepting = [i for i, own in enumerate(flags) if own is not None]
+        if together:
+            return [tuple(accepting)] if accepting else []
+        return [(i,) for i in accepting]
 
     def to_spot(self, *, max_states: int = 100_000) -> Any:
         """Return the composed system as a ``spot.twa_graph``.
