@@ -121,11 +121,12 @@ def _successors(network, moves, state):
             yield number, tuple(successor)
 
 
-def satisfies(formula: Any, prefix: list[str], cycle: list[str]) -> bool:
-    """Whether the word ``prefix cycle cycle ...`` of actions satisfies a formula.
+def satisfies(formula: Any, prefix: list[Any], cycle: list[Any]) -> bool:
+    """Whether the word ``prefix cycle cycle ...`` satisfies a formula.
 
-    `formula` is Spot's tree; it is evaluated position by position, by the
-    definition of LTL and fixpoints, without any automaton.
+    Its letters are actions, or sets of the propositions that hold.  `formula` is Spot's
+    tree; it is evaluated position by position, by the definition of LTL and fixpoints,
+    without any automaton.
     """
     word = [*prefix, *cycle]
     following = [*range(1, len(word)), len(prefix)]
@@ -141,7 +142,11 @@ def satisfies(formula: Any, prefix: list[str], cycle: list[str]) -> bool:
     def evaluate(node: Any) -> list[bool]:
         kind = node.kindstr()
         if kind == "ap":
-            return [action == node.ap_name() for action in word]
+            name = node.ap_name()
+            return [
+                name in letter if isinstance(letter, frozenset) else name == letter
+                for letter in word
+            ]
         parts = [evaluate(child) for child in node]
         if kind in ("tt", "ff"):
             return [kind == "tt"] * len(word)
