@@ -27,18 +27,32 @@ from ltlpipe.logic.propositions.syntax import (
 from ltlpipe.runtime.errors import FormulaError, InputError
 from ltlpipe.runtime.files import name_of, read_bytes
 from ltlpipe.runtime.workers import call
-from ltlpipe.runtime.xml import local_name, xml_root
+from ltlpipe.runtime.xml import local_name, unknown_part, xml_root
 
 if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.xml import Known
 
 _CONSTANTS = {"true": "true", "false": "false", "deadlock": "deadlock"}
 _UNARY = {"negation": "!", "next": "X ", "finally": "F ", "globally": "G "}
 _SEVERAL = {"conjunction": "&&", "disjunction": "||"}
 _BINARY = {"implication": "->", "equivalence": "<->", "exclusive-disjunction": "xor"}
 _RELATIONS = {"le": "<=", "lt": "<", "ge": ">=", "gt": ">", "eq": "==", "ne": "!="}
+_HARMLESS = {"description", "tags"}
+_SET: Known = {"property-set": ("", "property")}
+_ELEMENTS: Known = {
+    "property": ("", "id formula"),
+    **dict.fromkeys(_CONSTANTS, ("", "")),
+    **dict.fromkeys(("id", "integer-constant", "place", "transition"), ("", "#text")),
+    **dict.fromkeys((*_UNARY, *_SEVERAL, *_BINARY), ("", None)),
+    **dict.fromkeys((f"integer-{name}" for name in _RELATIONS), ("", None)),
+    **dict.fromkeys(("formula", "all-paths", "until", "before", "reach"), ("", None)),
+    **dict.fromkeys(("is-fireable", "tokens-count"), ("", None)),
+    **dict.fromkeys(("integer-sum", "integer-difference"), ("", None)),
+}
+"""Elements of properties; whoever reads them refuses children of another kind."""
 _SMALL = 1 << 14  # bytes that are parsed in this process
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -76,12 +90,10 @@ def parse_properties(data: bytes, file: str) -> list[Property]:
     if local_name(root) != "property-set":
         message = f"found <{local_name(root)}>, expected <property-set>"
         raise InputError(message, file=file, line=root.sourceline)
-    found = []
-    for element in root:
-        if local_name(element) != "property":
-            message = f"found <{local_name(element)}>, expected <property>"
-            raise InputError(message, file=file, line=element.sourceline)
-        found.append(_property(element, file))
+    unknown = unknown_part(root, _SET)
+    if unknown is not None:
+        raise InputError(unknown[1], file=file, line=unknown[0].sourceline)
+    found = [_property(element, file) for element in root]
     if not found:
         raise InputError("no <property> in the set", file=file, line=root.sourceline)
     return found
@@ -96,6 +108,9 @@ def _property(element: Any, file: str) -> Property:
     try:
         if len(formulas) != 1:
             _refuse(f"{len(formulas)} times <formula>, expected one")
+        unknown = unknown_part(element, _ELEMENTS, _HARMLESS)
+        if unknown is not None:
+            _refuse(unknown[1], unknown[0])
         return Property(name, line, _formula(_only(formulas[0])), is_formula=True)
     except FormulaError as error:
         return Property(name, line, error.message, is_formula=False)

@@ -11,9 +11,9 @@ edge has to leave the node ``0``.
 States are numbered by their names if these are all integers, else in order of
 first appearance; a state without edges needs a node statement.  The alphabet
 of a component is its labels in order of first use.  What else Graphviz allows
-(attributes, ports, chains of edges, nested groups, comments, ``strict``) is
-read and has no meaning here; a default like ``edge [label="a"]`` has none
-either, and text in HTML is refused.
+(ports, chains of edges, nested groups, comments, ``strict``, and attributes that
+say how it looks) is read and has no meaning here.  Other attributes may have one
+and are refused, as are a default ``edge [label="a"]`` and text in HTML.
 
 Source: "DOT Language" in Graphviz's documentation; the parallel problems of the
 RERS challenges for what labels mean.
@@ -39,6 +39,7 @@ from ltlpipe.systems.dot_lines import (
     MisplacedError,
     component,
     read_lines,
+    unknown_attribute,
 )
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ _end: node | group
 node: id (":" id (":" id)?)?
 group: body | SUBGRAPH id? body
 defaults: (GRAPH | NODE | EDGE) attributes+
-setting: id "=" id
-attributes: "[" (id "=" id ("," | ";")?)* "]"
+!setting: id "=" id
+!attributes: "[" (id "=" id ("," | ";")?)* "]"
 id: NAME | NUMERAL | STRING ("+" STRING)*
 
 STRICT.2: /strict\b/i
@@ -112,6 +113,22 @@ class _Edge(NamedTuple):
     line: int
 
 
+class _Attributes(NamedTuple):
+    values: dict[str, str]
+    line: int
+
+    def of(self, what: str) -> dict[str, str]:
+        """Return them, if they are known of such a thing."""
+        unknown = unknown_attribute(self.values, what)
+        if unknown is not None:
+            raise _MeaningError(unknown, self.line)
+        return self.values
+
+
+class _MeaningError(Exception):
+    """An attribute that may carry meaning is not known: what, and its line."""
+
+
 class _Group(NamedTuple):
     """What stands between braces: names of nodes, edges, groups, in order."""
 
@@ -143,6 +160,9 @@ def read_by_grammar(text: str, file: str) -> list[LTS]:
         graph = cast("_Group", _parser().parse(text))
     except UnexpectedInput as error:
         raise _syntax_error(error, text, file) from None
+    except _MeaningError as error:
+        message, line = error.args
+        raise InputError(message, file=file, line=line) from None
     return [
         _component(group, group.name or f"component {number}", file)
         for number, group in enumerate(_groups(graph, file), start=1)
@@ -227,13 +247,19 @@ def _parser() -> Lark:
             name = children[1] if len(children) > 2 else ""
             return _Group(children[-1], name, line)
 
-        def defaults(self, _: list[Any]) -> None:
-            """Drop what has no meaning here."""
+        def defaults(self, children: list[Any]) -> None:
+            kind, *lists = children
+            for attributes in lists:
+                attributes.of("defaults" if kind.type == "EDGE" else "node")
 
-        setting = defaults
+        def setting(self, children: list[Any]) -> None:
+            self.attributes(children).of("node")
 
-        def attributes(self, children: list[str]) -> dict[str, str]:
-            return dict(zip(children[::2], children[1::2], strict=True))
+        def attributes(self, children: list[Any]) -> _Attributes:
+            texts = [child for child in children if type(child) is str]
+            values = dict(zip(texts[::2], texts[1::2], strict=True))
+            line = next(c.line for c in children if type(c) is not str)
+            return _Attributes(values, line)
 
         def id(self, children: list[Token]) -> str:
             if children[0].type == "STRING":
@@ -262,12 +288,15 @@ def _parser() -> Lark:
 
 def _chain(children: list[Any]) -> list[str | _Edge | _Group]:
     """Reduce nodes or groups, arrows, and attributes to nodes and edges."""
+    from lark import Token
+
     ends: list[str | _Group] = []
     lines: list[int] = []
     attributes: dict[str, str] = {}
+    of = "edge" if any(isinstance(child, Token) for child in children) else "node"
     for child in children:
-        if isinstance(child, dict):
-            attributes.update(child)
+        if isinstance(child, _Attributes):
+            attributes |= child.of(of)
         elif type(child) is str or isinstance(child, _Group):
             ends.append(child)
         else:

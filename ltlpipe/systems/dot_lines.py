@@ -21,7 +21,7 @@ from ltlpipe.systems.aut import blocks
 from ltlpipe.systems.lts import LTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _ID = r'(?:[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+|"[^"\\\n]*")'
 _VALUE = rf"({_ID})[ \t]*=[ \t]*({_ID})(?=[ \t,;\]])[ \t]*(?:[,;][ \t]*)?"
@@ -38,7 +38,7 @@ _LINES = re.compile(
     | (?P<part>subgraph(?:[ ]+(?P<name>{_ID}))?[ ]*\{{)
     | (?P<close>\}}[ ]*(?P<semicolon>;?))
     | (?P<src>{_ID})[ ]*->[ ]*(?P<dst>{_ID})[ ]*(?P<label>{_ATTRIBUTES})[ ]*;?
-    | (?P<setting>{_ID})[ ]*=[ ]*{_ID}[ ]*;?
+    | (?P<setting>{_ID}[ ]*=[ ]*{_ID})[ ]*;?
     | (?P<node>{_ID})[ ]*(?P<attributes>{_ATTRIBUTES})?[ ]*;?
     | (?://|\#)[^\n]*
     )?[ \r]*""".replace("[ ", r"[ \t"),
@@ -49,6 +49,33 @@ INTERNAL = "tau"
 """What the internal action is called whose label is empty."""
 KEYWORDS = {"strict", "digraph", "graph", "subgraph", "node", "edge"}
 _DEFAULTS = {"graph", "node", "edge"}
+_GRAPHVIZ = """
+    _background area arrowhead arrowsize arrowtail bb beautify bgcolor center
+    charset class cluster clusterrank color colorscheme comment concentrate
+    constraint Damping decorate defaultdist dim dimen diredgeconstraints distortion
+    dpi epsilon esep fillcolor fixedsize fontcolor fontname fontnames fontpath
+    fontsize forcelabels gradientangle group head_lp headclip headport height id
+    image imagepath imagepos imagescale inputscale K label_scheme labelangle
+    labeldistance labelfloat labelfontcolor labelfontname labelfontsize labeljust
+    labelloc landscape layer layerlistsep layers layerselect layersep layout len
+    levels levelsgap lheight linelength lp lwidth margin maxiter mclimit mindist
+    minlen mode model newrank nodesep nojustify normalize notranslate nslimit
+    nslimit1 oneblock ordering orientation outputorder overlap overlap_scaling
+    overlap_shrink pack packmode pad page pagedir pencolor penwidth peripheries pin
+    pos quadtree quantum radius rank rankdir ranksep ratio rects regular remincross
+    repulsiveforce resolution root rotate rotation samehead sametail samplepoints
+    scale searchsize sep shape shapefile showboxes sides size skew smoothing sortv
+    splines start style stylesheet tail_lp tailclip tailport TBbalance truecolor
+    vertices viewport voro_margin weight width xdotversion xlp z
+"""
+_LOOKS = re.compile(
+    r"_[hlt]{0,2}draw_|(edge|head|tail|label)?(URL|href|target|tooltip)|"
+    + "|".join(_GRAPHVIZ.split())
+)
+"""Graphviz's attributes of looks and notes.  Those that say from where to where an edge
+leads (dir, lhead, ltail) or what it is called besides (headlabel, ...) are none.
+"""
+_FORWARD = "dir", "forward"
 
 
 class _IrregularError(Exception):
@@ -85,6 +112,18 @@ def numbering(nodes: Iterable[str]) -> tuple[dict[str, int], tuple[str, ...] | N
         names.sort(key=int)
         return {name: i for i, name in enumerate(names)}, None
     return {name: i for i, name in enumerate(names)}, tuple(names)
+
+
+def unknown_attribute(attributes: Mapping[str, str], of: str) -> str | None:
+    """Return the first attribute that is not known, in words; None if all are.
+
+    They are those of an ``edge``, a ``node``, or of ``defaults`` for edges.
+    """
+    known = {"edge": ("label",), "node": ("label", "xlabel")}.get(of, ())
+    for name, value in attributes.items():
+        if not (_LOOKS.fullmatch(name) or name in known or (name, value) == _FORWARD):
+            return f"the attribute {name}={value[:40]!r}, which may carry meaning"
+    return None
 
 
 class _Names:
@@ -293,28 +332,32 @@ class _Lines:
             self.depth -= 1
             self.ended = not self.depth
         elif line["src"]:
-            label = _attributes(line["label"]).get("label")
+            label = _attributes(line["label"], "edge").get("label")
             if label is None:
                 raise _IrregularError
             self._part().add([(line["src"], line["dst"], f'"{label}"')])
         elif line["setting"]:
             self._part()
-            _name(line["setting"])
+            _attributes(line["setting"] + ";", "node")
         elif line["node"]:
             self._read_node(line)
 
     def _read_node(self, line: re.Match[str]) -> None:
         part = self._part()
         if line["attributes"]:
-            _attributes(line["attributes"])
+            is_edge = line["node"].lower() == "edge"
+            _attributes(line["attributes"], "defaults" if is_edge else "node")
             if line["node"].lower() in _DEFAULTS:
                 return
         part.nodes.number(line["node"])
 
 
-def _attributes(text: str) -> dict[str, str]:
-    """Return what a list of attributes says."""
-    return {_name(key): _name(value) for key, value in _ATTRIBUTE.findall(text)}
+def _attributes(text: str, of: str) -> dict[str, str]:
+    """Return what a list of attributes says; see `unknown_attribute`."""
+    found = {_name(key): _name(value) for key, value in _ATTRIBUTE.findall(text)}
+    if unknown_attribute(found, of):
+        raise _IrregularError
+    return found
 
 
 def _name(spelt: str) -> str:

@@ -189,7 +189,7 @@ ENTITIES = """<!DOCTYPE x [<!ENTITY a "aaaa">]>
         ("G a\n", ":1: no XML"),
         ("<pnml/>", ":1: found <pnml>, expected <property-set>"),
         ("<property-set/>", ":1: no <property> in the set"),
-        ("<property-set><id/></property-set>", ":1: found <id>, expected <property>"),
+        ("<property-set><id/></property-set>", ":1: <id> in <property-set>, expected"),
         (SET.format("<property/>"), ":3: a <property> without <id>"),
         (ENTITIES, ":1: a document type declaration, expected none"),
     ],

@@ -12,13 +12,29 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.xml import local_name
+from ltlpipe.runtime.xml import local_name, unknown_part
 from ltlpipe.systems.pnml.structure import MAX_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
+
+    from ltlpipe.runtime.xml import Known
 
 PASSED_OVER = {"graphics", "toolspecific"}
+_NODES = "page place transition arc referencePlace referenceTransition"
+NET_ELEMENTS: Known = {
+    "pnml": ("", "net"),
+    "net": ("id type name active=true", f"name {_NODES}"),
+    "page": ("id name", f"name {_NODES}"),
+    "transition": ("id name", "name"),
+    "referencePlace": ("id ref name", "name"),
+    "referenceTransition": ("id ref name", "name"),
+    "name": ("", "text"),
+    "text": ("", "#text"),
+    "type": ("value", "text"),
+    "arctype": ("value", "text"),
+}
+"""What nets of both kinds have; their readers add to it."""
 _PLAIN_ARCS = {"", "normal"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
@@ -43,8 +59,8 @@ class NetReader:
         What nodes are called, by their ids.
     """
 
-    labels: ClassVar[Mapping[str, set[str]]]
-    """The labels of each kind of node and of arcs that may occur."""
+    known: ClassVar[Known]
+    """The elements of a file with their attributes and children."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -63,11 +79,11 @@ class NetReader:
         """Return what the labels of a transition say."""
         raise NotImplementedError
 
-    def declared(self, element: Any) -> None:
-        """Read a declaration, if nets of this type have some."""
-        self.unsupported(
-            element, "<declaration>, expected pages, places, transitions and arcs"
-        )
+    def refuse_unknown(self, net: Any) -> None:
+        """Refuse what no reader of the file of a net knows: it may carry meaning."""
+        found = unknown_part(net.getparent(), self.known, PASSED_OVER)
+        if found is not None:
+            self.unsupported(*found)
 
     def collect(self, net: Any) -> None:
         """Read the nodes and arcs of a net, on its pages, too."""
@@ -86,14 +102,8 @@ class NetReader:
                 self._enter(child)
                 self._check_arc(child)
                 self._arcs.append(child)
-            elif kind in self.labels:
+            elif kind in _NODES.split():
                 self._read_node(child, kind)
-            elif kind == "declaration":
-                self.declared(child)
-            elif kind not in PASSED_OVER and kind != "name":
-                self.unsupported(
-                    child, f"<{kind}>, expected pages, places, transitions and arcs"
-                )
 
     def arcs(self) -> Iterator[Arc]:
         """Yield the arcs; all nodes have been collected."""
@@ -162,8 +172,7 @@ class NetReader:
         if not node.get("id"):
             self.refuse(node, f"a <{kind}> without id")
         own = self._enter(node)
-        self._check_labels(node, kind)
-        self.names[own] = self.label_text(node, "name") or own
+        self.names[own] = self.label_text(node, "name") or node.get("name") or own
         if kind == "place":
             self.places[own] = self.place(node, own)
         elif kind == "transition":
@@ -171,19 +180,8 @@ class NetReader:
         else:
             self.references[own] = node.get("ref") or ""
 
-    def _check_labels(self, element: Any, kind: str) -> None:
-        """Refuse labels that might change what the net does."""
-        for child in element:
-            label = local_name(child)
-            if label not in self.labels[kind] and label not in PASSED_OVER:
-                expected = " or ".join(sorted(self.labels[kind] - {"arctype"}))
-                self.unsupported(
-                    child, f"<{label}> of a {kind}, expected at most {expected}"
-                )
-
     def _check_arc(self, arc: Any) -> None:
         """Refuse arcs that do more than take and put tokens."""
-        self._check_labels(arc, "arc")
         kinds = [arc.get("type") or ""]
         for child in arc:
             if local_name(child) in {"type", "arctype"}:
@@ -199,8 +197,8 @@ class NetReader:
         texts = [child for child in label if local_name(child) == "text"]
         if not texts:
             return None
-        if len(texts) > 1 or len(texts[0]):
-            self.refuse(label, "expected one <text> with nothing but text")
+        if len(texts) > 1:
+            self.refuse(label, "expected one <text>")
         return (texts[0].text or "").strip()
 
     def _end(self, arc: Any, side: str) -> str:

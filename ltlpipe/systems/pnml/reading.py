@@ -5,7 +5,8 @@ What is read is what the nets of the Model Checking Contest use: one net of type
 connect.  A place/transition net has places with initial markings, transitions, and
 arcs with weights; a symmetric net is read by `ltlpipe.systems.pnml.coloured.reading`.
 Everything else could change what the net does, so it is refused by name: other types
-of nets, inhibitor, reset and read arcs, capacities, priorities, times.
+of nets, inhibitor, reset and read arcs, capacities, priorities, times, and any element
+or attribute that is not known.
 
 Parallel arcs between the same two nodes add up, as multisets do.
 
@@ -32,7 +33,7 @@ from ltlpipe.systems.plain import TURN, plain_texts, texts_of
 from ltlpipe.systems.pnml.coloured.net import from_plain
 from ltlpipe.systems.pnml.coloured.reading import ColouredReader
 from ltlpipe.systems.pnml.coloured.symmetric import symmetric_net
-from ltlpipe.systems.pnml.elements import NetReader
+from ltlpipe.systems.pnml.elements import NET_ELEMENTS, NetReader
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import MAX_TOKENS, Place, Transition
 
@@ -132,12 +133,11 @@ def _weights_of(plain: Plain) -> Job[list[dict[int, int]]]:
 class _Reader(NetReader):
     """Reads a place/transition net: places are their tokens, transitions nothing."""
 
-    labels: ClassVar = {
-        "place": {"name", "initialMarking"},
-        "transition": {"name"},
-        "referencePlace": {"name"},
-        "referenceTransition": {"name"},
-        "arc": {"name", "inscription", "type", "arctype"},
+    known: ClassVar = NET_ELEMENTS | {
+        "place": ("id name", "name initialMarking"),
+        "arc": ("id source target type name", "name inscription type arctype"),
+        "initialMarking": ("", "text"),
+        "inscription": ("", "text"),
     }
 
     def place(self, node: Any, own: str) -> int:
@@ -149,6 +149,7 @@ class _Reader(NetReader):
 
     def net(self, net: Any) -> Plain:
         """Return a net as plain data."""
+        self.refuse_unknown(net)
         self.collect(net)
         number = {own: k for k, own in enumerate(self.places)}
         pre: dict[str, dict[int, int]] = {own: {} for own in self.transitions}

@@ -21,6 +21,7 @@ from ltlpipe.systems.pnml.coloured.net import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ltlpipe.runtime.xml import Known
     from ltlpipe.systems.pnml.elements import NetReader
 
 MAX_COLOURS = 1 << 20
@@ -30,6 +31,21 @@ _MOST = 1 << 62
 _DOT = "dot"  # the id of a sort that need not be declared
 _SORTS = "a sort: <usersort>, <dot>, <finiteenumeration>, <cyclicenumeration>, "
 _SORTS += "<finiteintrange> or <productsort>"
+
+
+SORT_ELEMENTS: Known = {
+    "structure": ("", None),
+    "declarations": ("", None),
+    **dict.fromkeys(("namedsort", "variabledecl", "partition"), ("id name", None)),
+    **dict.fromkeys(("finiteenumeration", "cyclicenumeration"), ("", None)),
+    "productsort": ("", None),
+    "partitionelement": ("id name", None),
+    "usersort": ("declaration", ""),
+    "dot": ("", ""),
+    "finiteintrange": ("start end", ""),
+    "feconstant": ("id name", ""),
+}
+"""The elements of declarations; whoever reads them refuses children of another kind."""
 
 
 class Partition(NamedTuple):

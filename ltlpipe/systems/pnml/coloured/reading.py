@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ltlpipe.runtime.xml import local_name
-from ltlpipe.systems.pnml.coloured.declarations import Declarations
+from ltlpipe.systems.pnml.coloured.declarations import SORT_ELEMENTS, Declarations
 from ltlpipe.systems.pnml.coloured.net import (
     EMPTY,
     TRUE,
@@ -29,8 +28,8 @@ from ltlpipe.systems.pnml.coloured.net import (
     to_plain,
     variables_of,
 )
-from ltlpipe.systems.pnml.coloured.terms import TermReader
-from ltlpipe.systems.pnml.elements import NetReader
+from ltlpipe.systems.pnml.coloured.terms import TERM_ELEMENTS, TermReader
+from ltlpipe.systems.pnml.elements import NET_ELEMENTS, NetReader
 
 if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
@@ -40,21 +39,25 @@ if TYPE_CHECKING:
 class ColouredReader(NetReader):
     """Reads a symmetric net."""
 
-    labels: ClassVar = {
-        "place": {"name", "type", "hlinitialMarking"},
-        "transition": {"name", "condition"},
-        "referencePlace": {"name"},
-        "referenceTransition": {"name"},
-        "arc": {"name", "hlinscription", "type", "arctype"},
+    known: ClassVar = NET_ELEMENTS | {
+        "net": ("id type name", f"{NET_ELEMENTS['net'][1]} declaration"),
+        "page": ("id name", f"{NET_ELEMENTS['page'][1]} declaration"),
+        "place": ("id name", "name type hlinitialMarking"),
+        "transition": ("id name", "name condition"),
+        "arc": ("id source target type name", "name hlinscription type arctype"),
+        **dict.fromkeys(
+            ("declaration", "hlinitialMarking", "condition", "hlinscription"),
+            ("", "text structure"),
+        ),
+        "type": ("value", "text structure"),
+        **SORT_ELEMENTS,
+        **TERM_ELEMENTS,
     }
 
     def __init__(self, file: str) -> None:
         super().__init__(file)
         self._declared = Declarations(self)
         self._terms = TermReader(self, self._declared)
-
-    def declared(self, element: Any) -> None:
-        """Pass over a declaration, which has been read."""
 
     def place(self, node: Any, own: str) -> tuple[tuple[int, ...], Multiset]:
         """Return the domain and the initial marking of a place."""
@@ -82,6 +85,7 @@ class ColouredReader(NetReader):
 
     def read(self, net: Any) -> ColouredNet:
         """Return the net that an element is."""
+        self.refuse_unknown(net)
         self._declared.read(net)
         self.collect(net)
         number = {own: k for k, own in enumerate(self.places)}
@@ -126,12 +130,4 @@ class ColouredReader(NetReader):
         terms = list(structure)
         if len(terms) != 1:
             self.refuse(label, f"{len(terms)} terms in <{kind}>, expected one")
-        for child in label:
-            if local_name(child) not in (
-                "text",
-                "structure",
-                "graphics",
-                "toolspecific",
-            ):
-                self.unsupported(child, f"<{local_name(child)}> in <{kind}>")
         return terms[0]

@@ -26,6 +26,7 @@ from ltlpipe.systems.pnml.coloured.net import (
 )
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.xml import Known
     from ltlpipe.systems.pnml.coloured.declarations import Declarations
     from ltlpipe.systems.pnml.coloured.net import Guard, Multiset
     from ltlpipe.systems.pnml.elements import NetReader
@@ -45,6 +46,20 @@ _MULTISETS = (
     "a multiset: <numberof>, <add>, <subtract>, <all>, <tuple>, a variable or a "
     "constant"
 )
+_OPERATORS = "add subtract numberof scalarproduct and or not imply tuple all empty"
+_OPERATORS += " successor predecessor subterm"
+TERM_ELEMENTS: Known = {
+    **dict.fromkeys((*_OPERATORS.split(), *_RELATIONS, *_PARTS), ("", None)),
+    "partitionelementof": ("refpartition", None),
+    "variable": ("refvariable", ""),
+    "useroperator": ("declaration", ""),
+    "dotconstant": ("", ""),
+    "booleanconstant": ("value", "bool"),
+    "finiteintrangeconstant": ("value", "finiteintrange"),
+    "numberconstant": ("value", "positive natural integer"),
+    **dict.fromkeys(("bool", "positive", "natural", "integer"), ("", "")),
+}
+"""The elements of terms; whoever reads them refuses children of another kind."""
 _GUARDS = "a guard: a comparison, <and>, <or>, <not> or <imply>"
 
 

@@ -320,12 +320,12 @@ def test_refused(body, message):
             transition("t", op("equality", integer(1), integer(1))),
             "a comparison of two constants",
         ),
-        (place("p", "ring").replace("type>", "capacity>"), "<capacity> of a place"),
+        (place("p", "ring").replace("type>", "capacity>"), "<capacity> in <place>"),
         (
             place("p", "ring").replace("</place>", "<initialMarking/></place>"),
-            "<initialMarking> of a place",
+            "<initialMarking> in <place>",
         ),
-        ("<module/>", "<module>, expected pages"),
+        ("<module/>", "<module> in <page>, expected at most"),
     ],
 )
 def test_what_is_more_than_a_symmetric_net_is_refused_by_name(body, message):
