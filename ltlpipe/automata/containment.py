@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.hoa import parse_again
+from ltlpipe.automata.hoa import parse_again, parse_automata
 from ltlpipe.automata.translation import by_spot
 from ltlpipe.logic.formulas import from_spot_text, spot_text
 from ltlpipe.runtime import workers
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def contains_violations(
-    hoa: str, formula: Formula, *, never: Sequence[str], at_most_one: Sequence[str]
+    hoa: str,
+    formula: Formula,
+    *,
+    constraint: str | None = None,
+    never: Sequence[str],
+    at_most_one: Sequence[str],
 ) -> Job[bool]:
     """Decide whether an automaton accepts all words that violate a formula.
 
@@ -31,6 +36,8 @@ def contains_violations(
         The automaton.
     formula : Formula
         Its propositions may be more than those of the automaton.
+    constraint : str, optional
+        An automaton in HOA: only words that it accepts count.
     never : sequence of str
         Propositions that no word has.
     at_most_one : sequence of str
@@ -46,6 +53,7 @@ def contains_violations(
         phase="judging the automaton",
         hoa=hoa,
         formula=spot_text(formula.spot),
+        constraint=constraint,
         never=list(never),
         at_most_one=list(at_most_one),
     )
@@ -53,7 +61,11 @@ def contains_violations(
 
 
 def are_contained(
-    hoa: str, formula: str, never: list[str], at_most_one: list[str]
+    hoa: str,
+    formula: str,
+    constraint: str | None,
+    never: list[str],
+    at_most_one: list[str],
 ) -> bool:
     """Do the work of `contains_violations`."""
     import spot
@@ -67,6 +79,10 @@ def are_contained(
     if len(at_most_one) > 1:
         single = _one_at_a_time(at_most_one, dictionary)
         wanted = by_spot(lambda: spot.product(wanted, single))
+    if constraint is not None:
+        parse_automata(constraint, "constraint")  # refuses what would be costly
+        allowed = parse_again(constraint, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, allowed))
     rest = by_spot(lambda: spot.complement(automaton))
     return not by_spot(lambda: wanted.intersects(rest))
 

@@ -72,7 +72,8 @@ def verify(
     against its system.  Of a certificate, the system is read and its steps are found by
     code that shares nothing with the searches.  Exit code: 0 nothing is wrong, 1 a row
     is damaged, refuted or contradicted, or a certificate is refused, 2 bad input or
-    usage (of a certificate also a limit), 3 a lasso could not be checked.
+    usage (of a certificate also a limit), 3 a lasso could not be checked, or a
+    certificate is verified only if what it names is true.
     """
     from ltlpipe.batch.sqlite_file import is_database
     from ltlpipe.certificates.checking.verification import is_certificate
@@ -121,7 +122,9 @@ def _verify_certificate(
         print(json_line(verification.to_dict()), flush=True)
     else:
         _print_verified(verification)
-    return _REFUSED if verification.reason else 0
+    if verification.reason:
+        return _REFUSED
+    return _UNCHECKED if verification.conditions else 0
 
 
 def _print_verified(verification: VerifiedCertificate) -> None:
@@ -131,11 +134,13 @@ def _print_verified(verification: VerifiedCertificate) -> None:
         print(f"  {verification.reason}", flush=True)
         return
     print(
-        f"verified: {claim}   [{verification.states:,} states, "
+        f"{verification.result}: {claim}   [{verification.states:,} states, "
         f"{verification.transitions:,} transitions, {verification.seconds:.2f} s]"
     )
     for trusted in verification.trusted:
         print(f"  trusted: {trusted}")
+    for condition in verification.conditions:
+        print(f"  on trust: {condition}")
 
 
 def _verify_store(

@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.translating import hoa_text
 from ltlpipe.certificates.writing.automaton_text import hoa_of
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.graph import GraphQuestion
@@ -94,8 +95,8 @@ class Certification:
         The strategy that has searched and found nothing.
     files : sequence of str
         The files from which the system was read, if any.
-    constrained : bool
-        Whether a constraint restricts the runs; it is part of the automaton.
+    constraint : spot.twa_graph or None
+        It restricts the runs, and is part of the automaton.
 
     Raises
     ------
@@ -108,15 +109,14 @@ class Certification:
         question: Question,
         strategy: Certified,
         files: Sequence[str],
-        *,
-        constrained: bool,
+        constraint: Any = None,
     ) -> None:
         if isinstance(question, GraphQuestion):
             raise UnsupportedError(
                 "--certificate is for networks and models, not for graphs of Spot"
             )
         self._question, self._strategy = question, strategy
-        self._files, self._constrained = files, constrained
+        self._files, self._constraint = files, constraint
 
     def job(self, asked: Property) -> Job[Certificate]:
         """Write the certificate to the file that the options name.
@@ -151,14 +151,17 @@ class Certification:
             digest = yield from digest_of(file)
             files.append({"path": file, "sha256": digest})
         formula = asked.formula
-        unknown = set(asked.propositions) - set(propositions)
+        constraint = self._constraint
+        named = () if constraint is None else constraint.ap()
+        unknown = {*asked.propositions, *(p.ap_name() for p in named)}
+        unknown -= set(propositions)
         if not over_actions:
             meanings = question.propositions  # type: ignore[attr-defined]
             unknown = {text for text, said in meanings.items() if said == Number(0)}
         claim = {
             "formula": None if formula is None else formula.text,
             "asked": _asked(asked),
-            "constrained": self._constrained,
+            "constraint": None if constraint is None else hoa_text(constraint),
             "system": {
                 "name": question.name,
                 "files": files,

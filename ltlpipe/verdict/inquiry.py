@@ -220,10 +220,7 @@ class Inquiry:
         strategy = next(s for s in self._certified if s.ended is not None)
         self._uncertified = True
         certificate = yield from Certification(
-            self._answered,
-            strategy,
-            self._files,
-            constrained=self._constraint is not None,
+            self._answered, strategy, self._files, self._constraint
         ).job(self._asked)
         self._uncertified = False
         assert self._held is not None

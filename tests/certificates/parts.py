@@ -8,6 +8,7 @@ every set of marks.
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.systems.views import NetworkView
 from tests.certificates.reductions import searched_network
 
-MAGIC = b"ltlpipe certificate 1\n"
+MAGIC = b"ltlpipe certificate 2\n"
 TYPES = ("<u1", "<u2", "<u4", "<i8")
 
 
@@ -36,8 +37,11 @@ class Parts:
     states: list[list[int]]
     forms: list[tuple[list[list[int]], list[int] | None]]
 
-    def write(self, path):
-        """Write the certificate, in one block."""
+    def write(self, path, **fields):
+        """Write the certificate, in one block, its checksums right.
+
+        `fields` take the place of those of the header, whatever they are.
+        """
         header = copy.deepcopy(self.header)
         header["states"] = len(self.states)
         header["block"] = max(len(self.states), 1)
@@ -47,18 +51,27 @@ class Parts:
             columns += list(np.array(steps, dtype=np.int64).reshape(-1, 3).T)
             columns += [] if image is None else [np.array(image)]
         columns += list(np.array(self.states, dtype=np.int64).reshape(-1, self.width).T)
-        data = MAGIC + json.dumps(header).encode() + b"\n"
-        data += b"".join(_packed(column) for column in columns if len(column))
-        path.write_bytes(data)
+        plain = [column.astype("<i8").tobytes() for column in columns if len(column)]
+        path.write_bytes(checked(header | fields, b"".join(map(_packed, plain)), plain))
 
     @property
     def width(self):
         return len(self.header["columns"])
 
 
-def _packed(column):
-    packed = pa.Codec("zstd").compress(column.astype("<i8").tobytes(), asbytes=True)
+def _packed(plain):
+    packed = pa.Codec("zstd").compress(plain, asbytes=True)
     return bytes([3]) + len(packed).to_bytes(4, "little") + packed
+
+
+def checked(header, contents, plain):
+    """A certificate of a header and columns of int64, with its checksums."""
+    head = MAGIC + json.dumps(header).encode() + b"\n"
+    digest = hashlib.sha256(head)
+    data = head + digest.hexdigest().encode() + b"\n" + contents
+    for column in plain:
+        digest.update(bytes([3]) + column)
+    return data + digest.digest()
 
 
 def parts_of(path, network=None):
@@ -70,36 +83,41 @@ def parts_of(path, network=None):
     assert data.startswith(MAGIC)
     line, _, rest = data[len(MAGIC) :].partition(b"\n")
     header = json.loads(line)
+    digest = hashlib.sha256(data[: len(MAGIC) + len(line) + 1])
+    assert rest[:65] == digest.hexdigest().encode() + b"\n"
+    rest = rest[65:]
     forms = []
     reduction = header["reduction"] or {"forms": []}
     for form in reduction["forms"]:
         columns = []
         for _ in range(3 if form["transitions"] else 0):
-            column, rest = _column(rest, form["transitions"])
+            column, rest = _column(rest, form["transitions"], digest)
             columns.append(column)
         image = None
         if reduction["keeps"] == "steps":
-            image, rest = _column(rest, network.components[form["parts"][0]].n_states)
+            n = network.components[form["parts"][0]].n_states
+            image, rest = _column(rest, n, digest)
         forms.append(([list(step) for step in zip(*columns, strict=True)], image))
     left, rows = header["states"], []
     while left:
         n = min(left, header["block"])
         columns = []
         for _ in header["columns"]:
-            column, rest = _column(rest, n)
+            column, rest = _column(rest, n, digest)
             columns.append(column)
         rows += [list(row) for row in zip(*columns, strict=True)]
         left -= n
-    assert not rest
+    assert rest == digest.digest()
     return Parts(header, rows, forms)
 
 
-def _column(rest, n):
-    """The values of a column, and what stands behind it."""
+def _column(rest, n, digest):
+    """The values of a column, which go into a checksum, and what stands behind it."""
     kind, size = np.dtype(TYPES[rest[0]]), int.from_bytes(rest[1:5], "little")
     plain = pa.Codec("zstd").decompress(
         rest[5 : 5 + size], n * kind.itemsize, asbytes=True
     )
+    digest.update(rest[:1] + plain)
     return np.frombuffer(plain, kind).tolist(), rest[5 + size :]
 
 

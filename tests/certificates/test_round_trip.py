@@ -22,6 +22,7 @@ from ltlpipe import (
 )
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.pnml.reading import parse_pnml
 from tests.certificates.parts import parts_of, proves
 from tests.cross.test_fairness import fair_questions
 from tests.cross.test_models import dve_atoms, explored, net_atoms, random_formula
@@ -115,6 +116,33 @@ def test_automata_with_any_condition(network, text, deadlock):
     """Emerson-Lei, beside the marks of the network."""
     (violations,) = parse_automata(text, "random.hoa")
     assert_certified(network, automaton=violations, deadlock=deadlock)
+
+
+@given(SMALL, FORMULAS, hoa_automata("any"), DEADLOCKS)
+@settings(max_examples=examples(60))
+def test_constraints(network, text, constraint, deadlock):
+    """They are judged: nothing is taken on trust."""
+    (allowed,) = parse_automata(constraint, "random.hoa")
+    with suppress(UnsupportedError):  # more than 32 marks
+        assert_certified(network, formula=text, constraint=allowed, deadlock=deadlock)
+        assert_certified(network, empty=True, constraint=allowed, deadlock=deadlock)
+
+
+def test_a_constraint_over_states():
+    """Of a net: propositions that are written as nobody would write them."""
+    place = '<place id="p"><initialMarking><text>1</text></initialMarking></place>'
+    net = parse_pnml(
+        f'<pnml><net id="n" type="ptnet">{place}<transition id="t"/>'
+        '<arc source="p" target="t"/><arc source="t" target="p"/></net></pnml>'
+        "".encode(),
+        "n.pnml",
+    )
+    (constraint,) = parse_automata(
+        'HOA: v1\nStates: 1\nStart: 0\nAP: 1 "p  >=  1"\nAcceptance: 0 t\n'
+        "--BODY--\nState: 0\n[0] 0\n--END--\n",
+        "c.hoa",
+    )
+    assert_certified(net, formula="G p==1", constraint=constraint)
 
 
 @given(ACCEPTING, DEADLOCKS)

@@ -179,6 +179,20 @@ def test_a_certificate(ring, tmp_path, run):
     assert "neither a result store nor a certificate" in outcome.err
 
 
+def test_a_certificate_on_conditions(ring, tmp_path, run, monkeypatch):
+    """3, and each thing that is taken on trust is named."""
+    from ltlpipe.certificates.checking import verification
+
+    path = tmp_path / "ring.cert"
+    run("check", str(ring), "-f", "G(a -> F b)", "--certificate", str(path))
+    monkeypatch.setattr(verification, "_JUDGING", 0)
+    outcome = run("verify", str(path))
+    assert (outcome.code, outcome.out.partition(":")[0]) == (3, "conditional")
+    assert "  on trust: that the automaton accepts all violations" in outcome.out
+    (record,) = run("verify", str(path), "--json").records
+    assert (record["result"], len(record["conditions"])) == ("conditional", 1)
+
+
 def test_a_violation_has_none(ring, tmp_path, run):
     """The lasso is the proof."""
     system, path = ring, tmp_path / "ring.cert"

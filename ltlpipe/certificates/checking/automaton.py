@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 MAX_MARKS = 32
 _MAX_CLAUSES = 1 << 16
 
+_HEADERS = {"States", "Start", "AP", "acc-name", "Acceptance", "properties"}
+_PROPERTIES = {"trans-labels", "explicit-labels", "trans-acc"}  # Spot believes others
 _AP = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _EDGE = re.compile(r"\[([^\]]*)\]\s*(\d+)(?:\s*\{([\d\s]*)\})?")
+_PROPOSITIONS = re.compile(r"^AP:.*$", re.MULTILINE)
 
 
 class Edge(NamedTuple):
@@ -60,6 +63,13 @@ class Automaton(NamedTuple):
         ]
 
 
+def propositions_in(text: str) -> tuple[str, ...]:
+    """Return the propositions that an automaton in HOA, as Spot writes it, names."""
+    listed = _PROPOSITIONS.search(text)
+    found = [] if listed is None else _AP.findall(listed[0])
+    return tuple(re.sub(r"\\(.)", r"\1", name) for name in found)
+
+
 def read_automaton(text: str) -> Automaton:
     """Read an automaton.
 
@@ -72,15 +82,20 @@ def read_automaton(text: str) -> Automaton:
     body, ended, behind = rest.partition("--END--")
     if not found or not ended or behind.strip() or not head.startswith("HOA: v1\n"):
         raise RefusedError("the automaton is not in HOA")
-    fields = dict(line.split(":", 1) for line in head.splitlines()[1:] if ":" in line)
+    lines = head.split("\n")[1:]
+    fields = dict(line.partition(":")[::2] for line in lines[:-1])
+    if len(fields) < len(lines) - 1 or lines[-1] or not fields.keys() <= _HEADERS:
+        raise RefusedError("the automaton has a header twice, or an unknown one")
+    if not {*fields.get("properties", "").split()} <= _PROPERTIES:
+        raise RefusedError("the automaton claims properties that nobody has checked")
     try:
         n_states = int(fields["States"])
         initial = int(fields["Start"])
         n_marks, _, condition = fields["Acceptance"].strip().partition(" ")
         count = int(fields["AP"].split()[0])
-        names = tuple(
-            re.sub(r"\\(.)", r"\1", name) for name in _AP.findall(fields["AP"])
-        )
+        names = propositions_in("AP:" + fields["AP"])
+        if _AP.sub("", fields["AP"]).split() != [str(count)]:
+            raise ValueError
         edges = _edges(body, n_states, len(names), int(n_marks))
         accepts = parse_condition(condition)
     except (KeyError, IndexError, ValueError, LtlpipeError):

@@ -1,26 +1,29 @@
 """A certificate as it is read: its header, and its states block by block.
 
-Nothing that a file says is believed: each field has to be of its kind, and no more
-memory is taken than the states need that are there.
+Nothing that a file says is believed: each field has to be known and of its kind, and no
+more memory is taken than the states need that are there.  Since format 2 there is a
+checksum of the header behind it, and one of all contents behind the last state.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.certificates.checking.evidence import reduction_in
-from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.certificates.checking.refusal import RefusedError, refuse_others
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAGIC = b"ltlpipe certificate 1\n"
+MAGIC = b"ltlpipe certificate 2\n"
 """How a certificate of this format begins."""
+_FIRST = b"ltlpipe certificate 1\n"  # of version 0.2: no checksums, no constraint
 
 READING = "reading the certificate"
 
@@ -33,7 +36,6 @@ _VALUE_WORK = 0.005  # microseconds
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "formula": (str, type(None)),
     "asked": str,
-    "constrained": bool,
     "system": dict,
     "letters": str,
     "never": list,
@@ -46,6 +48,8 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "block": int,
     "columns": list,
 }
+
+_FOR_PEOPLE = ("written_by", "acceptance", "transitions")
 
 _CHOICES = {
     "asked": ("formula", "automaton", "empty"),
@@ -77,6 +81,8 @@ class Document:
     ----------
     header : dict
         As it was parsed.
+    constraint : str
+        What the field about a constraint is called: in format 1 ``constrained``.
 
     Raises
     ------
@@ -84,10 +90,12 @@ class Document:
         A field is missing or makes no sense.
     """
 
-    def __init__(self, header: Any) -> None:
+    def __init__(self, header: Any, constraint: str = "constraint") -> None:
         if not isinstance(header, dict):
             raise RefusedError("the header is no JSON object")
-        for name, kind in _FIELDS.items():
+        fields = _FIELDS | {constraint: (str, type(None), bool)}
+        refuse_others(header, {*fields, *_FOR_PEOPLE, "reduction"}, "the header")
+        for name, kind in fields.items():
             if name not in header:
                 raise RefusedError(f"the header has no field {name!r}")
             value = header[name]
@@ -101,7 +109,9 @@ class Document:
         self.asked: str = header["asked"]
         if (self.asked == "formula") != (self.formula is not None):
             raise RefusedError("it is not said whether a formula is asked about")
-        self.constrained: bool = header["constrained"]
+        if header[constraint] is True:
+            raise RefusedError("the constraint is not in it, as it is since format 2")
+        self.constraint: str | None = header[constraint] or None
         self.letters: str = header["letters"]
         self.stutters = header["deadlock"] == "stutter"
         self.fairness: str | None = header["fairness"]
@@ -144,6 +154,7 @@ def _clause(told: Any) -> Clause:
         if not known:
             raise RefusedError("a clause is no object with marks fin, inf and lacks")
         parts[name] = marks  # type: ignore[assignment]
+    refuse_others(told, parts, "a clause")
     fin, inf = (sum(1 << m for m in set(parts[name])) for name in ("fin", "inf"))
     if not set(parts["lacks"]) <= set(parts["inf"]):
         raise RefusedError("a rank lacks a mark that its clause does not ask for")
@@ -151,6 +162,7 @@ def _clause(told: Any) -> Clause:
 
 
 def _system(told: dict[str, Any]) -> tuple[list[File], dict[str, Any], str]:
+    refuse_others(told, ("name", "files", "format", "alphabet"), "the system")
     files = []
     for entry in told.get("files", ()):
         known = isinstance(entry, dict) and all(
@@ -158,6 +170,7 @@ def _system(told: dict[str, Any]) -> tuple[list[File], dict[str, Any], str]:
         )
         if not known:
             raise RefusedError("a file of the system has no path or no SHA-256")
+        refuse_others(entry, ("path", "sha256"), "a file of the system")
         files.append(File(entry["path"], entry["sha256"]))
     manner = {}
     for name, usual in (("format", None), ("alphabet", "used")):
@@ -169,7 +182,67 @@ def _system(told: dict[str, Any]) -> tuple[list[File], dict[str, Any], str]:
     return files, manner, str(told.get("name", ""))
 
 
-def opened(file: IO[bytes], name: str) -> Document:
+class Contents:
+    """What stands behind the header of an open certificate: its columns."""
+
+    def __init__(self, file: IO[bytes], digest: Any | None) -> None:
+        self._file = file
+        self._digest = digest  # of all that has been read, None in format 1
+
+    def column(self, n: int) -> np.ndarray:
+        """Read a column of n numbers, as int64.
+
+        Raises
+        ------
+        RefusedError
+            The file ends early, or is damaged.
+        """
+        import pyarrow as pa
+
+        head = self._file.read(5)
+        if len(head) < 5:
+            raise RefusedError("the file ends early")
+        if head[0] >= len(_TYPES):
+            raise RefusedError(f"a column is of the unknown type {head[0]}")
+        size = int.from_bytes(head[1:], "little")
+        if size > 16 * n + 1024:
+            raise RefusedError("a column is longer than its values")
+        data = self._file.read(size)
+        if len(data) < size:
+            raise RefusedError("the file ends early")
+        kind = np.dtype(_TYPES[head[0]])
+        expected = n * kind.itemsize
+        codec = pa.Codec("zstd")
+        try:
+            plain = codec.decompress(data, decompressed_size=expected, asbytes=True)
+        except (OSError, ValueError):
+            raise RefusedError("a column cannot be decompressed") from None
+        if len(plain) != expected:
+            raise RefusedError("a column has too few or too many values")
+        if self._digest is not None:
+            self._digest.update(head[:1] + plain)
+        return np.frombuffer(plain, kind).astype(np.int64)
+
+    def columns(self, n_values: int, n_columns: int) -> list[np.ndarray]:
+        """Read some columns; without values there are none in the file."""
+        if not n_values:
+            return [np.zeros(0, dtype=np.int64)] * n_columns
+        return [self.column(n_values) for _ in range(n_columns)]
+
+    def end(self) -> None:
+        """Refuse a wrong checksum, and whatever follows it."""
+        if self._digest is not None:
+            known = self._digest.digest()
+            found = self._file.read(len(known))
+            if len(found) < len(known):
+                raise RefusedError("the file ends early")
+            if found != known:
+                raise RefusedError("the checksum does not match the contents")
+        if self._file.read(1):
+            raise RefusedError("the file goes on behind its last state")
+
+
+def opened(file: IO[bytes], name: str) -> tuple[Document, Contents]:
     """Read magic and header from a file that has been opened.
 
     Raises
@@ -184,18 +257,23 @@ def opened(file: IO[bytes], name: str) -> Document:
         raise InputError("expected a certificate of ltlpipe", file=name)
     if len(magic) < len(MAGIC):
         raise RefusedError("the file ends early")
-    if magic != MAGIC:
-        raise InputError("expected a certificate of format 1", file=name)
+    if magic not in (MAGIC, _FIRST):
+        raise InputError("expected a certificate of format 1 or 2", file=name)
     line = file.readline(_MOST_HEADER)
     if not line.endswith(b"\n"):
         raise RefusedError("the file ends within its header, or that is too long")
+    digest = hashlib.sha256(magic + line) if magic == MAGIC else None
+    if digest is not None and file.read(65) != digest.hexdigest().encode() + b"\n":
+        raise RefusedError("the checksum does not match the header")
     try:
-        return Document(json.loads(line))
+        header = json.loads(line)
     except (ValueError, RecursionError):
         raise RefusedError("the header is no JSON") from None
+    field = "constrained" if digest is None else "constraint"
+    return Document(header, field), Contents(file, digest)
 
 
-def blocks_of(file: IO[bytes], document: Document) -> Iterator[list[np.ndarray]]:
+def blocks_of(contents: Contents, document: Document) -> Iterator[list[np.ndarray]]:
     """Yield the columns of one block of states after the other, as int64 arrays.
 
     Raises
@@ -203,52 +281,10 @@ def blocks_of(file: IO[bytes], document: Document) -> Iterator[list[np.ndarray]]
     RefusedError
         The file ends early or late, or is damaged.
     """
-    import pyarrow as pa
-
-    codec = pa.Codec("zstd")
     for first in range(0, document.n_states, document.block):
         n = min(document.block, document.n_states - first)
-        yield [_column(file, codec, n) for _ in document.columns]
-    if file.read(1):
-        raise RefusedError("the file goes on behind its last state")
-
-
-def columns_of(file: IO[bytes], n_values: int, n_columns: int) -> list[np.ndarray]:
-    """Read some columns of int64 numbers; without values there are none in the file.
-
-    Raises
-    ------
-    RefusedError
-        The file ends early, or is damaged.
-    """
-    import pyarrow as pa
-
-    if not n_values:
-        return [np.zeros(0, dtype=np.int64)] * n_columns
-    return [_column(file, pa.Codec("zstd"), n_values) for _ in range(n_columns)]
-
-
-def _column(file: IO[bytes], codec: Any, n: int) -> np.ndarray:
-    head = file.read(5)
-    if len(head) < 5:
-        raise RefusedError("the file ends early")
-    if head[0] >= len(_TYPES):
-        raise RefusedError(f"a column is of the unknown type {head[0]}")
-    size = int.from_bytes(head[1:], "little")
-    if size > 16 * n + 1024:
-        raise RefusedError("a column is longer than its values")
-    data = file.read(size)
-    if len(data) < size:
-        raise RefusedError("the file ends early")
-    kind = np.dtype(_TYPES[head[0]])
-    expected = n * kind.itemsize
-    try:
-        plain = codec.decompress(data, decompressed_size=expected, asbytes=True)
-    except (OSError, ValueError):
-        raise RefusedError("a column cannot be decompressed") from None
-    if len(plain) != expected:
-        raise RefusedError("a column has too few or too many values")
-    return np.frombuffer(plain, kind).astype(np.int64)
+        yield contents.columns(n, len(document.columns))
+    contents.end()
 
 
 def progress_of(document: Document, n_bytes: float, phase: str = READING) -> Progress:

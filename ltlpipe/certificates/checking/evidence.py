@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.certificates.checking.refusal import RefusedError, refuse_others
 
 WORDS, STEPS = "words", "steps"
 """What forms keep: words and divergences, or each step with its letter."""
 
+_OF_FORM = ("parts", "states", "initial", "labels", "transitions")
 _MOST = 1 << 26  # states or transitions of a form
 
 
@@ -51,6 +52,7 @@ def reduction_in(told: Any) -> Reduction | None:
         raise RefusedError(f"a reduction keeps {WORDS!r} or {STEPS!r}")
     if not isinstance(told.get("trimmed"), bool):
         raise RefusedError("it is not said whether components were trimmed")
+    refuse_others(told, Reduction._fields, "the reduction")
     forms = tuple(_form(form) for form in told["forms"])
     return Reduction(told["keeps"], told["trimmed"], forms)
 
@@ -58,6 +60,7 @@ def reduction_in(told: Any) -> Reduction | None:
 def _form(told: Any) -> Form:
     if not isinstance(told, dict):
         raise RefusedError("a form is no object")
+    refuse_others(told, _OF_FORM, "a form")
     parts: list[int] = _listed(told, "parts", int)
     if len(parts) not in (1, 2):
         raise RefusedError("a form takes the place of one or two others")

@@ -8,11 +8,10 @@ end are the components of the network.  Why that is sound is in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.certificates.checking.document import columns_of
 from ltlpipe.certificates.checking.evidence import STEPS, WORDS
 from ltlpipe.certificates.checking.inclusion import PHASE, Labelled, included
 from ltlpipe.certificates.checking.refusal import RefusedError
@@ -24,7 +23,7 @@ from ltlpipe.systems.lts import LTS, Network
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ltlpipe.certificates.checking.document import Document
+    from ltlpipe.certificates.checking.document import Contents, Document
     from ltlpipe.certificates.checking.evidence import Form, Reduction
     from ltlpipe.runtime.jobs import Job
 
@@ -32,7 +31,7 @@ _VALUE_BYTES = 24  # of a number in a column while it is read
 
 
 def reduced_network(
-    network: Network, document: Document, visible: Collection[str], file: IO[bytes]
+    network: Network, document: Document, visible: Collection[str], contents: Contents
 ) -> Job[Network]:
     """Return the network that was searched, its reduction checked.
 
@@ -44,7 +43,7 @@ def reduced_network(
         It has a reduction.
     visible : collection of str
         The actions that formula and automaton name.
-    file : binary file
+    contents : Contents
         The certificate, behind its header.
 
     Raises
@@ -57,7 +56,7 @@ def reduced_network(
     if network.has_acceptance or document.fairness is not None:
         raise RefusedError("acceptance and fairness are about states: no reduction")
     if reduction.keeps == WORDS and (
-        document.stutters or document.asked != "formula" or document.constrained
+        document.stutters or document.asked != "formula" or document.constraint
     ):
         raise RefusedError(
             "a reduction that keeps words is for formulas about runs that never stop"
@@ -68,9 +67,9 @@ def reduced_network(
         grant = yield Progress(PHASE)
         if form.n_transitions * 3 * _VALUE_BYTES > grant.memory_bytes:
             raise StoppedError("memory")
-        made = _labelled(form, file)
+        made = _labelled(form, contents)
         name, stutters = f"form {k}", document.stutters
-        yield from replacing.put(made, form, name, file, stutters=stutters)
+        yield from replacing.put(made, form, name, contents, stutters=stutters)
     return replacing.network()
 
 
@@ -124,7 +123,7 @@ class _Replacing:
         made: Labelled,
         form: Form,
         name: str,
-        file: IO[bytes],
+        contents: Contents,
         *,
         stutters: bool,
     ) -> Job[None]:
@@ -146,7 +145,7 @@ class _Replacing:
             if form.parts[0] >= len(self._network.components) or len(parts) > 1:
                 raise RefusedError(f"{name} takes the place of more than a component")
             (part,) = parts
-            (image,) = columns_of(file, part.lts.n_states, 1)
+            (image,) = contents.columns(part.lts.n_states, 1)
             check_simulation(part.lts, made, image, name, stutters=stutters)
         else:
             yield from included([place.lts for place in parts], made, name)
@@ -162,10 +161,10 @@ class _Replacing:
         return Network(components, self._network.name)
 
 
-def _labelled(form: Form, file: IO[bytes]) -> Labelled:
+def _labelled(form: Form, contents: Contents) -> Labelled:
     """Read the transitions of a form."""
     n, n_labels = form.n_states, len(form.labels) + 1
-    src, label, dst = columns_of(file, form.n_transitions, 3)
+    src, label, dst = contents.columns(form.n_transitions, 3)
     for column, most in ((src, n), (label, n_labels), (dst, n)):
         if len(column) and (column.min() < 0 or column.max() >= most):
             raise RefusedError("a transition of a form leaves its states or labels")

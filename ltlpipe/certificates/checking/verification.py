@@ -10,17 +10,19 @@ import time
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import TRUE, generalised_buchi
 from ltlpipe.automata.containment import contains_violations
 from ltlpipe.certificates.checking.automaton import (
     MAX_MARKS,
+    propositions_in,
     read_automaton,
     uncovered,
 )
 from ltlpipe.certificates.checking.document import (
     READING,
+    Contents,
     Document,
     blocks_of,
     opened,
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.reading import SystemLike
 
-VERIFIED, REFUSED = "verified", "refused"
+VERIFIED, CONDITIONAL, REFUSED = "verified", "conditional", "refused"
 
 _JUDGING = 5e6
 """CPU time, in microseconds, in which Spot may judge the automaton."""
@@ -82,7 +84,7 @@ class Verification:
     Parameters
     ----------
     result : str
-        "verified" or "refused".
+        "verified", "conditional" (verified if all `conditions` hold), or "refused".
     reason : str or None
         The first thing that is wrong with it.
     certificate : str
@@ -90,7 +92,10 @@ class Verification:
     claim : str or None
         What it claims, if its header could be read.
     trusted : tuple of str
-        What the result rests on besides the check.
+        What the result rests on besides the check: readers, Spot's decisions, and the
+        interpreter of models.
+    conditions : tuple of str
+        What nobody has checked.
     states, transitions : int or None
         Of the product, if all of them have been checked.
     seconds : float
@@ -102,6 +107,7 @@ class Verification:
     certificate: str
     claim: str | None = None
     trusted: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     states: int | None = None
     transitions: int | None = None
     seconds: float = 0.0
@@ -110,6 +116,7 @@ class Verification:
         """Return what ``--json`` prints."""
         return vars(self) | {
             "trusted": list(self.trusted),
+            "conditions": list(self.conditions),
             "seconds": round(self.seconds, 6),
         }
 
@@ -142,7 +149,7 @@ def verify_certificate(
     Returns
     -------
     Verification
-        `result` is "verified" or "refused", `reason` why it is refused.
+        `result` is "verified", "conditional" or "refused", `reason` why it is refused.
 
     Raises
     ------
@@ -191,12 +198,14 @@ def verification_job(
     except RefusedError as refused:
         reason = refused.reason
     document = check.document
+    verified = CONDITIONAL if check.conditions else VERIFIED
     return Verification(
-        result=VERIFIED if reason is None else REFUSED,
+        result=verified if reason is None else REFUSED,
         reason=reason,
         certificate=path,
         claim=None if document is None else claim_of(document, check.name),
         trusted=tuple(check.trusted),
+        conditions=tuple(check.conditions),
         states=None if document is None or reason else document.n_states,
         transitions=None if reason else check.transitions,
         seconds=time.monotonic() - began,
@@ -204,13 +213,24 @@ def verification_job(
 
 
 def claim_of(document: Document, name: str) -> str:
-    """Return what a certificate claims of a system, for people."""
+    """Return what a certificate claims of a system, for people.
+
+    All of the question is in it, for what is not there could be forged.
+    """
     runs = f"no {document.fairness}ly fair run" if document.fairness else "no run"
-    if document.asked == "empty":
-        return f"{runs} of {name or 'the system'} is accepting"
-    what = document.formula if document.asked == "formula" else None
-    told = "is accepted by the automaton" if what is None else f"violates {what}"
-    return f"{runs} of {name or 'the system'} {told}"
+    told = {"empty": "is accepting", "automaton": "is accepted by the automaton"}
+    what = told.get(document.asked, f"violates {document.formula}")
+    allowed = " that the constraint allows" if document.constraint else ""
+    stutters = {"actions": False, "states": True}[document.letters]
+    about = [f"--{name}={value}" for name, value in document.manner.items()]
+    if document.stutters != stutters:
+        about.append(f"--deadlock={'stutter' if document.stutters else 'ignore'}")
+    about += [f"--fair-sets={names}" for names in document.fair_sets]
+    about += [f"{name} never holds" for name in document.never]
+    if document.constraint:
+        about.append(f"constraint: {' '.join(document.constraint.split())}")
+    besides = f" ({'; '.join(about)})" if about else ""
+    return f"{runs} of {name or 'the system'}{allowed} {what}{besides}"
 
 
 class _Check:
@@ -220,6 +240,7 @@ class _Check:
         self._path = path
         self.document: Document | None = None
         self.trusted: list[str] = []
+        self.conditions: list[str] = []  # what is taken on trust
         self.name = ""  # of the system, when that is known
         self.transitions: int | None = None
 
@@ -228,7 +249,8 @@ class _Check:
         yield Progress(READING)
         try:
             with open(self._path, "rb") as file:  # noqa: PTH123
-                document = self.document = opened(file, self._path)
+                document, contents = opened(file, self._path)
+                self.document = document
                 if isinstance(given, System):
                     system: System = given
                 else:
@@ -240,9 +262,11 @@ class _Check:
                 automaton = read_automaton(document.automaton)
                 yield from self._judge(document, automaton, system)
                 if document.reduction is not None:
-                    system = yield from self._reduced(document, automaton, system, file)
+                    system = yield from self._reduced(
+                        document, automaton, system, contents
+                    )
                 proof = self._proof(document, automaton, system)
-                yield from _filled(proof, document, file)
+                yield from _filled(proof, document, contents)
         except OSError as error:
             message = error.strerror or str(error)
             raise InputError(message, file=self._path) from None
@@ -253,26 +277,25 @@ class _Check:
         self, document: Document, automaton: Automaton, system: System
     ) -> Job[None]:
         """Check that the automaton accepts all that must not be."""
-        if document.asked == "empty":
+        constraint = document.constraint
+        if document.asked == "empty" and constraint is None:
             loops = [edge.cubes == ((0, 0),) for edge in automaton.edges[0]]
             single = len(automaton.edges) == 1 and automaton.condition == TRUE
             if not (single and any(loops)):
                 raise RefusedError("the automaton does not accept every run")
             return
         if document.asked == "automaton":
-            self.trusted.append("that the automaton is the one that was asked about")
-            return
-        if document.constrained:
-            self.trusted.append(
-                "that the automaton accepts all violations that the constraint allows"
+            self.conditions.append(
+                "that the automaton is the one that was asked about, and sees to the "
+                "constraint if there is one"
             )
             return
         try:
-            formula = parse(document.formula or "")
+            formula = parse("false" if document.formula is None else document.formula)
         except FormulaError:
             raise RefusedError("the formula does not parse") from None
         names = automaton.propositions
-        stray = set(formula.propositions) - set(names)
+        stray = {*formula.propositions, *propositions_in(constraint or "")} - {*names}
         if isinstance(system, Network):
             never = stray & set(document.never) - set(system.action_index)
             if stray - never:
@@ -285,13 +308,16 @@ class _Check:
         judging = contains_violations(
             document.automaton,
             formula,
+            constraint=constraint,
             never=sorted(never),
             at_most_one=list(names) if isinstance(system, Network) else [],
         )
         try:
             contains = yield from bounded(judging, _JUDGING)
+        except InputError as error:
+            raise RefusedError(f"of its constraint: {error}") from None
         except (TooMuchWorkError, UnsupportedError):
-            self.trusted.append(
+            self.conditions.append(
                 "that the automaton accepts all violations of the formula, which was "
                 "too hard to check"
             )
@@ -303,7 +329,11 @@ class _Check:
         )
 
     def _reduced(
-        self, document: Document, automaton: Automaton, system: System, file: IO[bytes]
+        self,
+        document: Document,
+        automaton: Automaton,
+        system: System,
+        contents: Contents,
     ) -> Job[System]:
         """Return the network that was searched; check that it may be searched."""
         if not isinstance(system, Network):
@@ -317,7 +347,7 @@ class _Check:
         if reduction.keeps == WORDS and document.formula is not None:
             yield from self._judge_words(formula)
         yield from imported("pyarrow")
-        return (yield from reduced_network(system, document, visible, file))
+        return (yield from reduced_network(system, document, visible, contents))
 
     def _judge_words(self, formula: Formula) -> Job[None]:
         """Check that nothing but the actions that a formula names matters to it."""
@@ -325,7 +355,7 @@ class _Check:
         try:
             interruptible = yield from bounded(judging, _JUDGING)
         except (TooMuchWorkError, UnsupportedError):
-            self.trusted.append(
+            self.conditions.append(
                 "that only the actions that the formula names matter to it, which was "
                 "too hard to check"
             )
@@ -398,7 +428,7 @@ def _refuse_names(document: Document, automaton: Automaton, network: Network) ->
 
 
 def _filled(
-    proof: NetworkProof | ModelProof, document: Document, file: IO[bytes]
+    proof: NetworkProof | ModelProof, document: Document, contents: Contents
 ) -> Job[None]:
     """Read all states."""
     if document.letters == "actions":
@@ -408,7 +438,7 @@ def _filled(
     if proof.memory_bytes > grant.memory_bytes:
         raise StoppedError("memory")
     proof.begin()
-    for columns in blocks_of(file, document):
+    for columns in blocks_of(contents, document):
         yield from proof.add(columns)
         yield progress_of(document, proof.memory_bytes)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.transitions import Recording
     from ltlpipe.systems.packing import PackedSystem
 
-MAGIC = b"ltlpipe certificate 1\n"
+MAGIC = b"ltlpipe certificate 2\n"
 """How a certificate begins."""
 
 TYPES = ("u1", "u2", "u4", "i8")
@@ -151,7 +151,7 @@ def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
         "block": block,
         "columns": names,
     }
-    forms = () if reduction is None else map(_column_bytes, reduction.columns())
+    forms = () if reduction is None else ([part] for part in reduction.columns())
     parts = chain(forms, _parts(evidence, ranks, block))
     return (yield from _file_written(path, header, parts, held + block * 64))
 
@@ -182,18 +182,23 @@ def clauses_of(problem: Problem) -> Sequence[Clause]:
 
 
 def _file_written(
-    path: str, header: dict[str, Any], parts: Iterator[bytes], held_bytes: float
+    path: str,
+    header: dict[str, Any],
+    parts: Iterator[list[np.ndarray]],
+    held_bytes: float,
 ) -> Job[int]:
     """Write header and blocks to a new file that takes the place of an old one."""
+    head = MAGIC + json.dumps(header, ensure_ascii=True).encode() + b"\n"
+    digest = hashlib.sha256(head)
     unfinished = f"{path}.unfinished-{os.getpid()}"
     work = _VALUE_WORK * header["block"] * len(header["columns"])
     try:
         with open(unfinished, "xb") as file:  # noqa: PTH123 (closed and renamed below)
-            file.write(MAGIC)
-            file.write(json.dumps(header, ensure_ascii=True).encode() + b"\n")
-            for part in parts:
-                file.write(part)
+            file.write(head + digest.hexdigest().encode() + b"\n")
+            for columns in parts:
+                file.write(b"".join(_column_bytes(part, digest) for part in columns))
                 yield Progress(_WRITING, work=work, memory_bytes=held_bytes)
+            file.write(digest.digest())
             size = file.tell()
         os.replace(unfinished, path)  # noqa: PTH105
     except OSError as error:
@@ -208,8 +213,8 @@ def _file_written(
 
 def _parts(
     evidence: Evidence, ranks: Sequence[np.ndarray], block: int
-) -> Iterator[bytes]:
-    """Yield the bytes of one block of states after the other."""
+) -> Iterator[list[np.ndarray]]:
+    """Yield the columns of one block of states after the other."""
     packed, extra = evidence.packed, evidence.packed.extra
     store, n = evidence.search.store, evidence.search.n_stored
     for first in range(0, n, block):
@@ -220,11 +225,14 @@ def _parts(
         at = (part[:, extra.word] >> np.uint64(extra.shift)) & np.uint64(extra.mask)
         columns = [*states.T, at.astype(np.int64)]
         columns += [own[first : first + block][order] for own in ranks]
-        yield b"".join(map(_column_bytes, columns))
+        yield columns
 
 
-def _column_bytes(column: np.ndarray) -> bytes:
-    """Return a column: its type, the bytes of what follows, and that in zstd."""
+def _column_bytes(column: np.ndarray, digest: Any) -> bytes:
+    """Return a column: its type, the bytes of what follows, and that in zstd.
+
+    Type and numbers go into the checksum of the contents, `digest`, too.
+    """
     import pyarrow as pa
 
     low, high = int(column.min()), int(column.max())
@@ -232,6 +240,7 @@ def _column_bytes(column: np.ndarray) -> bytes:
     if low >= 0:
         code = next(k for k, name in enumerate(TYPES) if high <= np.iinfo(name).max)
     plain = column.astype("<" + TYPES[code]).tobytes()
+    digest.update(bytes([code]) + plain)
     codec = pa.Codec("zstd", compression_level=_LEVEL)
     data: bytes = codec.compress(plain, asbytes=True)
     return bytes([code]) + len(data).to_bytes(4, "little") + data
