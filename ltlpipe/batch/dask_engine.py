@@ -21,7 +21,6 @@ from asyncio import TimeoutError as SlowError
 from collections import Counter, OrderedDict, deque
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._version import __version__
@@ -38,6 +37,7 @@ from ltlpipe.batch.task_data import (
 )
 from ltlpipe.batch.task_job import CRASH, Activity, lost, now
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.wire import packed, unpacked
 from ltlpipe.runtime.workers import close_idle
 
@@ -393,7 +393,8 @@ class _Parcels:
         """Return a file as it was when this run came upon it."""
         known = self._files.pop(path, None)
         if known is None:
-            content = Path(path).read_bytes()
+            with open_regular(path) as stream:
+                content = stream.read()
             digest = hashlib.sha256(content).hexdigest()
             known = remote.Input(digest + file_kind(path), content)
         self._files[path] = known

@@ -11,14 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.tasks import AutomatonFile, portable
 from ltlpipe.logic.formulas import Formula, formula_text
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
-from ltlpipe.runtime.files import split_suffix
+from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.digests import network_digest
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
@@ -49,10 +48,10 @@ def file_digest(path: str) -> str:
     kind = file_kind(path)
     digest = hashlib.sha256()
     try:
-        with Path(path).open("rb") as stream:
+        with open_regular(path) as stream:
             while chunk := stream.read(_CHUNK):
                 digest.update(chunk)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, InputError) as error:
         return f"{kind}:unreadable:{getattr(error, 'strerror', None)}"
     return f"{kind}:{digest.hexdigest()}"
 

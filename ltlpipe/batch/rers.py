@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.agreement import Agreement
 from ltlpipe.batch.rers_files import number_of
@@ -139,5 +139,5 @@ class RersWriter:
     def __enter__(self) -> RersWriter:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._table.close()
+    def __exit__(self, *error: Any) -> None:
+        self._table.__exit__(*error)

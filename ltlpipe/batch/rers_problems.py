@@ -243,19 +243,19 @@ def write_problems(
     """
     root = Path(folder)
     width = max(3, len(str(n_problems)))
-    truth = None
-    for k in range(n_problems):
-        problem = draw_problem(n_components, seed=seed + k, **how)
-        if truth is None:  # nothing is created before the arguments have been checked
-            _make_empty(root)
-            truth = CsvWriter(root / "truth.csv", TRUTH)
-        name = f"{k + 1:0{width}}"
-        yield from _write_problem(problem, root / "problems" / name)
-        for row in _known(problem):
-            truth.write({"problem": name, **row})
-    if truth is not None:
-        truth.close()
-        yield truth.path
+    if n_problems < 1:
+        return
+    problem = draw_problem(n_components, seed=seed, **how)
+    _make_empty(root)  # nothing is created before the arguments have been checked
+    with CsvWriter(root / "truth.csv", TRUTH) as truth:
+        for k in range(n_problems):
+            if k:
+                problem = draw_problem(n_components, seed=seed + k, **how)
+            name = f"{k + 1:0{width}}"
+            yield from _write_problem(problem, root / "problems" / name)
+            for row in _known(problem):
+                truth.write({"problem": name, **row})
+    yield truth.path
 
 
 def _make_empty(folder: Path) -> None:

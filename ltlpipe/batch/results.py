@@ -13,6 +13,7 @@ from ltlpipe.batch.table import CATEGORY, COMPARISON_DTYPES, VERDICTS, typed
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.runtime.arguments import PATH, expect
 from ltlpipe.runtime.errors import InputError, UnsupportedError, listed, warn
+from ltlpipe.runtime.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,7 @@ def is_store(path: StrPath) -> bool:
         The file cannot be read.
     """
     try:
-        with Path(path).open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(len(_STORE)) == _STORE
     except OSError as error:
         reason = error.strerror or error

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from ltlpipe.runtime.errors import InputError, LtlpipeError
 from ltlpipe.runtime.exhaustion import lack_of_room
+from ltlpipe.runtime.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ _MAGIC = b"SQLite format 3\0"
 def is_database(path: str) -> bool:
     """Whether a file begins as those of SQLite do, or is still empty."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open_regular(path) as file:
             return file.read(len(_MAGIC)) in (b"", _MAGIC)
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from None

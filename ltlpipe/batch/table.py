@@ -17,6 +17,7 @@ from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
 from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED
 
@@ -302,7 +303,8 @@ def read_parquet(name: str) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        return pd.read_parquet(name)
+        with open_regular(name) as stream:
+            return pd.read_parquet(stream)
     except (OSError, ValueError) as error:  # errors of Arrow are values
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot be read: {reason}", file=name) from None

@@ -1,8 +1,8 @@
 """Writing result tables row by row, as they come.
 
 Rows with the number of their task are in the order of tasks when the table is closed,
-so that tables can be compared.  After a crash the file has whole rows in the order of
-completion.
+so that tables can be compared.  Until then they are in a file beside the table's place,
+``.NAME.XXXXXXXX.partial``: whole rows in the order of completion, also after a crash.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.batch.csv_cells import guarded
 from ltlpipe.batch.table import DTYPES, Row, to_frame
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.output import Output, rewriting, write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,29 +34,33 @@ if TYPE_CHECKING:
 _PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
 
 
-def write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table to a temporary file, then replace the file."""
-    beside = path.with_name(f".{path.name}.partial")
-    try:
-        with beside.open("wb") as stream:
-            frame.to_parquet(stream, index=False)
-        beside.replace(path)
-    except OSError:
-        with suppress(OSError):  # maybe for the same reason
-            beside.unlink(missing_ok=True)
-        raise
+def write_parquet(frame: pd.DataFrame, path: StrPath) -> None:
+    """Write a table to a file, which is replaced as a whole."""
+    write_bytes(path, frame.to_parquet(index=False))
 
 
 class TableWriter(ABC):
     """Writes a growing result table to a file; use it in a with statement.
 
-    What a row holds besides the columns `dtypes` is not written.
+    What a row holds besides the columns `dtypes` is not written.  The table replaces
+    the file when it is closed; after an error the file is as it was, and the rows so
+    far are beside it (`place`).
     """
 
     def __init__(self, path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> None:
         self.path = Path(path)
         self.dtypes = dtypes
         self.n_rows = 0
+        self._failed = False
+        try:
+            self._output = Output(path, buffering=0)
+        except OSError as error:
+            raise self._failure(error) from error
+
+    @property
+    def place(self) -> Path:
+        """Where the rows are until the table is closed."""
+        return self._output.beside or self.path
 
     @abstractmethod
     def write(self, row: Row) -> None:
@@ -68,20 +73,49 @@ class TableWriter(ABC):
         """
 
     @abstractmethod
+    def _finish(self) -> None:
+        """Write what is left; OSError if that cannot be."""
+
     def close(self) -> None:
-        """Make sure that every row is in the file."""
+        """Put the table in its place, unless a row could not be written."""
+        try:
+            if not self._failed:
+                self._finish()
+                self._output.complete()
+        except OSError as error:
+            raise self._failure(error) from error
+        finally:
+            self._abandon()
 
     def __enter__(self) -> TableWriter:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._failed or kind is None or not issubclass(kind, Exception):
+            self.close()  # Ctrl-C has ended the run, not the table
+            return
+        with suppress(OSError, LtlpipeError):
+            self._finish()
+        if self.n_rows and self._output.beside is not None:
+            warn(f"{self.path}: not replaced; {self._rows_so_far()}")
+        self._abandon()
+
+    def _abandon(self) -> None:
+        """Keep the rows so far, if there are some, beside the file."""
+        if self.n_rows:
+            self._output.stream.close()
+        else:
+            self._output.discard()
 
     def _failure(self, error: OSError) -> LtlpipeError:
+        self._failed = True
         message = f"{self.path}: cannot be written: {error.strerror or error}"
-        if self.n_rows:
-            message += f"; the file holds the first {self.n_rows} rows"
-        return LtlpipeError(message)
+        return LtlpipeError(
+            f"{message}; {self._rows_so_far()}" if self.n_rows else message
+        )
+
+    def _rows_so_far(self) -> str:
+        return f"{self.place} holds the first {self.n_rows} rows"
 
 
 class CsvWriter(TableWriter):
@@ -97,17 +131,14 @@ class CsvWriter(TableWriter):
         super().__init__(path, dtypes)
         self._places: list[_Place] = []  # of the rows, as written in the file
         self._held: dict[int, Row] = {}  # which come too early for a pipe, by task
-        try:
-            self._stream = self.path.open("wb", buffering=0)
-            self._is_file = stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode)
-        except OSError as error:
-            raise self._failure(error) from error
+        self._stream = self._output.stream
+        self._is_file = stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode)
         if not header:
             return
         try:
             self._put(list(self.dtypes))
         except OSError as error:
-            self._stream.close()
+            self._output.discard()
             raise self._failure(error) from error
 
     def _put(self, cells: list[Any]) -> None:
@@ -152,13 +183,10 @@ class CsvWriter(TableWriter):
         )
         self.n_rows += 1
 
-    def close(self) -> None:
-        """Close the file, with its rows in the order of tasks."""
-        try:
-            for number in sorted(self._held):
-                self._write(self._held.pop(number))
-        finally:
-            self._stream.close()
+    def _finish(self) -> None:
+        """Have the rows in the order of tasks."""
+        for number in sorted(self._held):
+            self._write(self._held.pop(number))
         numbers = [place.number for place in self._places]
         if self._is_file and any(a > b for a, b in pairwise(numbers)):
             try:
@@ -168,21 +196,12 @@ class CsvWriter(TableWriter):
                 warn(f"{self.path}: rows are in the order of their ends: {reason}")
 
     def _sort(self) -> None:
-        """Write the rows in order to a temporary file, and replace the file."""
-        path = self.path.resolve()
-        beside = path.with_name(f".{path.name}.partial")
-        try:
-            with path.open("rb") as source, beside.open("wb") as stream:
-                os.fchmod(stream.fileno(), stat.S_IMODE(path.stat().st_mode))
-                stream.write(source.read(min(place.begin for place in self._places)))
-                for place in sorted(self._places):
-                    source.seek(place.begin)
-                    stream.write(source.read(place.end - place.begin))
-            beside.replace(path)
-        except OSError:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
-            raise
+        """Write the rows again, in order."""
+        data = self.place.read_bytes()
+        with rewriting(self.place) as stream:
+            stream.write(data[: min(place.begin for place in self._places)])
+            for place in sorted(self._places):
+                stream.write(data[place.begin : place.end])
 
 
 class _Place(NamedTuple):
@@ -194,32 +213,35 @@ class _Place(NamedTuple):
 
 
 class ParquetWriter(TableWriter):
-    """Replaces a parquet file as the table grows."""
+    """Writes the parquet file anew as the table grows."""
 
     def __init__(self, path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> None:
         super().__init__(path, dtypes)
         self._rows: list[Row] = []
-        self._replace()
+        self._written_at = time.monotonic()
 
     def _replace(self) -> None:
-        try:
-            rows = sorted(self._rows, key=lambda row: row.get("task", 0))
-            write_parquet(to_frame(rows, self.dtypes), self.path)
-        except OSError as error:
-            raise self._failure(error) from error
+        rows = sorted(self._rows, key=lambda row: row.get("task", 0))
+        data = to_frame(rows, self.dtypes).to_parquet(index=False)
+        with rewriting(self.place) as stream:
+            stream.write(data)
         self.n_rows = len(self._rows)
         self._written_at = time.monotonic()
 
     def write(self, row: Row) -> None:
         """Add one row."""
         self._rows.append(row)
-        if time.monotonic() - self._written_at > _PARQUET_SECONDS:
+        if time.monotonic() - self._written_at <= _PARQUET_SECONDS:
+            return
+        if self._output.beside is None:
+            return  # a pipe gets the table once, when it is closed
+        try:
             self._replace()
+        except OSError as error:
+            raise self._failure(error) from error
 
-    def close(self) -> None:
-        """Make sure that every row is in the file."""
-        if self.n_rows < len(self._rows):
-            self._replace()
+    def _finish(self) -> None:
+        self._replace()
 
 
 def open_table(path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> TableWriter:

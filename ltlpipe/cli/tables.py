@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
@@ -76,11 +76,7 @@ def write_table(
     if form == "parquet" and out is not None:
         from ltlpipe.batch.table_writers import write_parquet
 
-        try:
-            write_parquet(frame, Path(out))
-        except OSError as error:
-            reason = error.strerror or error
-            raise LtlpipeError(f"{out}: cannot be written: {reason}") from None
+        write_parquet(frame, out)
         return
     if form == "csv":
         from ltlpipe.batch.csv_cells import guarded_frame

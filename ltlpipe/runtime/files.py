@@ -24,8 +24,9 @@ from multiprocessing.connection import wait
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ltlpipe.runtime.errors import InputError, LtlpipeError
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.output import write_bytes
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -188,11 +189,7 @@ def write_text(path: StrPath, text: str) -> None:
     data = text.encode()
     if os.fspath(path).lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # the same bytes at any time
-    try:
-        Path(path).write_bytes(data)
-    except OSError as error:
-        reason = error.strerror or error
-        raise LtlpipeError(f"{path}: cannot be written: {reason}") from None
+    write_bytes(path, data)
 
 
 def _work(data: bytes) -> float:
@@ -217,14 +214,36 @@ def _pieces(source: Source) -> _Pieces:
     yield from _of_stream(source)
 
 
+def open_regular(path: StrPath) -> IO[bytes]:
+    """Open a regular file to read bytes; whatever data names is opened so.
+
+    Raises
+    ------
+    InputError
+        It is something else, which may block or never end.
+    OSError
+        It is a directory, or cannot be opened.
+    """
+    file = os.fspath(path)
+    _refuse_special(Path(file).stat(), file)  # opening a device can have effects
+
+    def opened(name: str, flags: int) -> int:
+        for flag in ("O_NONBLOCK", "O_NOCTTY"):
+            flags |= getattr(os, flag, 0)
+        return os.open(name, flags)
+
+    stream = open(file, "rb", opener=opened)  # noqa: SIM115
+    try:
+        _refuse_special(os.fstat(stream.fileno()), file)  # it may be another by now
+    except InputError:
+        stream.close()
+        raise
+    return stream
+
+
 def _of_path(file: str) -> _Pieces:
-    _refuse_special(Path(file).stat(), file)
-    flags = os.O_RDONLY
-    for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
-        flags |= getattr(os, name, 0)
-    with os.fdopen(os.open(file, flags), "rb", buffering=0) as stream:
+    with open_regular(file) as stream:
         before = os.fstat(stream.fileno())
-        _refuse_special(before, file)  # it may be another one by now
         size = 0
         while data := stream.read(_CHUNK if size else _HEAD):
             size += len(data)

@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.arguments import PATH, TEXT, expect
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import split_suffix
+from ltlpipe.runtime.output import write_bytes
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.lts import require_network
 
@@ -212,8 +213,4 @@ def _write(path: Path, text: str) -> None:
     data = text.encode(errors="replace")  # only a component's name can need it
     if path.name.lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # the same bytes at any time
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        message = f"cannot be written: {error.strerror}"
-        raise InputError(message, file=str(path)) from None
+    write_bytes(path, data)

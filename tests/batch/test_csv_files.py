@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from ltlpipe import InputError, LtlpipeWarning, results, solve
+from ltlpipe import InputError, LtlpipeError, LtlpipeWarning, results, solve
 from ltlpipe.batch.csv_cells import guarded, guarded_frame, plain
 from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.table_writers import CsvWriter, open_table
@@ -98,13 +98,16 @@ def test_rows_are_in_the_order_of_tasks(suffix, tmp_path):
 
 
 def test_what_is_left_of_a_run_that_was_killed(tmp_path):
-    """Whole rows, in the order in which they came."""
+    """Whole rows beside the old ones, in the order in which they came."""
+    (tmp_path / "r.csv").write_text("system\nold\n")
     table = CsvWriter(tmp_path / "r.csv")
     for row in reversed(rows_of(3)):
         table.write(row)
-    assert results(tmp_path / "r.csv")["system"].tolist() == ["s2", "s1", "s0"]
+    assert results(tmp_path / "r.csv")["system"].tolist() == ["old"]
+    assert pd.read_csv(table.place)["system"].tolist() == ["s2", "s1", "s0"]
     table.close()
     assert results(tmp_path / "r.csv")["system"].tolist() == ["s0", "s1", "s2"]
+    assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
 
 
 def test_links_and_permissions_stay(tmp_path):
@@ -120,19 +123,67 @@ def test_links_and_permissions_stay(tmp_path):
 
 
 def test_a_folder_that_takes_no_other_file(tmp_path, monkeypatch):
-    """The rows are all there, as they came; that is said."""
+    """The file is written in place."""
+    (tmp_path / "r.csv").touch()
+    opened = Path.open
+
+    def refuse(path, mode, *rest):
+        if "x" in mode:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, mode, *rest)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with open_table(tmp_path / "r.csv") as table:
+        for row in reversed(rows_of(2)):
+            table.write(row)
+    assert results(tmp_path / "r.csv")["system"].tolist() == ["s0", "s1"]
+    assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
+    with pytest.raises(LtlpipeError, match="cannot be written: Permission denied"):
+        open_table(tmp_path / "new.csv")
+
+
+def test_a_file_that_cannot_be_replaced(tmp_path, monkeypatch):
+    """It is as it was, and the message says where the rows are."""
 
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
+    (tmp_path / "r.csv").write_text("system\nold\n")
     table = CsvWriter(tmp_path / "r.csv")
-    for row in reversed(rows_of(2)):
+    for row in rows_of(2):
         table.write(row)
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.warns(LtlpipeWarning, match="order of their ends: Permission denied"):
+    with pytest.raises(LtlpipeError, match="holds the first 2 rows") as caught:
         table.close()
-    assert results(tmp_path / "r.csv")["system"].tolist() == ["s1", "s0"]
-    assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
+    assert str(table.place) in str(caught.value)
+    assert results(tmp_path / "r.csv")["system"].tolist() == ["old"]
+    assert pd.read_csv(table.place)["system"].tolist() == ["s0", "s1"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_after_an_error(suffix, tmp_path):
+    """The file is as it was; the rows so far are beside it, and that is said."""
+    path = tmp_path / f"r{suffix}"
+    to_frame(rows_of(6)).to_csv(tmp_path / "r.csv", index=False)
+    to_frame(rows_of(6)).to_parquet(tmp_path / "r.parquet", index=False)
+
+    def failing(n_rows):
+        with open_table(path) as table:
+            for row in rows_of(n_rows):
+                table.write(row)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        failing(0)
+    assert len(list(tmp_path.iterdir())) == 2
+    with (
+        pytest.raises(RuntimeError),
+        pytest.warns(LtlpipeWarning, match="not replaced; .* holds the first 2 rows"),
+    ):
+        failing(2)
+    assert len(results(path)) == 6
+    (beside,) = tmp_path.glob(".r.*.partial")
+    assert len(results(beside.rename(path))) == 2
 
 
 def test_a_pipe(tmp_path):

@@ -264,7 +264,7 @@ class NearlyFull:
 
 @given(st.lists(ROWS, min_size=1, max_size=4), st.data())
 def test_a_disk_that_fills_up(rows, data):
-    """The file holds whole rows: those that were written before the error."""
+    """The file stays; beside it are whole rows: those before the error."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "r.csv")
         write(path, rows)
@@ -275,16 +275,17 @@ def test_a_disk_that_fills_up(rows, data):
 
             with pytest.raises(LtlpipeError, match="No space left on device") as caught:
                 write_all(table, rows)
-            frame = results(path)
-            # there may be room again
             table._stream = table._stream.stream
-            table.write(rows[-1])
 
-        assert_frame_equal(frame, to_frame(rows[: len(frame)]))
-        assert len(frame) < len(rows)
-        said = f"; the file holds the first {len(frame)} rows"
-        assert str(caught.value).endswith(said if len(frame) else "device")
-        assert_frame_equal(results(path), to_frame([*rows[: len(frame)], rows[-1]]))
+        assert_frame_equal(results(path), to_frame(rows))
+        n_rows = table.n_rows
+        assert n_rows < len(rows)
+        said = f"; {table.place} holds the first {n_rows} rows"
+        assert str(caught.value).endswith(said if n_rows else "device")
+        assert table.place.exists() == bool(n_rows)
+        if n_rows:
+            frame = results(table.place.rename(path))
+            assert_frame_equal(frame, to_frame(rows[:n_rows]))
 
 
 def test_interrupted_in_the_middle_of_a_row(tmp_path):
@@ -335,7 +336,7 @@ except LtlpipeError as error:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_limit_of_the_system_on_file_size(suffix, tmp_path):
-    """The real thing: the file so far can be read, and nothing else is left."""
+    """The real thing: the file stays, the rows so far are beside it."""
     path = tmp_path / f"r{suffix}"
     few = [
         {"system": f"s{k}", "formula": f"G a{k}" * 50, "states": k} for k in range(9)
@@ -345,25 +346,29 @@ def test_a_limit_of_the_system_on_file_size(suffix, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     n_rows, message = json.loads(done.stdout)
-    frame = results(path)
-
     assert 0 < n_rows < 1000
+    assert_frame_equal(results(path), to_frame(few))
+    (beside,) = tmp_path.glob(".r.*.partial")
+    assert f"cannot be written: File too large; {beside} holds the first" in message
+    frame = results(beside.rename(path))
     assert frame["states"].tolist() == list(range(n_rows))
     assert frame["system"].tolist() == [f"s{k}" for k in range(n_rows)]
-    assert "cannot be written: " in message
-    assert f"the file holds the first {n_rows} rows" in message
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_parquet_can_be_read_at_any_time(tmp_path, monkeypatch):
-    """Not only after the last row; and the former table until the first."""
+    """Not only after the last row; the former table stays until then."""
     monkeypatch.setattr(module, "_PARQUET_SECONDS", -1.0)
     path = tmp_path / "r.parquet"
+    write(path, [FULL])
 
     with open_table(path) as table:
         for k in range(4):
-            assert results(path)["states"].tolist() == list(range(k))
             table.write({"states": k})
+            so_far = pd.read_parquet(table.place)
+            assert so_far["states"].tolist() == list(range(k + 1))
+            assert_frame_equal(results(path), to_frame([FULL]))
+    assert results(path)["states"].tolist() == list(range(4))
 
 
 def test_parquet_is_not_rewritten_for_every_row(tmp_path):
@@ -372,7 +377,7 @@ def test_parquet_is_not_rewritten_for_every_row(tmp_path):
 
     with open_table(path) as table:
         table.write(FULL)
-        assert results(path).empty
+        assert table.place.stat().st_size == 0
     assert_frame_equal(results(path), to_frame([FULL]))
 
 

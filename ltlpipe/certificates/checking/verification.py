@@ -42,6 +42,7 @@ from ltlpipe.runtime.errors import (
     LtlpipeError,
     UnsupportedError,
 )
+from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import (
     INTERRUPTED,
     Limits,
@@ -180,7 +181,7 @@ def verify_certificate(
 def is_certificate(path: str) -> bool:
     """Whether a file begins as certificates do."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open_regular(path) as file:
             return file.read(20) == b"ltlpipe certificate "
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from None
@@ -248,7 +249,7 @@ class _Check:
         """Do all of it; RefusedError says what is wrong."""
         yield Progress(READING)
         try:
-            with open(self._path, "rb") as file:  # noqa: PTH123
+            with open_regular(self._path) as file:
                 document, contents = opened(file, self._path)
                 self.document = document
                 if isinstance(given, System):
@@ -477,7 +478,7 @@ def _below(path: str) -> str:
 def _digest(path: str) -> Job[str]:
     found = hashlib.sha256()
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open_regular(path) as file:
             while chunk := file.read(1 << 20):
                 found.update(chunk)
                 yield Progress(READING, work=1000)

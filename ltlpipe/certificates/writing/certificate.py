@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
@@ -23,7 +21,9 @@ from ltlpipe._version import __version__
 from ltlpipe.automata.conditions import Clause, marks_in
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported
+from ltlpipe.runtime.output import replacing
 from ltlpipe.search.driver import advance
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.ranks import ranks_of
@@ -190,24 +190,15 @@ def _file_written(
     """Write header and blocks to a new file that takes the place of an old one."""
     head = MAGIC + json.dumps(header, ensure_ascii=True).encode() + b"\n"
     digest = hashlib.sha256(head)
-    unfinished = f"{path}.unfinished-{os.getpid()}"
     work = _VALUE_WORK * header["block"] * len(header["columns"])
-    try:
-        with open(unfinished, "xb") as file:  # noqa: PTH123 (closed and renamed below)
-            file.write(head + digest.hexdigest().encode() + b"\n")
-            for columns in parts:
-                file.write(b"".join(_column_bytes(part, digest) for part in columns))
-                yield Progress(_WRITING, work=work, memory_bytes=held_bytes)
-            file.write(digest.digest())
-            size = file.tell()
-        os.replace(unfinished, path)  # noqa: PTH105
-    except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"the certificate cannot be written: {reason}"
-        raise InputError(message, file=path) from None
-    finally:
-        with suppress(OSError):
-            os.unlink(unfinished)  # noqa: PTH108
+    size = 0
+    with replacing(path) as file:
+        size += file.write(head + digest.hexdigest().encode() + b"\n")
+        for columns in parts:
+            written = b"".join([_column_bytes(part, digest) for part in columns])
+            size += file.write(written)
+            yield Progress(_WRITING, work=work, memory_bytes=held_bytes)
+        size += file.write(digest.digest())
     return size
 
 
@@ -249,7 +240,7 @@ def _column_bytes(column: np.ndarray, digest: Any) -> bytes:
 def digest_of(path: str) -> Job[str]:
     """Return the SHA-256 of a file, in hexadecimal digits."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open_regular(path) as file:
             return (yield from _digest(file))
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from None

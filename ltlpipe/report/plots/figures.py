@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.report.plots.look import draw, styled
 from ltlpipe.runtime.arguments import FIGURE, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.output import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -275,12 +276,7 @@ def save(figure: Figure, path: StrPath) -> None:
     path = Path(path)
     drawn = io.BytesIO()
     draw(figure, drawn, path.suffix.lower()[1:])
-    try:
-        path.write_bytes(drawn.getvalue())
-    except OSError as error:
-        raise LtlpipeError(
-            f"{path}: cannot be written: {error.strerror or error}"
-        ) from error
+    write_bytes(path, drawn.getvalue())
 
 
 def svg_text(figure: Figure) -> str:
