@@ -17,8 +17,8 @@ Schuppan and A. Biere, "Shortest Counterexamples for Symbolic Model Checking of 
 Past", TACAS 2005, LNCS 3440, pp. 493-509, for infinite ones.
 
 Differences from the sources: any automaton is made tight, not a formula translated; an
-acceptance other than Büchi is taken apart for the rounds only.  Rounds which cannot
-come back to themselves are left out, those that do the same are one.
+acceptance other than Büchi is taken apart for the rounds only.  Rounds that
+cannot come back to themselves are left out.
 
 Cost: at most m! times the choices of m states, for all m up to their number; formulas
 of practice have few tens.  There is a limit.
@@ -26,13 +26,14 @@ of practice have few tens.  There is a limit.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Clause, fin, inf, marks_in
-from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.automata.conditions import inf, marks_in
+from ltlpipe.automata.fin_removal import without_fin
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.automata.structure import cells_of
@@ -41,11 +42,12 @@ from ltlpipe.runtime.ticks import Ticks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.automata.structure import Cell
     from ltlpipe.runtime.jobs import Job
 
-MOST_ROUNDS = 4_000
-"""States of rounds, before those that do the same are one."""
+MOST_ROUNDS = 3_000
+"""States of rounds."""
 
 _PER_CHOICE = 2.0  # microseconds for the next states of some rounds
 
@@ -66,117 +68,99 @@ class _Rounds(NamedTuple):
     states: tuple[int, ...]
 
 
-_Moves = list[list[list[tuple[int, bool]]]]
-"""By state and letter: the next states, and whether the transition accepts."""
-
-
 class _Buchi(NamedTuple):
     """A Büchi automaton for the rounds."""
 
     origin: list[int]  # the state of the given automaton of each
-    moves: _Moves
-    reach: list[set[int]]  # by one step or more
+    moves: list[list[Cell]]  # by state and letter; the mark is 1 or 0
+    reach: list[int]  # the states that each leads to by one step or more, as bits
 
     def same_scc(self, one: int, other: int) -> bool:
         """Whether each of two states leads to the other."""
-        return one in self.reach[other] and other in self.reach[one]
+        return bool(self.reach[one] >> other & self.reach[other] >> one & 1)
 
 
-def tight(table: PropertyAutomaton) -> Job[Tight | None]:
-    """Return a tight automaton for the same words; None if it would be too large."""
+_Edge = tuple[int, int, int, int]  # source, target, whether it is marked, letter
+
+
+def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None]:
+    """Return a tight automaton for the same words.
+
+    None if it would have more than so many states of rounds.
+    """
+    table = without_fin(table)
     n, cells = table.n_letters, cells_of(table)
-    alike: dict[tuple[tuple[tuple[int, int], ...], ...], list[int]] = {}
+    alike: dict[str, list[int]] = {}
     for letter in range(n):
-        alike.setdefault(tuple(map(tuple, cells[letter::n])), []).append(letter)
-    columns = [[list(cell) for cell in column] for column in alike]
-    buchi = _buchi(table, columns)
-    begun = list(islice(_begun(buchi), MOST_ROUNDS + 1))
-    states = {rounds: number for number, rounds in enumerate(begun)}
-    steps: list[Step] = []
-    letters: list[int] = []
+        alike.setdefault(str(cells[letter::n]), []).append(letter)
+    letters = list(alike.values())
+    buchi = _buchi(table, [cells[some[0] :: n] for some in letters])
+    rounds = list(islice(_begun(buchi), most + 1))
+    number = {some: k for k, some in enumerate(rounds)}
+    edges: list[_Edge] = []
     ticks = Ticks("translating", _PER_CHOICE)
-    for src, rounds in enumerate(begun):  # grows while it is read
-        if len(begun) > MOST_ROUNDS:
-            return None
-        for letter in range(len(columns)):
-            for following, marked in _next(buchi, rounds, letter):
-                dst = states.setdefault(following, len(begun))
-                if dst == len(begun):
-                    begun.append(following)
-                steps.append(Step(src, dst, marked))
-                letters.append(letter)
+    for src, some in enumerate(rounds):  # grows while it is read
+        for column in range(len(letters)):
+            for following, marked in _next(buchi, some, column):
+                dst = number.setdefault(following, len(rounds))
+                if dst == len(rounds):
+                    rounds.append(following)
+                edges.append((src, dst, marked, column))
                 if ticks.over():
                     yield ticks.progress
-    inside = decompose(steps, range(len(steps)), range(len(begun))).inside
-    kept = [scc for scc in inside if any(steps[at].marks for at in scc)]
-    edges = {(*steps[at], letters[at]) for scc in kept for at in scc}
-    if not edges:
+        if len(rounds) > most:
+            return None
+    steps = [Step(*edge[:3]) for edge in edges]
+    inside = decompose(steps, range(len(steps)), range(len(rounds))).inside
+    kept = {
+        edges[at] for scc in inside if any(steps[at].marks for at in scc) for at in scc
+    }
+    if not kept:
         return Tight(table, (table.initial,))
-    origins = {k: buchi.origin[rounds.states[0]] for k, rounds in enumerate(begun)}
-    return _joined(table, cells, list(alike.values()), _merged(edges), origins)
+    origin = [buchi.origin[some.states[0]] for some in rounds]
+    return _joined(table, letters, origin, kept)
 
 
 def _buchi(table: PropertyAutomaton, columns: Sequence[Sequence[Cell]]) -> _Buchi:
-    """Take an acceptance apart: for each way to accept a copy, which counts marks.
-
-    With Fin there is another, which accepts nothing and leads to the others.
-    """
-    ways = [Clause(0, (1 << table.n_marks) - 1)]
+    """Take an acceptance apart: for each way to accept a copy, which counts marks."""
+    ways = [marks_in((1 << table.n_marks) - 1)]
     if table.condition is not None:
-        ways = list(normal_form(table.condition))
-    marks = [marks_in(way.inf) for way in ways]
+        ways = [marks_in(clause.inf) for clause in normal_form(table.condition)]
     keys = [
-        (state, way, level)
-        for state in range(table.n_states)
-        for way in range(-1 if any(way.fin for way in ways) else 0, len(ways))
-        for level in range(max(len(marks[way]), 1) if way >= 0 else 1)
+        (q, way, level)
+        for q, way in product(range(table.n_states), range(len(ways)))
+        for level in range(len(ways[way]) or 1)
     ]
     number = {key: k for k, key in enumerate(keys)}
 
-    def moves(key: tuple[int, int, int], cell: Cell) -> Iterator[tuple[int, bool]]:
-        _, way, level = key
+    def moves(way: int, level: int, cell: Cell) -> Iterator[tuple[int, int]]:
         for dst, seen in cell:
-            if way < 0:
-                yield number[dst, way, 0], False
-                yield from ((number[dst, k, 0], False) for k in range(len(ways)))
-            elif not seen & ways[way].fin:
-                at = level
-                while at < len(marks[way]) and seen >> marks[way][at] & 1:
-                    at += 1
-                accepts = at == len(marks[way])
-                yield number[dst, way, 0 if accepts else at], accepts
+            at = level
+            while at < len(ways[way]) and seen >> ways[way][at] & 1:
+                at += 1
+            accepts = at == len(ways[way])
+            yield number[dst, way, 0 if accepts else at], int(accepts)
 
-    made = [[list(moves(key, column[key[0]])) for column in columns] for key in keys]
-    return _Buchi([key[0] for key in keys], made, _reach(made))
-
-
-def _reach(moves: _Moves) -> list[set[int]]:
-    """Return which states each leads to."""
-    followers = [{dst for cell in row for dst, _ in cell} for row in moves]
-    found = []
-    for direct in followers:
-        todo, seen = list(direct), set(direct)
-        while todo:
-            more = followers[todo.pop()] - seen
-            seen |= more
-            todo += more
-        found.append(seen)
-    return found
+    made = [[list(moves(w, at, column[q])) for column in columns] for q, w, at in keys]
+    reach = [sum({1 << dst for cell in row for dst, _ in cell}) for row in made]
+    for k, src in product(range(len(keys)), repeat=2):
+        if reach[src] >> k & 1:
+            reach[src] |= reach[k]
+    return _Buchi([q for q, *_ in keys], made, reach)
 
 
 def _begun(buchi: _Buchi) -> Iterator[_Rounds]:
     """Yield the places of two rounds and more when v begins."""
+    n, same = len(buchi.moves), buchi.same_scc
     inside = [
-        (state, accepts)
-        for state, row in enumerate(buchi.moves)
+        (src, marked)
+        for src, row in enumerate(buchi.moves)
         for cell in row
-        for dst, accepts in cell
-        if buchi.same_scc(state, dst)
+        for dst, marked in cell
+        if same(src, dst)
     ]
-    some = {state for state, accepts in inside if accepts}
-    n = len(buchi.moves)
-    accepting = {q for q in range(n) if any(buchi.same_scc(q, p) for p in some)}
-    always = all(accepts for state, accepts in inside if state in accepting)
+    accepts = {q for src, marked in inside if marked for q in range(n) if same(q, src)}
+    always = all(marked for src, marked in inside if src in accepts)
 
     def places(
         chosen: tuple[int, ...], m: int, first: int
@@ -184,11 +168,12 @@ def _begun(buchi: _Buchi) -> Iterator[_Rounds]:
         if len(chosen) == m:
             yield chosen
             return
-        follow = buchi.reach[chosen[-1]] if chosen else range(n)
-        if len(chosen) >= first:
-            follow = accepting.intersection(follow)
-        for state in sorted(set(follow) - set(chosen)):
-            if len(chosen) <= first or buchi.same_scc(state, chosen[first]):
+        for state in accepts if len(chosen) >= first else range(n):
+            if (
+                state not in chosen
+                and (not chosen or buchi.reach[chosen[-1]] >> state & 1)
+                and (len(chosen) <= first or same(state, chosen[first]))
+            ):
                 yield from places((*chosen, state), m, first)
 
     for m in range(2, n + 1):
@@ -207,82 +192,55 @@ def _next(buchi: _Buchi, rounds: _Rounds, letter: int) -> Iterator[tuple[_Rounds
         if met and steps[before] != steps[-1]:
             continue
         following = tuple(state for state, _ in steps)
-        accepts = accepted or steps[watched][1]
+        accepts = accepted or steps[watched][1] == 1
         closes = before >= 0 and following[before] == following[-1]
-        apart = len(set(following)) == len(following) - closes
-        if apart:
-            yield _Rounds(first, watched, accepts, following), 0
-        if not accepts or not apart or (before >= 0 and not closes):
+        if len(set(following)) < len(following) - closes:
+            continue  # others meet
+        yield _Rounds(first, watched, accepts, following), 0
+        if not accepts or (before >= 0 and not closes):
             continue
         shifted = following[:-1]
-        guesses = following[-1:] if before < 0 else range(len(buchi.moves))
-        for guess in guesses:
-            if guess not in shifted and shifted[0] in buchi.reach[guess]:
+        for guess in following[-1:] if before < 0 else range(len(buchi.moves)):
+            if guess not in shifted and buchi.reach[guess] >> shifted[0] & 1:
                 yield _Rounds(first, watched, False, (guess, *shifted)), 1
-
-
-_Edge = tuple[int, int, int, int]  # source, target, whether it is marked, letter
-
-
-def _merged(edges: set[_Edge]) -> tuple[dict[int, int], set[_Edge]]:
-    """Make states one that do the same; return their new numbers, and the edges."""
-    part = dict.fromkeys((src for src, *_ in edges), 0)
-    n_parts = 0
-    while n_parts < len(set(part.values())) or n_parts == 0:
-        n_parts = len(set(part.values()))
-        does: dict[int, set[tuple[int, int, int]]] = {state: set() for state in part}
-        for src, dst, marked, letter in edges:
-            does[src].add((part[dst], marked, letter))
-        numbers: dict[object, int] = {}
-        part = {
-            state: numbers.setdefault((part[state], frozenset(done)), len(numbers))
-            for state, done in does.items()
-        }
-    return part, {(part[src], part[dst], marked, a) for src, dst, marked, a in edges}
 
 
 def _joined(
     table: PropertyAutomaton,
-    cells: Sequence[Cell],
     letters: Sequence[Sequence[int]],
-    rounds: tuple[dict[int, int], set[_Edge]],
-    origins: dict[int, int],
+    origin: Sequence[int],
+    edges: set[_Edge],
 ) -> Tight:
-    """Put an automaton and the rounds that begin in its states together."""
-    part, edges = rounds
-    n, n_letters, marks = table.n_states, table.n_letters, table.n_marks
-    begins: dict[int, set[int]] = {}  # by state of the automaton
-    starting = {dst for _, dst, marked, _ in edges if marked}
-    for state, number in part.items():
-        if number in starting:
-            begins.setdefault(origins[state], set()).add(n + number)
-    condition, accepting, inside = table.condition, (1 << max(marks, 1)) - 1, 0
-    if condition is not None:  # one more mark for rounds, another where they accept
-        condition = condition & fin(marks) | inf(marks + 1)
-        accepting, inside = 3 << marks, 1 << marks
-    own = accepting if marks == 0 else 0
-    joined = [
+    """Put an automaton and rounds, which begin in its states, together."""
+    n_letters, n, marks = table.n_letters, table.n_states, table.n_marks
+    condition, accepting = table.condition, (1 << max(marks, 1)) - 1
+    if condition is not None:
+        condition, accepting = condition | inf(marks), 1 << marks
+    own = 0 if marks else accepting
+    number = {rounds: n + k for k, rounds in enumerate(sorted({e[0] for e in edges}))}
+    begun: list[list[int]] = [[] for _ in range(n)]
+    for rounds in sorted({dst for _, dst, marked, _ in edges if marked}):
+        begun[origin[rounds]].append(number[rounds])
+    cells = [
         [(dst, seen | own) for dst, seen in cell]
-        + [(more, 0) for dst, _ in cell for more in sorted(begins.get(dst, ()))]
-        for cell in cells
+        + [(rounds, 0) for dst, _ in cell for rounds in begun[dst]]
+        for cell in cells_of(table)
     ]
-    joined += [[] for _ in range(n_letters * (max(part.values()) + 1))]
+    cells += [[] for _ in range(n_letters * len(number))]
     for src, dst, marked, column in sorted(edges):
         for letter in letters[column]:
-            at = (n + src) * n_letters + letter
-            joined[at].append((n + dst, accepting if marked else inside))
-    return Tight(
-        PropertyAutomaton(
-            n_states=len(joined) // n_letters,
-            initial=table.initial,
-            n_letters=n_letters,
-            first_edge=np.cumsum([0, *map(len, joined)]).astype(np.int32),
-            edge_dst=np.array([d for c in joined for d, _ in c], dtype=np.int32),
-            edge_marks=np.array([m for c in joined for _, m in c], dtype=np.uint32),
-            n_marks=accepting.bit_length(),
-            state_based=False,
-            system_marks=table.system_marks,
-            condition=condition,
-        ),
-        (table.initial, *sorted(begins.get(table.initial, ()))),
+            at = number[src] * n_letters + letter
+            cells[at].append((number[dst], accepting * marked))
+    made = replace(
+        table,
+        n_states=n + len(number),
+        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        edge_dst=np.array([dst for c in cells for dst, _ in c], dtype=np.int32),
+        edge_marks=np.array([seen for c in cells for _, seen in c], dtype=np.uint32),
+        n_marks=accepting.bit_length(),
+        state_based=False,
+        weak=False,
+        terminal=False,
+        condition=condition,
     )
+    return Tight(made, (table.initial, *begun[table.initial]))

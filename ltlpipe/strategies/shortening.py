@@ -139,21 +139,16 @@ def begun(run: Run, *, of_product: bool = False) -> Shortened:
     return Shortened(run, PRODUCT if of_product else None)
 
 
-def shortest_of_product(question: Question, best: Shortened) -> Job[Shortened]:
-    """Look for a shorter lasso of the product, as far as memory suffices."""
-    if best.shortest_of:
-        return best
-    return (yield from shortened(question, best.run))
+def tightened_in_python(
+    question: Question, best: Shortened, most_states: int = _SMALL
+) -> Job[Shortened]:
+    """Look for a shortest run of the system, without kernels.
 
-
-def tightened_in_python(question: Question, best: Shortened) -> Job[Shortened]:
-    """Look for a run of the system that is shorter, without kernels.
-
-    The product with a tight automaton is searched, if it is small.
+    The product with a tight automaton is searched, if it has few states.
     """
     try:
         view, table = yield from question.view(question.given, Trace(question.given))
-        known = yield from tight(table)
+        known = yield from tight(table, most_states)
         if known is None:
             return best
         search = instant_search.search(
@@ -162,7 +157,7 @@ def tightened_in_python(question: Question, best: Shortened) -> Job[Shortened]:
             system_marks=view.n_marks,
             condition=view.condition,
             stutter=question.stutters,
-            max_states=_SMALL,
+            max_states=most_states,
             starts=known.starts,
         )
         outcome = yield from search
@@ -178,24 +173,16 @@ def tightened_in_python(question: Question, best: Shortened) -> Job[Shortened]:
 
 
 def tightened(question: Question, best: Shortened) -> Job[Shortened]:
-    """Look for a run of the system that is shorter, as far as memory suffices.
+    """Look for a shortest run of the system, as far as memory suffices.
 
-    It needs more than what has been shown to suffice for a product.
+    If its automaton cannot be made tight, it is a shortest lasso of the product.
     """
-    if not best.shortest_of:
-        return best
     try:
         product = yield from question.product(question.given, Trace(question.given))
         known = yield from tight(product.table)
-        if known is None:
-            return best
         return (yield from _in_product(product, best, math.inf, known))
     except UnsupportedError:  # as above
         return best
-
-
-WAYS = (tightened_in_python, shortest_of_product, tightened)
-"""Ways to a shortest run; each is tried unless those before it have found one."""
 
 
 def shortened_by_trial(question: Question, run: Run) -> Job[Run]:

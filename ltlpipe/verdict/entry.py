@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.answer import INCONCLUSIVE, NOT_APPLICABLE, Answer
+from ltlpipe.question.answer import INCONCLUSIVE, NOT_APPLICABLE, Answer, Trace
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError, imported
 from ltlpipe.strategies.unfactoring import answered
 
 if TYPE_CHECKING:
-    from ltlpipe.question.answer import Trace
+    from ltlpipe.question.answer import Run
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Grant, Job
     from ltlpipe.strategies.strategy import Strategy
@@ -71,6 +71,20 @@ class Entry:
             return work
         waited, self._waited = self._waited, self._waited + work
         return max(self._waited - max(waited, FREE_WAITING), 0.0)
+
+
+def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run | None]:
+    """Return the run that a strategy finds with so many units of work, if it does."""
+    trace = Trace(question.given)
+    entry = Entry(strategy, trace, job_of(strategy, question, trace))
+    grant = yield Progress("extracting the lasso")
+    while entry.work < most_work:
+        answer = entry.advance(grant)
+        if answer is not None:
+            return answer.run
+        grant = yield entry.last
+    entry.job.close()
+    return None
 
 
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:

@@ -22,18 +22,21 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import (
+    PRODUCT,
     SYSTEM,
-    WAYS,
     Shortened,
     begun,
     shortened,
     shortened_by_trial,
+    tightened,
+    tightened_in_python,
 )
 from ltlpipe.verdict.certification import (
     Certification,
     certified_options,
     certified_strategies,
 )
+from ltlpipe.verdict.entry import run_by
 from ltlpipe.verdict.judgement import as_witness, has_actions, judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.certified import Certified
     from ltlpipe.strategies.strategy import Strategy
@@ -73,6 +77,12 @@ STATES_PER_STEP = 500
 
 SOME_STATES = 50_000
 """What the steps of a run can come to: they are stored in a tenth of a second."""
+
+TINY = 1_000
+"""States in which a shortest run of the system is looked for, asked or not."""
+
+OTHERS_WORK = 1e6
+"""Units of work in which each other strategy may find a shorter run: a second."""
 
 MANY_STATES = 1_000_000
 """Most such states, however many the search has entered: each takes several times the
@@ -269,11 +279,26 @@ class Inquiry:
                 wanders=trace.plan.strategy == DECOUPLING
                 or FACTORING in trace.plan.reductions,
             )
+        if found.shortest_of == PRODUCT:
+            found = yield from tightened_in_python(self._answered, found, TINY)
         yield from self._noted(found)
-        for way in WAYS if self._options.shortest else ():
+        ways = (tightened_in_python, self._of_others, tightened)
+        for way in ways if self._options.shortest else ():
             if found.shortest_of != SYSTEM:
                 found = yield from way(self._answered, found)
                 yield from self._noted(found)
+
+    def _of_others(self, question: Question, best: Shortened) -> Job[Shortened]:
+        """Look whether another strategy finds a shorter run."""
+        won = self._portfolio.trace().plan.strategy  # type: ignore[union-attr]
+        for strategy in self._strategies:
+            if strategy.name == won or strategy.obstacle(question) is not None:
+                continue
+            run = yield from run_by(strategy, question, OTHERS_WORK)
+            if run is not None:
+                found = yield from shortened(question, run, most_states=SOME_STATES)
+                best = min(best, found, key=lambda one: len(one.run.actions))
+        return best
 
     def _marked(self) -> Job[None]:
         """Record the end of a bad prefix of a safety formula."""
