@@ -16,11 +16,17 @@ from ltlpipe.strategies import instant_search
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.strategies.instant_search import PlainLasso
+    from ltlpipe.strategies.instant_search import InstantOutcome, PlainLasso
+    from ltlpipe.systems.views import GraphView, ModelView, NetworkView
+
+    View = NetworkView | ModelView | GraphView
 
 name = "instant"
 supersedes: str | None = None
@@ -59,14 +65,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     trace.plan = _noted(question, kind_of(plan, question.options, table))
     limit = question.options.max_states
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
-    search = instant_search.search(
-        view,
-        table,
-        system_marks=view.n_marks,
-        condition=view.condition,
-        stutter=question.stutters,
-        max_states=most,
-    )
+    search = search_of(question, view, table, (), most)
     outcome = yield from trace.timed("search_seconds", search)
     trace.note(
         states=outcome.states,
@@ -86,6 +85,25 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     assert lasso is not None
     run = run_of_lasso(question, lasso)
     return Answer(FOUND, run=run, is_shortest=lasso.is_shortest)
+
+
+def search_of(
+    question: Question,
+    view: View,
+    table: PropertyAutomaton,
+    starts: Sequence[int],
+    most_states: int,
+) -> Job[InstantOutcome]:
+    """Return the search of a question's product; see `instant_search.search`."""
+    return instant_search.search(
+        view,
+        table,
+        system_marks=view.n_marks,
+        condition=view.condition,
+        stutter=question.stutters,
+        max_states=most_states,
+        starts=starts,
+    )
 
 
 def run_of_lasso(question: Question, lasso: PlainLasso) -> Run:

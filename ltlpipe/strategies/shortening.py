@@ -22,7 +22,7 @@ from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
-from ltlpipe.strategies import instant, instant_search
+from ltlpipe.strategies import instant
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, search_states
 from ltlpipe.strategies.thinning import thinned
@@ -151,16 +151,7 @@ def tightened_in_python(
         known = yield from tight(table, most_states)
         if known is None:
             return best
-        search = instant_search.search(
-            view,
-            known.table,
-            system_marks=view.n_marks,
-            condition=view.condition,
-            stutter=question.stutters,
-            max_states=most_states,
-            starts=known.starts,
-        )
-        outcome = yield from search
+        outcome = yield from instant.search_of(question, view, *known, most_states)
     except (TooLargeError, UnsupportedError):  # there are too many marks, say
         return best
     lasso = outcome.lasso

@@ -279,6 +279,7 @@ class Inquiry:
                 wanders=trace.plan.strategy == DECOUPLING
                 or FACTORING in trace.plan.reductions,
             )
+        self._found = found
         if found.shortest_of == PRODUCT:
             found = yield from tightened_in_python(self._answered, found, TINY)
         yield from self._noted(found)

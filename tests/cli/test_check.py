@@ -149,7 +149,8 @@ def test_json(run, ring):
         assert (tried["outcome"] == "not tried") == (tried["seconds"] == 0)
     assert violated["verdict"] == "violated"
     lasso = violated["lasso"]
-    assert list(lasso) == ["prefix", "cycle", "shortest", "bad_prefix", "steps"]
+    told = ["shortest", "bad_prefix", "shortest_of", "steps"]
+    assert list(lasso) == ["prefix", "cycle", *told]
     assert (lasso["prefix"] + 2 * lasso["cycle"])[:2] == ["a", "b"]
     for record in outcome.records:
         assert isinstance(record["states"], int)

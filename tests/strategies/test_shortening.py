@@ -142,7 +142,7 @@ def test_loops_of_the_prefix():
     prefix = ["work", "rest", "work", "rest", "work", "start", "fail"]
     question = question_about(network, "G(work -> G !fail)")
     best = run(shortened(question, run_of_words(network, prefix, ["rest", "work"])))
-    assert best.is_shortest
+    assert best.shortest_of == "product"
     assert sorted(names_of(network, best.run)[0]) == ["fail", "start", "work"]
     assert names_of(network, best.run)[1] == ["again"]
 
@@ -184,17 +184,16 @@ def test_runs_of_sets_that_wander():
 def test_limits_leave_what_was_found(monkeypatch):
     """A search for a shorter lasso that is stopped costs no verdict."""
 
-    def endless(*_, most_states=None, **__):
-        if most_states is None:
-            raise inquiry.StoppedError("timeout")
-        yield from ()
-        return inquiry.Shortened(*_[1:], False)
+    def endless(*_):
+        raise inquiry.StoppedError("timeout")
+        yield
 
-    monkeypatch.setattr(inquiry, "shortened", endless)
+    monkeypatch.setattr(inquiry, "tightened_in_python", endless)
     network = Network([LTS.from_transitions(FAULTY)])
     verdict = check(network, "G !fail", shortest=True, seed=1)
     assert (verdict.verdict, verdict.reason) == ("violated", None)
     assert not verdict.lasso.shortest
+    assert verdict.lasso.shortest_of == "product"
     assert length_of(verdict) == 3
 
 

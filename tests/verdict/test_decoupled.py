@@ -105,22 +105,46 @@ def test_accepting_together_or_each(accepting, together, each):
         assert check(network, "FG !g", **asked).verdict == each
     with all_playing():
         verdict = check(network, empty=True, network_acceptance="each")
-    assert (verdict.verdict, verdict.plan.emptiness) == (each, "decoupled-ndfs")
+    assert verdict.verdict == each
 
 
-def test_each_is_never_answered_by_another_search():
-    """Not even if the automaton has an acceptance that decoupled search lacks."""
+def test_each_is_answered_by_searches_of_several_marks():
+    """Also where decoupled search lacks the acceptance, or cannot be used."""
     steps = [(0, "g", 1), (1, "h", 0)]
     network = Network([LTS.from_transitions(steps, accepting=[s]) for s in (0, 1)])
     asked = {"network_acceptance": "each", "acceptance": "tela", "deterministic": True}
-    larger = "no strategy can answer this: .*each' needs decoupled search"
-    with searching_at_once(1):
-        with pytest.raises(UnsupportedError, match=larger):
-            check(network, "GF g -> GF h", **asked)
-        with pytest.raises(UnsupportedError, match=larger):
-            check(network, "X g", network_acceptance="each")
-    assert check(network, "GF g -> GF h", **asked).verdict == "holds"
-    assert check(network, "X g", network_acceptance="each").verdict == "violated"
+    for most_states in (1, 1000):
+        with searching_at_once(most_states):
+            assert check(network, "GF g -> GF h", **asked).verdict == "holds"
+            found = check(network, "X g", network_acceptance="each")
+            assert found.verdict == "violated"
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"emptiness": "se05"}, "se05 takes one mark, but .*each"),
+        ({"bitstate": 1}, "takes one mark, but .*each"),
+        ({"reduce": "automorphisms"}, "each component a mark of its own"),
+        ({"reduce": "stabiliser"}, "each component a mark of its own"),
+        ({"reduce": "symmetry"}, "each component a mark of its own"),
+        ({"reduce": "ample"}, "acceptance of the system is about states"),
+        ({"reduce": "components"}, "acceptance of the system is about states"),
+    ],
+)
+def test_what_cannot_tell_components_apart(options, why):
+    """It says so, by name."""
+    asked = {"empty": True, "network_acceptance": "each", **options}
+    with pytest.raises(UnsupportedError, match=why):
+        check(alternating((0, 1)), **asked)
+
+
+def test_more_accepting_components_than_marks():
+    """A search state by state says so; decoupled search takes them."""
+    steps = [(0, "a", 0)]
+    network = Network([LTS.from_transitions(steps, accepting=[0]) for _ in range(40)])
+    with pytest.raises(UnsupportedError, match="40 components accept"):
+        check(network, empty=True, network_acceptance="each", reduce="none", seed=1)
 
 
 def test_each_without_several_components_is_any_search():
@@ -204,10 +228,6 @@ def test_properties_that_exclude_decoupled_search():
         check(PLAIN, "X l0", reduce="decoupled")
     with pytest.raises(UnsupportedError, match="use decoupled-ndfs"):
         check(ring(5), "GF l0", emptiness="decoupled-scc")
-    with pytest.raises(UnsupportedError, match="each' needs decoupled search"):
-        check(
-            alternating((0, 1)), empty=True, network_acceptance="each", emptiness="se05"
-        )
     asked = {"network_acceptance": "each", "reduce": "decoupled"}
     with pytest.raises(UnsupportedError, match=r"decoupled cannot.*not interruptible"):
         check(alternating((0, 1)), "!X g", **asked)
