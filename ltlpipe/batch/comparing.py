@@ -234,7 +234,7 @@ def _rows(
     options: dict[str, Any],
     measure: _Measure | None,
 ) -> Iterator[Row]:
-    common = host_columns() | option_columns(options)
+    common = host_columns()
     warm: set[Configuration] = set()
     suited = False  # whether some algorithm so far takes the formula's automaton
     for number, run in enumerate(runs, start=1):
@@ -260,7 +260,10 @@ def _rows(
                 watcher.failed(run, error)
             suited = suited or does_suit
             row = _unanswered(system, run, error)
-        yield encodable(row | common | {"started_at": started_at})
+        emptiness, acceptance = run.configuration
+        asked = {"emptiness": emptiness, "acceptance": acceptance or AUTO}
+        common |= option_columns(options | asked) | {"started_at": started_at}
+        yield encodable(row | common)
         if row["reason"] == "interrupted":
             return
 

@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import System
 
+LIMIT_COLUMNS = {
+    "timeout": "timeout",
+    "cpu_time": "cpu_time",
+    "memory": "memory_limit_mib",
+    "max_states": "max_states",
+}
+"""The columns of limits by their options; they are not in `configuration`."""
+
 _CHUNK = 1 << 20
+_PLAIN = "default"  # the configuration without any option
 
 _AUTOMATA = [name for name, option in OPTIONS.items() if option.kind is object]
 
@@ -172,3 +181,25 @@ def options_text(options: Mapping[str, Any]) -> str:
             if plain != option.default:
                 chosen[name] = plain
     return json.dumps(chosen, default=repr)
+
+
+def configuration_of(options: str) -> str:
+    """Return the column `configuration` for the result of `options_text`."""
+    return str(settings_of(json.loads(options))["configuration"])
+
+
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns with the options of a task."""
+    limits = {title: options.get(name) for name, title in LIMIT_COLUMNS.items()}
+    others = [
+        f"{name}={_plain(value)}"
+        for name, value in options.items()
+        if name not in LIMIT_COLUMNS
+    ]
+    return {"configuration": " ".join(others) or _PLAIN, **limits}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ";".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

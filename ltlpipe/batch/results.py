@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.batch.identity import LIMIT_COLUMNS, settings_of
 from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.stored_rows import RESULT_DTYPES, rejections, stored_rows
-from ltlpipe.batch.table import CATEGORY, COMPARISON_DTYPES, VERDICTS, typed
+from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, VERDICTS, typed
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.runtime.arguments import PATH, expect
 from ltlpipe.runtime.errors import InputError, UnsupportedError, listed, warn
@@ -25,18 +26,11 @@ if TYPE_CHECKING:
 AGGREGATES = ("count", "sum", "mean", "median", "min", "max", "first")
 """What a cell of a pivoted table can be of the values that fall into it."""
 
-_PLAIN = "default"  # the configuration without any option
 _STORE = b"SQLite format 3\0"
-_LIMIT_COLUMNS = {
-    "timeout": "timeout",
-    "cpu_time": "cpu_time",
-    "memory": "memory_limit_mib",
-    "max_states": "max_states",
-}
 RESULTS_DTYPES = (
-    RESULT_DTYPES
-    | {"configuration": CATEGORY}
-    | dict.fromkeys(_LIMIT_COLUMNS.values(), "Float64")
+    DTYPES
+    | RESULT_DTYPES
+    | dict.fromkeys(LIMIT_COLUMNS.values(), "Float64")
     | {"max_states": "Int64", "attempts": "Int64", "run": "Int64", "task": "string"}
 )
 """The columns of `results` and their types."""
@@ -128,32 +122,10 @@ def _columns(path: str) -> dict[str, list[Any]]:
     columns |= {c: [result[c] for _, result in pairs] for c in kept}
     columns["task"] = [task["key"] for task, _ in pairs]
     options = [task["options"] for task, _ in pairs]
-    settings = {text: _settings(json.loads(text)) for text in set(options)}
-    for column in ("configuration", *_LIMIT_COLUMNS.values()):
+    settings = {text: settings_of(json.loads(text)) for text in set(options)}
+    for column in ("configuration", *LIMIT_COLUMNS.values()):
         columns[column] = [settings[text][column] for text in options]
     return columns
-
-
-def configuration_of(options: str) -> str:
-    """Return the column `configuration` for the options of a task, given as JSON."""
-    return str(_settings(json.loads(options))["configuration"])
-
-
-def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns with the options of a task."""
-    limits = {title: options.get(name) for name, title in _LIMIT_COLUMNS.items()}
-    others = [
-        f"{name}={_plain(value)}"
-        for name, value in options.items()
-        if name not in _LIMIT_COLUMNS
-    ]
-    return {"configuration": " ".join(others) or _PLAIN, **limits}
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return ";".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:

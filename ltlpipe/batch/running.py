@@ -12,6 +12,7 @@ from ltlpipe.batch.answering import BUG, INPUT_ERROR, UNSUPPORTED, Expected, enc
 from ltlpipe.batch.engines import Engine
 from ltlpipe.batch.identity import Digests, key_of, options_text
 from ltlpipe.batch.store import Listed, Store
+from ltlpipe.batch.table import option_columns
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_job import CRASH
 from ltlpipe.batch.tasks import AutomatonFile, identity_of
@@ -202,6 +203,7 @@ class _Agenda:
         self._keys: list[str] = []
         if store is not None:
             merged = [{**options, **task.options} for task in tasks]
+            self._columns = list(map(option_columns, merged))
             identities = list(map(self._digests.identity, tasks, merged))
             self._keys = list(map(key_of, identities))
             store.list_tasks(map(listed, tasks, self._keys, merged, identities))
@@ -218,7 +220,7 @@ class _Agenda:
     def _note(self, number: int, row: Row) -> None:
         """Note a row of the store, which may have another name for the same task."""
         own = encodable(self._tasks[number].columns)
-        self._known.append(row | own | {"task": number})
+        self._known.append(row | own | self._columns[number] | {"task": number})
         self.n_begun += 1
 
     def known(self) -> Iterator[Row]:

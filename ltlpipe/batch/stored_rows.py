@@ -34,6 +34,7 @@ EXTRA_DTYPES = {
 """The columns of a stored result that the result table does not have."""
 
 RESULT_DTYPES = DTYPES | EXTRA_DTYPES
+del RESULT_DTYPES["configuration"]  # that of its tasks: they have the options
 
 _OF_RESULT = {
     "key": "string",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.batch.identity import configuration_of, options_text
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.runtime.files import open_regular
@@ -74,6 +75,7 @@ DTYPES = {
     "search_seconds": "Float64",
     "cpu_seconds": "Float64",
     "warnings": "string",
+    "configuration": CATEGORY,
     "vacuous": "boolean",
     "vacuous_part": "string",
     "expected": CATEGORY,
@@ -84,7 +86,8 @@ DTYPES = {
 
 What `solve` and `compare` return has these types, and what `ltlpipe.results` reads, out
 of stores and files.  Columns that repeat few values are categories.  `expected` is the
-published verdict of a task, where its file tells one; `sample` is for
+published verdict of a task, where its file tells one; `configuration` are its options
+but for limits, as `--grid` has them, or "default"; `sample` is for
 `ltlpipe.joint_coverage`.
 """
 
@@ -135,7 +138,7 @@ def host_columns() -> Row:
 
 def option_columns(options: Mapping[str, Any]) -> Row:
     """Return the columns that are options; values that are refused are missing."""
-    columns: Row = {}
+    columns: Row = {"configuration": configuration_of(options_text(options))}
     for name in ("seed", "workers"):
         option = OPTIONS[name]
         with suppress(UnsupportedError):

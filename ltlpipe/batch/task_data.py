@@ -218,9 +218,10 @@ def finished(
     if row.get("message") is not None:
         row["message"] = spelled(row["message"])
     plan, error = data["plan"], data["error"]
+    known = option_columns({**options, **task.options})
     if "ltlpipe_version" not in row:  # the worker died
-        known = option_columns({**options, **task.options})
         row = host_columns() | known | row
+    row["configuration"] = known["configuration"]
     return Finished(
         number,
         row,

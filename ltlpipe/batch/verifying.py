@@ -16,8 +16,7 @@ from collections import defaultdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.identity import Digests, identity_text, key_of
-from ltlpipe.batch.results import configuration_of
+from ltlpipe.batch.identity import Digests, configuration_of, identity_text, key_of
 from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.stored_rows import StoredRow, stored_rows
 from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame

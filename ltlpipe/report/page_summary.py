@@ -170,7 +170,8 @@ def agreement(frame: pd.DataFrame) -> Agreement:
 def contradictions(source: Source) -> tuple[list[Contradiction], int]:
     """Return the first questions that have two answers, and how many there are.
 
-    Configurations that differ in an option of `QUESTION_OPTIONS` ask two questions.  Of
+    Configurations that differ in an option of `QUESTION_OPTIONS` ask two questions;
+    nothing is said of rows whose options are not known.  Of
     each question `MOST_ANSWERS` are returned, the two verdicts in turn.
     """
     own = ["system", "formula", "formula_id", "verdict", "configuration"]
@@ -178,7 +179,10 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
     hosts = ["task", "ltlpipe_version", "spot_version"]
     plain = source.frame.reindex(columns=[*own, *others, *hosts]).astype(object)
     plain["asked"] = [_meaning(text) for text in plain["configuration"]]
-    decided = plain[plain["verdict"].isin([HOLDS, VIOLATED])]
+    if not source.says_options:
+        return [], 0
+    is_known = plain["configuration"].notna()
+    decided = plain[is_known & plain["verdict"].isin([HOLDS, VIOLATED])]
     question = ["system", "formula", "formula_id", "asked"]
     place = decided.groupby(question, dropna=False, sort=False).ngroup()
     answers = decided["verdict"].groupby(place).transform("nunique")

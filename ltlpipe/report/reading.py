@@ -33,6 +33,7 @@ class Source(NamedTuple):
     frame: pd.DataFrame  # a row per task, from 0, with columns of `ltlpipe.results`
     runs: list[RunOfStore]  # none for a file that is not a store
     origins: Origins | None  # the same
+    says_options: bool = True  # whether `configuration` has the options of each row
 
 
 def read_source(path: StrPath) -> Source:
@@ -50,7 +51,11 @@ def read_source(path: StrPath) -> Source:
 
         origins = Origins(path)
         return Source(name, frame, origins.runs, origins)
-    return Source(name, _checked(frame, os.fspath(path)), [], None)
+    said = frame.get("configuration")
+    says_options = said is not None and bool(said.notna().any())
+    if said is not None and not says_options:
+        frame = frame.drop(columns="configuration")
+    return Source(name, _checked(frame, os.fspath(path)), [], None, says_options)
 
 
 def _checked(frame: pd.DataFrame, file: str) -> pd.DataFrame:

@@ -89,7 +89,10 @@ def test_missing_columns_and_unknown_ones():
     frame["my column"] = [float("inf")]
     columns = {column.name: column for column in columns_of(frame)}
     # Those in front are there, whatever they hold.
-    assert list(columns) == ["formula", "system", "verdict", "weak", "my column"]
+    assert list(columns) == [
+        *("formula", "system", "configuration", "verdict"),
+        *("weak", "my column"),
+    ]
     assert columns["weak"].text(0) == "yes"
     assert columns["my column"].text(0) is None
     assert columns["formula"].text(0) is None

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
+
 import pytest
 
+from ltlpipe import LtlpipeWarning, solve
 from ltlpipe.batch.results import RESULTS_DTYPES
-from ltlpipe.batch.table import to_frame
+from ltlpipe.batch.table import from_frame, to_frame
+from ltlpipe.batch.table_writers import open_table
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report.page_summary import (
     MOST_ANSWERS,
@@ -33,7 +38,7 @@ def source(system, tmp_path):
 
 
 def table(rows):
-    plain = [result() | row for row in rows]
+    plain = [result() | {"configuration": "default"} | row for row in rows]
     return Source("table.csv", to_frame(plain, RESULTS_DTYPES), [], None)
 
 
@@ -147,6 +152,54 @@ def test_only_the_same_question_can_be_contradicted(one, other, n_found):
     assert contradictions(table(rows))[1] == n_found
     unknown = [rows[0], rows[1] | {"verdict": "unknown"}]
     assert contradictions(table(unknown)) == ([], 0)
+
+
+MUTEX = Path(__file__).parents[2] / "examples/problems/mutex/system.dot"
+GRIDS = [
+    *("fairness=weak,strong", "deadlock=ignore,stutter", "unknown=error,never"),
+    "fair_sets=ask_l,enter_l fairness=weak",
+]
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "sqlite"])
+def test_tables_say_what_was_asked(grid, suffix, tmp_path):
+    """Whatever option of the question differs, no answer is called wrong."""
+    system = tmp_path / "half.dot"
+    system.write_text(
+        'digraph d { start -> s0 [label=""]; s0 -> s1 [label="req"];'
+        's1 -> s0 [label="ack"]; s0 -> s2 [label="req"]; s2 -> s3 [label="crash"]; }'
+    )
+    formulas = ["G(req -> F ack)", "F crash", "F gone"]
+    asked = [(str(system), formula) for formula in formulas]
+    asked.append((str(MUTEX), "G(ask_l -> F enter_l)"))
+    path = tmp_path / f"run.{suffix}"
+    options = {"grid": grid, "store": str(path) if suffix == "sqlite" else None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        frame = solve(asked, progress=False, **options)
+    assert frame["configuration"].nunique() == 2
+    if suffix != "sqlite":
+        with open_table(path) as out:
+            for row in from_frame(frame):
+                out.write(row)
+    assert contradictions(read_source(path)) == ([], 0)
+    decided = frame[frame["verdict"] != "unknown"]
+    if grid in GRIDS[:2]:  # they do ask other questions
+        assert decided.groupby("formula")["verdict"].nunique().max() == 2
+
+
+def test_nothing_is_said_of_rows_without_their_options(tmp_path):
+    """As in tables of earlier versions."""
+    rows = [{"system": "s", "formula": "a"}] * 2
+    rows[1] = rows[1] | {"verdict": "violated"}
+    path = tmp_path / "old.csv"
+    with open_table(path) as out:
+        for row in rows:
+            out.write(result() | row)
+    assert contradictions(read_source(path)) == ([], 0)
+    some = [row | {"configuration": None} for row in rows]
+    assert contradictions(table([*some, *rows]))[1] == 1
 
 
 def test_other_systems_and_formulas_are_other_questions():
