@@ -143,7 +143,10 @@ def is_empty(db: sqlite3.Connection) -> bool:
 
 
 def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
-    """Refuse a file that is not a store, or has a newer schema."""
+    """Refuse a file that is not a store, has a newer schema, or SQL of its own.
+
+    Triggers and views would run it, and so may indices and virtual tables.
+    """
     (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
         empty = ": it is empty" if is_empty(db) else ""
@@ -153,6 +156,14 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
         raise LtlpipeError(
             f"{path}: the store was made by a newer ltlpipe (schema {version}; this "
             f"version knows {SCHEMA}); use that, or another file"
+        )
+    for kind, name in db.execute(
+        "SELECT type, name FROM sqlite_master WHERE NOT "
+        "(type = 'table' AND rootpage > 0 OR type = 'index' AND sql IS NULL)"
+    ):
+        raise LtlpipeError(
+            f"{path}: the store has a {kind} {name!r}, which ltlpipe has not made and "
+            "which may change results"
         )
 
 

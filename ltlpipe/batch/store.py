@@ -26,7 +26,7 @@ import os
 import sqlite3
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -115,6 +115,8 @@ class Store:
         self.run = 0
         with translated(self.path):
             self._db = connect(self.path)
+        self._file = Path(self.path).absolute()
+        self._identity = self._file_identity()
         try:
             with translated(self.path):
                 self._prepare()
@@ -151,7 +153,22 @@ class Store:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+        if self._file_identity() != self._identity:
+            raise LtlpipeError(
+                f"{self.path}: the store was deleted or replaced while this run was "
+                "using it: what was solved since then is lost; run it again"
+            )
         self._say()
+
+    def _file_identity(self) -> tuple[int, int] | None:
+        """Return what tells the file from another one of its name; None if it is gone.
+
+        SQLite goes on writing to a file that has been deleted.
+        """
+        with suppress(OSError):
+            found = self._file.stat()
+            return found.st_dev, found.st_ino
+        return None
 
     def _prepare(self) -> None:
         """Make the tables if the file is new, and note this run."""
@@ -166,6 +183,9 @@ class Store:
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
             refuse_foreign(self._db, self.path)
             self._migrate()
+            tables = "SELECT sql FROM sqlite_master WHERE name IN ('results', 'tasks')"
+            if {sql for (sql,) in self._db.execute(tables)} != {*DEFINITIONS}:
+                raise LtlpipeError(f"{self.path}: ltlpipe has not made these tables")
             known = process(os.getpid())
             self.run = self._db.execute(
                 "INSERT INTO runs (command, began_at, place, pid, process_started, "
@@ -377,4 +397,4 @@ def lives(place: str, pid: int, process_started: int | None, alive_at: float) ->
     if place == _place() and process_started is not None:
         known = process(pid)
         return known is not None and known.started == process_started
-    return time.time() - alive_at < LEASE_SECONDS
+    return abs(time.time() - alive_at) < LEASE_SECONDS  # no clock is that far ahead

@@ -374,6 +374,76 @@ def test_the_lease(path, monkeypatch):
     two.__exit__(None)
 
 
+def test_a_dead_run_from_the_future(path, monkeypatch):
+    """Its clock was wrong, or somebody wrote it: it does not hold a task for ever."""
+    places = iter(["here"])
+    monkeypatch.setattr(store, "_place", lambda: next(places, "there"))
+    with closing(sqlite3.connect(path)) as db:
+        one = Store(path)
+        assert one.claim("k") is True
+        one._db.close()
+        db.execute("UPDATE runs SET alive_at = ?", [time.time() + 1e9])
+        db.commit()
+    with Store(path) as two:
+        assert two.claim("k") is True
+
+
+@pytest.mark.parametrize("away", ["deleted", "moved", "replaced"])
+def test_a_store_that_goes_away_is_noticed(path, away):
+    """SQLite writes on into a file that has no name any more."""
+    run = Store(path)
+    assert run.claim("k") is True
+    if away == "moved":
+        path.rename(path.with_suffix(".moved"))
+    else:
+        path.unlink()
+    if away == "replaced":
+        path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+        with Store(path):
+            pass
+    with pytest.raises(LtlpipeError, match="deleted or replaced"):
+        run.record("k", {"verdict": "holds"})
+    with pytest.raises(LtlpipeError, match="deleted or replaced"):
+        run.__exit__(None)
+
+
+OWN_SQL = {
+    "trigger": "CREATE TRIGGER t AFTER INSERT ON claims BEGIN DELETE FROM tasks; END",
+    "view": "CREATE VIEW v AS SELECT * FROM results",
+    "index": "CREATE UNIQUE INDEX i ON results (verdict)",
+    "table": "CREATE VIRTUAL TABLE t USING fts5(a)",
+}
+
+
+@pytest.mark.parametrize("kind", OWN_SQL)
+def test_sql_of_others_is_refused(path, kind):
+    """It would run whenever a row is written or read."""
+    with Store(path):
+        pass
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(OWN_SQL[kind])
+        db.commit()
+    for use in (Store, results):
+        with pytest.raises(LtlpipeError, match=f"a {kind} '.*not made"):
+            use(path)
+
+
+def test_tables_of_others_are_refused(path):
+    """A row that takes the place of all others, by a constraint of their own."""
+    with Store(path):
+        pass
+    with closing(sqlite3.connect(path)) as db:
+        (made,) = db.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'results'"
+        ).fetchone()
+        db.execute("DROP TABLE results")
+        db.execute(made.replace("UNIQUE (revision)", "UNIQUE (revision, run)"))
+        db.commit()
+    with pytest.raises(LtlpipeError, match="has not made these tables"):
+        Store(path)
+
+
 def test_files_that_are_no_stores(path, tmp_path):
     """Each is named, said what it is, and left as it was."""
     path.write_text("precious, and longer than a header of SQLite would be " * 9)
