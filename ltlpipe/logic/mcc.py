@@ -41,7 +41,6 @@ _SEVERAL = {"conjunction": "&&", "disjunction": "||"}
 _BINARY = {"implication": "->", "equivalence": "<->", "exclusive-disjunction": "xor"}
 _RELATIONS = {"le": "<=", "lt": "<", "ge": ">=", "gt": ">", "eq": "==", "ne": "!="}
 _HARMLESS = {"description", "tags"}
-_SET: Known = {"property-set": ("", "property")}
 _ELEMENTS: Known = {
     "property": ("", "id formula"),
     **dict.fromkeys(_CONSTANTS, ("", "")),
@@ -90,7 +89,7 @@ def parse_properties(data: bytes, file: str) -> list[Property]:
     if local_name(root) != "property-set":
         message = f"found <{local_name(root)}>, expected <property-set>"
         raise InputError(message, file=file, line=root.sourceline)
-    unknown = unknown_part(root, _SET)
+    unknown = unknown_part(root, {"property-set": ("", "property")})
     if unknown is not None:
         raise InputError(unknown[1], file=file, line=unknown[0].sourceline)
     found = [_property(element, file) for element in root]

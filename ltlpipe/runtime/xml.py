@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ltlpipe.runtime.errors import InputError, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
 Known: TypeAlias = dict[str, tuple[str, str | None]]
 """The attributes and the children that elements may have, by their names.
 
 An attribute ``a=v`` may have the value v only.  The child ``#text`` is text.  None as
-children: the reader itself refuses those that it does not know.
+children: the reader itself refuses those that it does not know, and text between them
+means nothing.
 """
 
 _HARMLESS = (
@@ -84,47 +85,31 @@ def unknown_part(
         kind = local_name(element)
         if kind in harmless or kind not in known:  # its parent's reader refuses that
             continue
-        attributes, children = known[kind]
-        found = _unknown_attribute(element, kind, attributes.split())
-        if found is None and children is not None:
-            found = _unknown_content(element, kind, children.split(), harmless)
-        if found is not None:
-            return found
+        for place, found, expected in _unknown(element, *known[kind], harmless):
+            names = [n for n in expected if "=" not in n and n != "#text"]
+            at_most = f"at most {listed(names)}" if names else "nothing"
+            return place, f"{found}, expected {at_most}"
         waiting += reversed(element)
     return None
 
 
-def _unknown_attribute(
-    element: Any, kind: str, known: list[str]
-) -> tuple[Any, str] | None:
+def _unknown(
+    element: Any, attributes: str, children: str | None, harmless: Collection[str]
+) -> Iterator[tuple[Any, str, list[str]]]:
+    """Yield what is not known of an element: where, what, and what could be there."""
+    kind, known = local_name(element), attributes.split()
     for name, value in element.attrib.items():
         is_known = name in known or f"{name}={value}" in known
         if not is_known and not name.startswith(_HARMLESS):
-            spelt = name.rpartition("}")[2]
-            return element, _but(
-                f"the attribute {spelt}={value[:40]!r} of <{kind}>", known
-            )
-    return None
-
-
-def _unknown_content(
-    element: Any, kind: str, known: list[str], harmless: Collection[str]
-) -> tuple[Any, str] | None:
-    texts = [element.text]
+            told = f"{name.rpartition('}')[2]}={value[:40]!r}"
+            yield element, f"the attribute {told} of <{kind}>", known
+    if children is None:
+        return
+    known = children.split()
     for child in element:
         inner = local_name(child)
         if inner not in known and inner not in harmless:
-            return child, _but(f"<{inner}> in <{kind}>", known)
-        texts.append(child.tail)
-    if "#text" not in known:
-        for text in filter(None, texts):
-            if text.strip():
-                told = f"the text {text.strip()[:40]!r} in <{kind}>"
-                return element, _but(told, known)
-    return None
-
-
-def _but(found: str, expected: list[str]) -> str:
-    """Return what was found, and what at most was expected."""
-    names = [name for name in expected if "=" not in name and name != "#text"]
-    return f"{found}, expected {f'at most {listed(names)}' if names else 'nothing'}"
+            yield child, f"<{inner}> in <{kind}>", known
+    for text in (element.text, *(child.tail for child in element)):
+        if "#text" not in known and text and text.strip():
+            yield element, f"the text {text.strip()[:40]!r} in <{kind}>", known
