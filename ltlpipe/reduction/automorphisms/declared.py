@@ -112,7 +112,7 @@ def group_of_declared(
             tried = yield from conjugates(list(images), MOST_ELEMENTS, ticks)
         found = yield from _kept(network, kinds, tried)
     space = space_of(network)
-    generators = np.array(found, dtype=np.int32).reshape(-1, space.n_points)
+    generators = np.array(found, dtype=np.int32).reshape(len(found), space.n_points)
     moving = (generators != np.arange(space.n_points)).any(axis=1)
     return (yield from grouped(space, generators[moving]))
 

@@ -88,7 +88,7 @@ class ColouredGraph:
             edges=np.array(sorted(self._edges), dtype=np.int32).reshape(-1, 2),
             n_points=n_points,
         )
-        generators: np.ndarray = np.asarray(found).reshape(-1, n_points)
+        generators: np.ndarray = np.asarray(found).reshape(len(found), n_points)
         moving = (generators != np.arange(n_points)).any(axis=1)
         own: np.ndarray = generators[moving].astype(np.int32)
         return own
@@ -103,7 +103,7 @@ def find_generators(
     graph = Graph(n=len(colours), edges=edges.tolist())
     found = graph.automorphism_group(color=colours.tolist())
     points = [generator[:n_points] for generator in found]
-    return np.array(points, dtype=np.int32).reshape(-1, n_points)
+    return np.array(points, dtype=np.int32).reshape(len(found), n_points)
 
 
 def extend_permutations(

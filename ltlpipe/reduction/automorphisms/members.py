@@ -113,7 +113,7 @@ class Members:
             if ticks.over(20 + len(points) / ENTRIES_PER_TICK):
                 yield ticks.progress
         kept.sort(key=lambda e: int((e != points).sum()))
-        return np.array(kept, dtype=np.int32).reshape(-1, len(points))
+        return np.array(kept, dtype=np.int32).reshape(len(kept), len(points))
 
     def _may_swap(self, element: np.ndarray, points: np.ndarray) -> bool:
         moved = element != points
@@ -202,4 +202,4 @@ def enumerated(
                 waiting.append(product)
             if ticks.over(1 + len(identity) / ENTRIES_PER_TICK):
                 yield ticks.progress
-    return np.array(found, dtype=np.int32).reshape(-1, len(identity))
+    return np.array(found, dtype=np.int32).reshape(len(found), len(identity))
