@@ -278,7 +278,7 @@ FUNCTIONS = {
 
 NO_FUNCTIONS = {
     *("FormulaError", "InputError", "LtlpipeError", "LtlpipeWarning"),
-    *("UnsupportedError", "Model", "System", "__version__", "plots"),
+    *("ReplayError", "UnsupportedError", "Model", "System", "__version__", "plots"),
     # Made by functions of ltlpipe, and by nobody else.
     *("Formula", "Lasso", "LassoStep", "Move", "Plan", "Progress", "Statistics"),
     *("Tried", "Vacuity", "Verdict"),
