@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
@@ -131,7 +132,7 @@ class PathSearch(Search):
                 return (yield from PathFinder(self).lasso_through(state))
             if ticks.over():
                 yield ticks.progress
-        raise AssertionError(f"{self.name}: no state of the cycle accepts")
+        raise ReplayError(f"no state of the cycle that {self.name} has found accepts")
 
     def _accepts(self, state: int) -> bool:
         problem = self.problem
