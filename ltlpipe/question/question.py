@@ -16,6 +16,7 @@ from ltlpipe.question.options import AMPLE
 from ltlpipe.question.plan import make_plan, settle
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Shared
+from ltlpipe.search.catalogue import OF_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -207,6 +208,8 @@ class Question(ABC):
         """Return why ample sets are out of the question, whatever the property."""
         if not self.options.reduces(AMPLE):
             return "--reduce does not name it"
+        if self.given.emptiness in OF_SETS:
+            return f"{self.given.emptiness} does not look at one state at a time"
         return None if self.fairness is None else UNFAIR
 
     def require_ample(self) -> None:

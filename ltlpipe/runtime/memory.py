@@ -20,7 +20,7 @@ STEP_BYTES = 256
 
 def most_steps(memory_bytes: float, n_components: int) -> float:
     """Return how many steps a lasso may have that is written down in memory."""
-    affordable = memory_bytes / (STEP_BYTES * n_components)
+    affordable = memory_bytes / (STEP_BYTES * max(n_components, 1))
     return min(MAX_STEPS, max(FEW_STEPS, affordable))
 
 

@@ -40,6 +40,8 @@ AEC_CLOSED = "aec-closed"
 TEC = "tec"
 POWERSET = (TEC, "nsiec", "iec", "aec", AEC_CLOSED)
 """Emptiness checks of automata over sets: `ltlpipe.strategies.symmetry`."""
+OF_SETS = (*DECOUPLED, *POWERSET)
+"""Emptiness checks that do not look at one state at a time."""
 
 
 def _load(module: str, name: str) -> Any:
@@ -64,4 +66,4 @@ SHARED = frozenset({*OF_WORKERS, "ufscc", "cndfs"})
 
 def takes_any_marks(name: str) -> bool:
     """Whether a search takes generalised acceptance, on transitions."""
-    return name in (*DECOUPLED, *POWERSET) or SEARCHES[name]().generalised
+    return name in OF_SETS or SEARCHES[name]().generalised

@@ -22,8 +22,9 @@ from ltlpipe.question.network import NetworkQuestion, with_components
 from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.strategies import components
-from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_marks
+from ltlpipe.strategies.explicit import obstacle_of_marks
 from ltlpipe.strategies.moved_models import ModelSide
 from ltlpipe.strategies.moved_networks import NetworkSide
 from ltlpipe.strategies.state_search import search_states

@@ -18,6 +18,7 @@ from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import UNFAIR, NotApplicableError, note_table
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MAX_STATES, MIB
+from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.strategies import explicit
 from ltlpipe.strategies.components import (
     SMALL_CAP,
@@ -26,7 +27,6 @@ from ltlpipe.strategies.components import (
     largest_cap,
     reason_against,
 )
-from ltlpipe.strategies.explicit import OF_SETS
 from ltlpipe.strategies.state_search import answer_of, new_search, search_states
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from ltlpipe.question.options import (
 from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
+from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.strategies.ample import ample_plan
-from ltlpipe.strategies.explicit import OF_SETS
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import for_workers
-from ltlpipe.search.catalogue import DECOUPLED, POWERSET, takes_any_marks
+from ltlpipe.search.catalogue import OF_SETS, takes_any_marks
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.strategies.swarm import search_by_swarm
 
@@ -20,9 +20,6 @@ name = "explicit"
 supersedes: str | None = None
 needs_kernels = True
 takes_colours = False
-
-OF_SETS = (*DECOUPLED, *POWERSET)
-"""Emptiness checks that do not look at one state at a time."""
 
 
 def is_named(options: Options) -> bool:  # noqa: ARG001 (one signature for all)

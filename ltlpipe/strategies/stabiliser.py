@@ -20,8 +20,9 @@ from ltlpipe.question.options import STABILISER
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.runtime.jobs import Progress, StoppedError
+from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.strategies import components
-from ltlpipe.strategies.explicit import OF_SETS, obstacle_of_marks
+from ltlpipe.strategies.explicit import obstacle_of_marks
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.strategies.symmetry import nothing_found, symmetry_of
 

@@ -103,8 +103,9 @@ def _too_many(net: Any) -> str:
     """Say that a symmetric net has been unfolded since it has too many cells."""
     from ltlpipe.systems.pnml.coloured.cells import Cells
 
+    n_cells = Cells(net.coloured).first[-1]
     return (
-        f"the places of the net have {len(Cells(net.coloured)):,} tuples of colours, "
+        f"the places of the net have {n_cells:,} tuples of colours, "
         f"the limit is {MOST_CELLS:,}"
     )
 

@@ -52,7 +52,7 @@ def grouped(space: Space, generators: np.ndarray) -> Job[Group]:
     """Return the group that permutations, int32[n, n_points], generate."""
     ticks = Ticks(PHASE)
     split = _split(space, generators)
-    room = max(MAX_ENTRIES // max(len(split), 1) // space.n_points, 1)
+    room = max(MAX_ENTRIES // max(len(split), 1) // max(space.n_points, 1), 1)
     factors = []
     for fields, own in split:
         factors.append((yield from _factor(space, fields, own, room, ticks)))

@@ -252,8 +252,17 @@ def personal_formula(rng, net):
 
 def formula(rng, net):
     """A formula over propositions about a net, which may name colours."""
-    if rng.random() < 0.4:
+    single = [
+        f"fireable({transition.name})"
+        for k, transition in enumerate(net.coloured.transitions)
+        if len(net.moves.range_of(k)) == 1
+    ]
+    of_single = single and rng.random() < 0.4  # transitions with one binding
+    if not of_single and rng.random() < 0.4:
         return personal_formula(rng, net)
     named = rng.random() < 0.6
     known = atoms(rng, net, named=named)
-    return random_formula(rng, rng.sample(known, min(len(known), 3)))
+    chosen = rng.sample(known, min(len(known), 3))
+    if of_single:
+        chosen[0] = rng.choice(single)
+    return random_formula(rng, chosen)

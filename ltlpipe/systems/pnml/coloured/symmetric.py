@@ -211,7 +211,7 @@ def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | Unfold
     UnsupportedError
         It has to be unfolded, and is too large.
     """
-    if len(Cells(coloured)) > MOST_CELLS or Moves(coloured).first[-1] > MOST_MOVES:
+    if Cells(coloured).first[-1] > MOST_CELLS or Moves(coloured).first[-1] > MOST_MOVES:
         return (yield from unfolding(coloured, file))
     net = SymmetricNet(coloured, file)
     if _ids_have_dots(coloured):
