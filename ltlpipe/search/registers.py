@@ -95,6 +95,8 @@ class Reg(IntEnum):
     REPLACED = 49  # sets that one on the stack stood in for
     PARTS = 50  # sets that completed those
     MORE = 51  # whether the results of an operation need more room
+    PENDING = 64  # the set whose successors are not all known yet, plus 1; or 0
+    WORK = 65  # sets looked at, generated and compared: what budgets count
     INSIDE_LIMIT = 63  # VISITED may not exceed it while an alarm is being realised
 
     # Products stored breadth first

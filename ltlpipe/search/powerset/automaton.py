@@ -21,7 +21,9 @@ out_rows, out_marks : uint64[k, n_words], uint32[k]
 
 ``successors``
     Writes the successors of `row` and the marks of the transitions to them; returns
-    their number, or -1 if there are more than k.
+    their number.  If there are more, ``-2 - n`` says that n are written, and the next
+    call, with an empty `other` (uint64[0]), goes on behind them; before it no other
+    operation may use the tables.  -1 says that those of one state alone do not fit.
 ``includes``
     Returns 1 if the set `row` includes the set `other`, else 0.
 ``decompose``

@@ -45,6 +45,8 @@ Differences from the source:
 - Of several sets on the stack that are comparable with T, the one visited last counts.
 - After aec has found a cycle that need not be there, the exact search keeps what is
   removed.
+- A set is visited as it is if what completes the one on the stack is more than
+  MOST_PARTS sets.
 - An alarm is realised by sets inside of those of the stack, not by their states one by
   one (Sec. 5).
 
@@ -77,6 +79,9 @@ REMOVED = -1
 
 ALARM = -2
 """The number of a set that was active in an alarm, and is unknown again."""
+
+MOST_PARTS = 1 << 8
+"""Sets that may complete another one; more if successors have needed more room."""
 
 TEC, NSIEC, IEC, AEC, WITHIN = range(5)
 """Values of ``Reg.KIND``."""
@@ -213,6 +218,19 @@ def operate(operation, tables, arrays, row, other):
 
 
 @inlined
+def generate(successors, tables, arrays, row, goes_on):
+    """Write some successors of a set, the first ones or, if it goes on, the next.
+
+    Returns how many, or -1 if there is no room, and whether there are more.
+    """
+    other = row[:0] if goes_on else row
+    n = np.int64(operate(successors, tables, arrays, row, other))
+    if n < -1:
+        return -2 - n, True
+    return n, False
+
+
+@inlined
 def look_up(includes, tables, rows, registers, arrays, entry, key):
     """Look for visited sets that are comparable with an unknown one.
 
@@ -241,6 +259,7 @@ def look_up(includes, tables, rows, registers, arrays, entry, key):
         if not removed and kind == IEC:
             larger, smaller = entry, state
         registers[Reg.COMPARED] += 1
+        registers[Reg.WORK] += 1
         if operate(includes, tables, arrays, rows[larger], rows[smaller]) != 0:
             if removed:
                 answer = _LEFT_OUT
@@ -307,17 +326,13 @@ def replace(registers, arrays, n, other):
 
 
 @inlined
-def enter(registers, arrays, state, n):
-    """Make the set of the top entry active; its unknown successors wait above it.
-
-    `n` is the number of all.  Returns FOUND if one closes an accepting cycle.
-    """
+def enter(registers, arrays, state):
+    """Make the set of the top entry active."""
     count = registers[Reg.COUNT]
     root = registers[Reg.N_ROOTS]
     top = registers[Reg.TOP]
     registers[Reg.VISITED] += 1
     registers[Reg.EXPANSIONS] += 1
-    registers[Reg.TRANSITIONS] += n
     arrays.active[count] = state
     arrays.numbers[state] = count + 1
     arrays.roots[root] = count + 1
@@ -329,6 +344,17 @@ def enter(registers, arrays, state, n):
     registers[Reg.DEPTH] += 1
     registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
     arrays.stack[top - 1] = ~state
+
+
+@inlined
+def take(registers, arrays, n):
+    """Let those of n successors of the set entered last wait that are unknown.
+
+    Returns FOUND if one closes an accepting cycle.
+    """
+    top = registers[Reg.TOP]
+    registers[Reg.TRANSITIONS] += n
+    registers[Reg.WORK] += n
     status = Status.RUNNING
     for i in range(n - 1, -1, -1):  # the first successor ends on top
         number = np.int64(arrays.numbers[arrays.ids[i]])
@@ -345,25 +371,45 @@ def enter(registers, arrays, state, n):
 
 
 @inlined
-def visit(
-    successors, decompose, tables, store, registers, arrays, entry, answer, other
-):
-    """Enter an unknown set, or replace it if one on the stack is comparable."""
-    rows = store.rows
-    n = np.int64(0)
-    if answer == _NOTHING:
-        n = operate(successors, tables, arrays, rows[entry], rows[entry])
-    elif registers[Reg.KIND] == IEC:
-        n = operate(decompose, tables, arrays, rows[entry], rows[other])
+def expand(successors, tables, store, registers, arrays, entry):
+    """Enter an unknown set with its first successors, or go on with the next.
+
+    They come in turns, as many as there is room for: PENDING says whether more follow.
+    """
+    goes_on = registers[Reg.PENDING] != 0
+    n, more = generate(successors, tables, arrays, store.rows[entry], goes_on)
     if n < 0:
         registers[Reg.MORE] = 1
         return Status.GROW
     ids, hashes = arrays.ids, arrays.hashes
     intern(store, registers, arrays.out_rows, n, ids, hashes, arrays.numbers, 0)
-    if answer == _NOTHING:
-        return enter(registers, arrays, entry, n)
+    if not goes_on:
+        enter(registers, arrays, entry)
+    registers[Reg.PENDING] = entry + 1 if more else 0
+    return take(registers, arrays, n)
+
+
+@inlined
+def stand_in(decompose, tables, store, registers, arrays, entry, other):
+    """Replace an unknown set by a comparable one on the stack, and what completes that.
+
+    Returns whether it is; it is not if that is more than MOST_PARTS sets.  -1 says that
+    there is no room for them.
+    """
+    rows = store.rows
+    n = np.int64(0)
+    if registers[Reg.KIND] == IEC:
+        n = operate(decompose, tables, arrays, rows[entry], rows[other])
+        if n < 0 and arrays.ids.shape[0] < MOST_PARTS:
+            registers[Reg.MORE] = 1
+            return -1
+        if n < 0:
+            return 0
+    ids, hashes = arrays.ids, arrays.hashes
+    intern(store, registers, arrays.out_rows, n, ids, hashes, arrays.numbers, 0)
     replace(registers, arrays, n, other)
-    return Status.RUNNING
+    registers[Reg.WORK] += n
+    return 1
 
 
 @njit
@@ -372,18 +418,29 @@ def powerset_step(
 ):
     """Advance the search of Baarir & Duret-Lutz 2006, Fig. 4.
 
-    At most `budget` >= 1 stack entries are looked at; `registers` (int64[N_REGISTERS])
-    and the arrays are changed in place; the operations and their `tables` are those of
+    It returns after at most `budget` >= 1 units of work, or the first result behind
+    them: entries of the stack that are looked at, sets that are generated, comparisons.
+    A result is one comparison of a set with a chain of the index, or so many sets as
+    there is room for.  `registers` (int64[N_REGISTERS]) and the arrays are changed in
+    place; the operations and their `tables` are those of
     `ltlpipe.search.powerset.automaton`.  Returns a Status; after FOUND the active sets
     whose number is at least that of the last root are strongly connected, and the
     transitions between them carry every mark.
     """
-    for _ in range(budget):
+    end = registers[Reg.WORK] + budget
+    while registers[Reg.WORK] < end:
         top = registers[Reg.TOP]
         if top == 0:
             return Status.EMPTY
         if not has_room(store, registers, arrays):
             return Status.GROW  # before any write: the call can be repeated
+        registers[Reg.WORK] += 1
+        if registers[Reg.PENDING] != 0:
+            entry = registers[Reg.PENDING] - 1
+            status = expand(successors, tables, store, registers, arrays, entry)
+            if status != Status.RUNNING:
+                return status
+            continue
         entry = np.int64(arrays.stack[top - 1])
         if entry < 0:
             leave(registers, arrays, ~entry)
@@ -399,26 +456,23 @@ def powerset_step(
         if answer == _LEFT_OUT:
             leave_out(registers, arrays, entry)
             continue
-        if answer == _NOTHING and at_limit(registers):
+        if answer == _RELATED:
+            is_replaced = stand_in(
+                decompose, tables, store, registers, arrays, entry, other
+            )
+            if is_replaced < 0:
+                return Status.GROW
+            if is_replaced > 0:
+                continue
+        if at_limit(registers):
             return Status.LIMIT
         if (
-            answer == _NOTHING
-            and registers[Reg.KIND] == WITHIN
+            registers[Reg.KIND] == WITHIN
             and registers[Reg.VISITED] >= registers[Reg.INSIDE_LIMIT]
         ):
             return Status.EMPTY  # enough has been tried
-        status = visit(
-            successors,
-            decompose,
-            tables,
-            store,
-            registers,
-            arrays,
-            entry,
-            answer,
-            other,
-        )
-        entered = status != Status.GROW and answer == _NOTHING and key != 0
+        status = expand(successors, tables, store, registers, arrays, entry)
+        entered = status != Status.GROW and key != 0
         if entered and arrays.chains.keys[entry] == 0:  # an alarm's set has its place
             enlist(arrays.chains, entry, key)
         if status != Status.RUNNING:

@@ -25,7 +25,7 @@ from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import OutOfMemoryError
-from ltlpipe.search.powerset.inclusion_checks import chain_of, operate
+from ltlpipe.search.powerset.inclusion_checks import chain_of, generate, operate
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Front(NamedTuple):
     queue: np.ndarray  # int32[n], sets
     parent: np.ndarray  # int32[n], the set before it plus 1, 0 for none
     marks: np.ndarray  # uint32[n], marks of the transition from there
-    ends: np.ndarray  # int64[5], first and last of the queue, then what was found
+    ends: np.ndarray  # int64[6], first and last of the queue, then what was found,
+    # and whether the first set of the queue has more successors
 
 
 FRONT_BYTES = 12
@@ -66,6 +67,7 @@ def spread(
     includes,
     key_of,
     tables,
+    own_tables,
     rows,
     arrays,
     front,
@@ -74,8 +76,10 @@ def spread(
     goal,
     budget,
 ):
-    """Go on breadth first from the sets in the queue, for at most `budget` of them.
+    """Go on breadth first from the sets in the queue.
 
+    It returns after `budget` units of work, successors and comparisons, or some
+    successors more; these are generated with tables of their own (`own_tables`).
     Only active sets are in the chains of `arrays`, and those numbered below `lowest`
     are not entered.  The goal is a transition with one of the marks `wanted` or, if
     that is 0, to the set `goal`.  Returns 1 if it is reached, 0 if not yet, -1 if it
@@ -85,14 +89,18 @@ def spread(
     """
     index = arrays.chains
     ends = front.ends
-    for _ in range(budget):
+    work = np.int64(0)
+    while work < budget:
         if ends[0] == ends[1]:
             return -1
         state = np.int64(front.queue[ends[0]])
-        n = operate(successors, tables, arrays, rows[state], rows[state])
+        row = rows[state]
+        n, more = generate(successors, own_tables, arrays, row, ends[5] != 0)
         if n < 0:
             return -2
-        ends[0] += 1
+        ends[0] += 0 if more else 1
+        ends[5] = more
+        work += 1 + n
         for i in range(n):
             row = arrays.out_rows[i]
             key = operate(key_of, tables, arrays, row, row) | 1
@@ -107,6 +115,7 @@ def spread(
                 reached = (wanted == 0 and other == goal) or (marks & wanted) != 0
                 if front.parent[number - 1] != 0 and not reached:
                     continue
+                work += 1
                 if operate(includes, tables, arrays, row, rows[other]) == 0:
                     continue
                 if reached:
@@ -166,7 +175,7 @@ class SetRuns:
         front.queue[: len(starts)] = starts
         front.parent[numbers[starts] - 1] = np.array(starts) + 1
         yield from self._spread(front, lowest, wanted, goal)
-        state, other, last = front.ends[2:].tolist()
+        state, other, last = front.ends[2:5].tolist()
         states, marks = [other], [last]
         while state not in starts:
             states.append(state)
@@ -196,19 +205,23 @@ class SetRuns:
             queue=np.zeros(n, dtype=np.int32),
             parent=np.zeros(n, dtype=np.int32),
             marks=np.zeros(n, dtype=np.uint32),
-            ends=np.array([0, n_starts, 0, 0, 0], dtype=np.int64),
+            ends=np.array([0, n_starts, 0, 0, 0, 0], dtype=np.int64),
         )
 
     def _spread(self, front: Front, lowest: int, wanted: int, goal: int) -> Job[None]:
         search = self.search
-        operations = search.operations
+        operations, tables = search.operations, search.automaton.tables
+        own_tables = tables._replace(
+            scratch=tables.scratch.copy(), step_rows=tables.step_rows.copy()
+        )
         while True:
             reached = yield from called(
                 spread,
                 operations.successors,
                 operations.includes,
                 operations.key,
-                search.automaton.tables,
+                tables,
+                own_tables,
                 search.store.rows,
                 search.arrays,
                 front,

@@ -61,7 +61,7 @@ class PowersetSearch(StoredSearch):
     FOUND, whatever is stepped on.
     """
 
-    unit_work: ClassVar[float] = 4.0  # microseconds per set, roughly
+    unit_work: ClassVar[float] = 1.0  # microseconds per unit of work, roughly
     counts: ClassVar = {
         "sets_left_out": Reg.DOMINATED,
         "sets_replaced": Reg.REPLACED,
@@ -119,9 +119,19 @@ class PowersetSearch(StoredSearch):
         n_initial = len(self.automaton.initial)
         self.arrays.stack[:n_initial] = np.arange(n_initial)[::-1]
         self.arrays.stack_marks[:n_initial] = 0
-        for register in (Reg.COUNT, Reg.N_ROOTS, Reg.DEPTH):
+        for register in (Reg.COUNT, Reg.N_ROOTS, Reg.DEPTH, Reg.PENDING):
             self.registers[register] = 0
         self.registers[Reg.TOP] = n_initial
+
+    @property
+    def n_steps(self) -> int:
+        """Units of work done so far."""
+        return int(self.registers[Reg.WORK])
+
+    @property
+    def work_per_step(self) -> float:
+        """Microseconds that a unit takes, roughly."""
+        return self.unit_work
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
@@ -135,7 +145,7 @@ class PowersetSearch(StoredSearch):
         )
 
     def step(self, budget: int) -> Status:
-        """Look at no more than `budget` stack entries."""
+        """Do no more than `budget` units of work, or one result more."""
         if self.has_found:  # a run may be asked for again, with more memory
             return Status.FOUND
         status = super().step(budget)

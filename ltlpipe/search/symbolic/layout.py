@@ -53,6 +53,8 @@ class Head(IntEnum):
     MOST_LEAVES = 31  # markings that are compared for one representative
     ASKED = 32  # number of transitions that propositions ask of: can they be taken?
     ASKED_CELLS = 33  # place: these; the answers are bits behind the row STATE
+    PHASE = 34  # of a set with more successors: the phase in which they go on
+    IS_LEFT = 35  # whether its arrangement has been left for them
 
 
 class Turn(IntEnum):

@@ -10,6 +10,8 @@ If the tables say so, successors are *closed*: their group is joined with the on
 the property's state tells no difference of.  The set may then be larger than what is
 reached, as in `ltlpipe.search.symmetric.product`.
 
+Successors are handed out after some markings, as there.
+
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Def. 12.
 
@@ -22,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import called, njit
+from ltlpipe.runtime.kernels.jit import called, inlined, njit
 from ltlpipe.search.symbolic.arrangements import (
     begin_arranging,
     cut_steps,
@@ -59,6 +61,9 @@ from ltlpipe.search.symmetric.arranging import cut
 from ltlpipe.systems.propositions.kernels import letter_of
 
 _PHASE = len(Phase)
+
+MOST_WORK = 1 << 10
+"""Markings that are expanded, and sets written, before successors are handed out."""
 
 
 @called
@@ -249,6 +254,17 @@ def expand(tables, phase, out_rows, out_marks, count):
     return count
 
 
+@inlined
+def suspend(ints, number, is_left, count):
+    """Note where to go on: in which phase, and whether its arrangement is left.
+
+    Returns what says that `count` successors are written.
+    """
+    ints[Head.PHASE] = number
+    ints[Head.IS_LEFT] = is_left
+    return -2 - count
+
+
 def symbolic_successors(tables, row, other, out_rows, out_marks):
     """Write the successors of a set (see `ltlpipe.search.powerset.automaton`)."""
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
@@ -264,23 +280,35 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
     find_twins(ints, row, n, scratch, rows[Word.SIMPLE])
     find_local(ints, blocks, scratch[Row.LEADERS], scratch[Row.LOCAL])
     phases = ints[Head.PHASES] + read(ints, ints[Head.PROPERTY], row)
-    count = np.int64(0)
-    for number in range(ints[phases], ints[phases + 1]):
+    goes_on = other.shape[0] == 0
+    begin = ints[Head.PHASE] if goes_on else ints[phases]
+    is_left = goes_on and ints[Head.IS_LEFT] != 0
+    count = work = np.int64(0)
+    for number in range(begin, ints[phases + 1]):
         phase = ints[Head.PHASE_CELLS] + _PHASE * number
-        own = ints[ints[phase + Phase.BLOCKS] :]
-        cut(ints[Head.MEMBERS], blocks, own, finer)
+        cut(ints[Head.MEMBERS], blocks, ints[ints[phase + Phase.BLOCKS] :], finer)
         cut_steps(ints, steps, ints[ints[phase + Phase.STEPS] :], finer_steps)
-        begin_arranging(ints, scratch)
+        started = goes_on and number == begin
+        if not started:
+            begin_arranging(ints, scratch)
         while True:
-            started = False
-            while next_members(ints, scratch, 0, ints[Head.MEMBERS], started):
-                started = True
-                write_arrangement(ints, scratch, permutation)
-                write_permuted(ints, cells, counts, n, permutation, rows[Word.STATE])
-                find_subclasses(ints, scratch)
-                count = expand(tables, phase, out_rows, out_marks, count)
-                if count < 0:
-                    return count
-            if not next_turn(ints, scratch, steps, finer_steps):
-                break
+            if not is_left and not next_members(
+                ints, scratch, 0, ints[Head.MEMBERS], started
+            ):
+                if not next_turn(ints, scratch, steps, finer_steps):
+                    break
+                started = False
+                continue
+            is_left, started = False, True
+            write_arrangement(ints, scratch, permutation)
+            write_permuted(ints, cells, counts, n, permutation, rows[Word.STATE])
+            find_subclasses(ints, scratch)
+            before = count
+            count = expand(tables, phase, out_rows, out_marks, count)
+            if count < 0:
+                written = suspend(ints, number, True, before)
+                return written if before > 0 else np.int64(-1)
+            work += 1 + count - before
+            if work >= MOST_WORK:
+                return suspend(ints, number, False, count)
     return count

@@ -38,6 +38,8 @@ class Sym(IntEnum):
     BEFORE = 24  # of orbits: place of the previous member of each one's block, or -1
     OWN_COLOURS = 25  # of orbits: room for the colours of a state
     STEP_COLOURS = 26  # of orbits: room for those of a successor
+    PHASE = 27  # of a set with more successors: the phase in which they go on
+    IS_LEFT = 28  # whether its arrangement has been left for them
 
 
 COLUMN = 6

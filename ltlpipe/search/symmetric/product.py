@@ -14,6 +14,9 @@ then larger than what can be reached: a property that holds of it holds, and wha
 found to be violated need not be.  It forgets differences that no longer matter at once,
 though, which the exact product keeps until a block has one colour.
 
+Successors are handed out after some states: a set may have millions, and many of them
+may be alike.
+
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Def. 12.
 
@@ -48,6 +51,9 @@ from ltlpipe.search.symmetric.members import (
 from ltlpipe.systems.packing_kernels import Select, expand_network, read_field
 
 _expand = called(expand_network)
+
+MOST_WORK = 1 << 12
+"""States and steps of them that are generated before successors are handed out."""
 
 
 @inlined
@@ -216,6 +222,17 @@ def take_arrangement(tables, row, state, is_finer):
         arrange(ints, state, blocks, order, current, wanted)
 
 
+@inlined
+def suspend(ints, number, is_left, count):
+    """Note where to go on: in which phase, and whether its arrangement is left.
+
+    Returns what says that `count` successors are written.
+    """
+    ints[Sym.PHASE] = number
+    ints[Sym.IS_LEFT] = is_left
+    return -2 - count
+
+
 def symbolic_successors(tables, row, other, out_rows, out_marks):
     """Write the successors of a set (see `ltlpipe.search.powerset.automaton`)."""
     ints, scratch = tables.ints, tables.scratch
@@ -224,28 +241,37 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
     read_blocks(ints, row, blocks)
     read_colours(ints, row, scratch[Row.COLOURS])
     phases = ints[Sym.PHASES] + read_field(ints, ints[Sym.PROPERTY], row)
-    count = np.int64(0)
-    for number in range(ints[phases], ints[phases + 1]):
+    goes_on = other.shape[0] == 0
+    begin = ints[Sym.PHASE] if goes_on else ints[phases]
+    is_left = goes_on and ints[Sym.IS_LEFT] != 0
+    count = work = np.int64(0)
+    for number in range(begin, ints[phases + 1]):
         phase = ints[Sym.PHASE_CELLS] + PHASE * number
         n_members = ints[Sym.MEMBERS]
         is_finer = cut(n_members, blocks, ints[ints[phase] :], finer)
         chain_blocks(ints, finer, scratch[Row.BEFORE], scratch[Row.FIRST])
-        if is_finer:
+        started = goes_on and number == begin
+        if is_finer and not started:
             begin_arranging(ints, scratch)
-        started = False
         while True:
-            if is_finer:
-                if not next_arrangement(ints, scratch, started):
+            if not is_left:
+                if is_finer:
+                    if not next_arrangement(ints, scratch, started):
+                        break
+                elif started:
                     break
-            elif started:
-                break
-            started = True
+            is_left, started = False, True
             take_arrangement(tables, row, state, is_finer)
             read_roles(ints, state, scratch[Row.ROLES])
             n_steps = steps_of(tables, state, Select.ALL)
             if n_steps == 0 and ints[Sym.STUTTER] != 0:
                 n_steps = steps_of(tables, state, Select.STUTTER)
+            work += 1 + n_steps
+            before = count
             count = write_steps(tables, phase, n_steps, out_rows, out_marks, count)
             if count < 0:
-                return count
+                written = suspend(ints, number, True, before)
+                return written if before > 0 else np.int64(-1)
+            if work >= MOST_WORK:
+                return suspend(ints, number, False, count)
     return count

@@ -40,6 +40,8 @@ class At(IntEnum):
     GROUPS = 1  # number of groups
     MARK_SETS = 2  # number of different sets of marks
     PIECES = 3  # whether what completes a subset is cut into groups
+    TURN = 4  # successors that are handed out at a time; 0 for all
+    NEXT = 5  # where they go on
     # Then follow the sets of marks, and for each state the number of its family.
 
 
@@ -87,6 +89,7 @@ def explicit_powerset(
     *,
     n_marks: int,
     pieces: bool = False,
+    turn: int = 0,
 ) -> PowersetAutomaton:
     """Return an automaton over the sets of states of a listed automaton.
 
@@ -105,6 +108,8 @@ def explicit_powerset(
         A run is accepted iff it sees each of so many marks infinitely often.
     pieces : bool
         What completes a subset is cut into groups as well, instead of one set.
+    turn : int
+        Successors that are handed out at a time; 0 for all.
 
     Raises
     ------
@@ -123,7 +128,7 @@ def explicit_powerset(
     images = np.zeros((len(mark_sets), n_states, n_words), dtype=np.uint64)
     for src, marks, dst in steps:
         images[mark_sets.index(marks), src] |= row_of([dst], n_words)
-    header = [n_states, len(sets), len(mark_sets), int(pieces)]
+    header = [n_states, len(sets), len(mark_sets), int(pieces), turn, 0]
     families = _families(n_states, [*sets, *map(frozenset, first)])
     rows = [row_of(states, n_words) for states in sets]
     return PowersetAutomaton(
@@ -175,11 +180,16 @@ def explicit_successors(tables, row, other, out_rows, out_marks):
     n_words = row.shape[0]
     image = step_rows[0]
     count = np.int64(0)
-    for number in range(ints[At.MARK_SETS]):
+    n_groups = ints[At.GROUPS]
+    begin = ints[At.NEXT] if other.shape[0] == 0 else np.int64(0)
+    for number in range(begin // n_groups, ints[At.MARK_SETS]):
         write_image(ints, words, row, number, image)
-        for group in range(ints[At.GROUPS]):
+        for group in range(max(begin - number * n_groups, 0), n_groups):
             if count == out_rows.shape[0]:
                 return np.int64(-1)
+            if count == ints[At.TURN] and count > 0:
+                ints[At.NEXT] = number * n_groups + group
+                return -2 - count
             met = np.uint64(0)
             for w in range(n_words):
                 word = image[w] & words[group * n_words + w]

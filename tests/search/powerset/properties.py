@@ -36,11 +36,16 @@ class Called:
         self._operations = self._search.operations
 
     def successors(self, row: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """The successors of a set, each with its marks."""
-        n = self._results(self._operations.successors, row, row)
-        arrays = self._search.arrays
-        marks = arrays.out_marks[:n].tolist()
-        return list(zip(marks, arrays.out_rows[:n].copy(), strict=True))
+        """The successors of a set, each with its marks, however many calls it takes."""
+        found, other, more = [], row, True
+        while more:
+            n = self._results(self._operations.successors, row, other)
+            other, more = row[:0], n < 0
+            n = -2 - n if more else n
+            arrays = self._search.arrays
+            marks = arrays.out_marks[:n].tolist()
+            found += zip(marks, arrays.out_rows[:n].copy(), strict=True)
+        return found
 
     def decompose(self, row: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
         """What completes a subset."""
@@ -59,7 +64,7 @@ class Called:
         search = self._search
         while True:
             n = call(operation, self.automaton.tables, search.arrays, row, other)
-            if n >= 0:
+            if n != -1:
                 return n
             search.registers[Reg.MORE] = 1
             list(search.grow(float("inf")))

@@ -123,6 +123,11 @@ def check(seed, counts, **shape):
             assert counted(other) == counted(search), (seed, name)
         if found:
             assert_real(sets, search)
+        for turn in (1, 3):  # successors come in turns, in another order
+            other_found, other = run(explicit(sets, turn=turn), name)
+            assert other_found == found, (seed, name)
+            if found:
+                assert_real(sets, other)
         visited = int(search.registers[Reg.VISITED])
         if not found and name in ("tec", "nsiec"):
             assert visited <= n_reachable
@@ -182,6 +187,32 @@ def test_arrays_grow_in_the_middle_of_a_search(name):
     assert found
     sets = jobs.run(SetRuns(search).accepting())
     assert len(sets.prefix) + len(sets.cycle) == n + 2
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_budgets_count_successors(name):
+    """A set with 200 successors takes many calls, of so many at most and one turn.
+
+    It was expanded in one call, whatever the budget: a call took seconds.
+    """
+    n, turn, budget = 200, 8, 16
+    fan = [(0, 0, s) for s in range(1, n + 1)]
+    groups = [{s} for s in range(n + 1)]
+    for steps, found in ((fan, False), ([*fan, (n, 1, n)], True)):
+        automaton = explicit_powerset(n + 1, steps, [{0}], groups, n_marks=1, turn=turn)
+        search = PowersetSearch(automaton, name)
+        status, most = Status.RUNNING, 0
+        while status in (Status.RUNNING, Status.GROW):
+            before = int(search.registers[Reg.TRANSITIONS])
+            status = search.step(budget)
+            search.assert_consistent()
+            most = max(most, int(search.registers[Reg.TRANSITIONS]) - before)
+            if status == Status.GROW:
+                list(search.grow(float("inf")))
+        assert (status == Status.FOUND) == found
+        assert turn <= most <= budget + turn
+        assert search.registers[Reg.TRANSITIONS] == len(steps)
+        assert len(search.arrays.ids) == searching._FIRST_RESULTS
 
 
 def closed_path(n):

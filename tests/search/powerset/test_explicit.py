@@ -13,7 +13,7 @@ from tests.search.powerset.properties import Called, Underlying, assert_powerset
 from tests.search.powerset.reference import random_sets
 
 
-def explicit(sets):
+def explicit(sets, *, turn=0):
     """The automaton over sets whose operations the reference has in Python."""
     plain = sets.plain
     return explicit_powerset(
@@ -23,6 +23,7 @@ def explicit(sets):
         sets.groups,
         n_marks=plain.n_marks,
         pieces=sets.pieces,
+        turn=turn,
     )
 
 
