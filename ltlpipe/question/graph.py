@@ -125,6 +125,11 @@ class GraphQuestion(Question):
         """Whether a state without successors repeats itself for ever."""
         return self.options.stutters
 
+    @property
+    def ignores_finite_runs(self) -> bool:
+        """Whether runs that end do not count; automata have infinite words only."""
+        return self.system.is_kripke and not self.stutters
+
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question."""
         return super().obstacle_to_ample() or NO_ACTIONS

@@ -113,9 +113,12 @@ class Question(ABC):
         translated to a Büchi automaton for a reduction.
     system_condition : Condition or None
         What has to hold of the system's marks; None is each infinitely often.
+    explored : Moves or None
+        The states of the system that a search in plain Python has met, and their steps.
     """
 
     system_condition: Condition | None = None
+    explored: Any = None
 
     def __init__(
         self,
@@ -151,6 +154,11 @@ class Question(ABC):
     @abstractmethod
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
+
+    @property
+    def ignores_finite_runs(self) -> bool:
+        """Whether runs that end do not count, though ``--deadlock`` can make them."""
+        return not self.stutters
 
     @abstractmethod
     def product(self, plan: Plan, trace: Trace) -> Job[WholeProduct]:

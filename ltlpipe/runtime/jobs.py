@@ -138,6 +138,7 @@ class Clock:
     compile_seconds: float = 0.0  # in which the job only waited for kernels
     cpu_seconds: float = 0.0  # of this process and of its workers
     peak_bytes: float = 0.0  # the most that the job has said to hold
+    work: float = 0.0  # units that the job has said to have done
     phase: str = ""  # the last one
     _worker_cpu: float = field(default=0.0, repr=False)
     _unannounced: float = field(default_factory=_unannounced_seconds, repr=False)
@@ -222,6 +223,7 @@ def run(
                 began = clock.advance(began, compiling=compiling)
                 compiling = progress.compiling
                 clock.phase = progress.phase
+                clock.work += progress.work
                 clock.peak_bytes = max(clock.peak_bytes, progress.memory_bytes)
                 if progress.waits:
                     clock._worker_cpu += progress.work / 1e6

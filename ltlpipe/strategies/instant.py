@@ -13,6 +13,7 @@ from ltlpipe.question.plan import kind_of, why_fair
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.strategies import instant_search
+from ltlpipe.strategies.instant_search import Moves
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     trace.plan = _noted(question, kind_of(plan, question.options, table))
     limit = question.options.max_states
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
-    search = search_of(question, view, table, (), most)
+    question.explored = moves = Moves(view, table, stutter=question.stutters)
+    search = search_of(question, view, table, (), most, moves)
     outcome = yield from trace.timed("search_seconds", search)
     trace.note(
         states=outcome.states,
@@ -93,6 +95,7 @@ def search_of(
     table: PropertyAutomaton,
     starts: Sequence[int],
     most_states: int,
+    moves: Moves | None = None,
 ) -> Job[InstantOutcome]:
     """Return the search of a question's product; see `instant_search.search`."""
     return instant_search.search(
@@ -103,6 +106,7 @@ def search_of(
         stutter=question.stutters,
         max_states=most_states,
         starts=starts,
+        moves=moves,
     )
 
 

@@ -22,7 +22,7 @@ from ltlpipe.automata.conditions import Op, marks_in
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Collection, Hashable, Mapping, Sequence
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
@@ -100,7 +100,7 @@ def _part_within(
     meter: Meter,
 ) -> Job[Part | None]:
     """Look for a cycle among some states, without the avoided marks."""
-    components = yield from sccs(graph, states, avoided, meter)
+    components = yield from sccs(graph.followers, states, avoided, meter)
     for component in sorted(components, key=min):
         inside = frozenset(component)
         marks = yield from marks_inside(graph, inside, avoided, meter)
@@ -180,13 +180,15 @@ def _needed(goal: Condition, marks: int) -> int:
 
 
 def sccs(
-    graph: Graph, states: range | frozenset[int], avoided: int, meter: Meter
+    followers: Sequence[list[Edge]] | Mapping[int, list[Edge]],
+    states: Collection[int],
+    avoided: int,
+    meter: Meter,
 ) -> Job[list[list[int]]]:
     """Return the SCCs that have a transition inside, among some states.
 
     Transitions with marks of `avoided` do not count.
     """
-    followers = graph.followers
     found: list[list[int]] = []
     number: dict[int, int] = {}
     low: dict[int, int] = {}

@@ -100,7 +100,8 @@ def _promising(
 ) -> Job[list[int]]:
     """Return the states of SCCs that may be accepting, the nearest first."""
     chosen: list[int] = []
-    for component in (yield from sccs(graph, range(len(graph.followers)), 0, meter)):
+    followers = graph.followers
+    for component in (yield from sccs(followers, range(len(followers)), 0, meter)):
         marks = yield from marks_inside(graph, frozenset(component), 0, meter)
         if goal.within(marks).op != Op.FALSE:
             chosen += component

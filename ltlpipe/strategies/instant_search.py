@@ -103,6 +103,7 @@ def search(
     stutter: bool = False,
     max_states: int = 5000,
     starts: Sequence[int] = (),
+    moves: Moves | None = None,
 ) -> Job[InstantOutcome]:
     """Search a product for an accepting run.
 
@@ -125,6 +126,8 @@ def search(
     starts : sequence of int
         The initial states of `table`, if they are several: then the search goes on
         until its lasso is known to be a shortest one.
+    moves : Moves, optional
+        Those of the system and the table, for callers that look at them afterwards.
 
     Raises
     ------
@@ -137,8 +140,9 @@ def search(
     Where a job is cut changes nothing.
     """
     goal = goal_of(table, system_marks, condition)
-    meter = Meter()
-    moves = _Moves(system, table, meter, stutter=stutter)
+    if moves is None:
+        moves = Moves(system, table, stutter=stutter)
+    meter = moves.meter
     product = _Product(moves, max_states, starts)
     n_expanded = _FIRST_CHECK
     while True:
@@ -200,7 +204,7 @@ def goal_of(
 _Step = tuple[int, int, int, int]  # letter of the table, product's marks, action, state
 
 
-class _Moves:
+class Moves:
     """The two sides of a product, looked up when they are first met.
 
     States of the system are numbered.
@@ -210,11 +214,10 @@ class _Moves:
         self,
         system: PlainSystem,
         table: PropertyAutomaton,
-        meter: Meter,
         *,
-        stutter: bool,
+        stutter: bool = False,
     ) -> None:
-        self.system, self.table, self.meter = system, table, meter
+        self.system, self.table, self.meter = system, table, Meter()
         self.states: list[Hashable] = []
         self._stutter = stutter
         self._index: dict[Hashable, int] = {}
@@ -223,8 +226,11 @@ class _Moves:
 
     def initial(self, start: int) -> int:
         """Return the key of an initial state, by that of the property."""
-        number = self._numbered(self.system.initial())
-        return number * self.table.n_states + start
+        return self.first() * self.table.n_states + start
+
+    def first(self) -> int:
+        """Return the number of the system's initial state."""
+        return self._numbered(self.system.initial())
 
     def _numbered(self, state: Hashable) -> int:
         """Return the number of a state of the system, new or not."""
@@ -280,7 +286,7 @@ class _Product:
 
     def __init__(
         self,
-        moves: _Moves,
+        moves: Moves,
         max_states: int,
         starts: Sequence[int] = (),
         *,

@@ -37,6 +37,7 @@ from ltlpipe.verdict.certification import (
     certified_strategies,
 )
 from ltlpipe.verdict.entry import run_by
+from ltlpipe.verdict.finite_runs import NOT_LOOKED, finite_runs
 from ltlpipe.verdict.judgement import as_witness, has_actions, judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
@@ -163,7 +164,7 @@ class Inquiry:
         system = " ".join(self._files) or self._system.name
         with bugs_reported(system, self._asked.text, self._options):
             try:
-                found = run(self._job(), limits, clock=self._clock, observer=observer)
+                found = run(self._whole(), limits, clock=self._clock, observer=observer)
             except StoppedError as stopped:
                 found = self._stopped(stopped.reason)
             finally:
@@ -183,6 +184,16 @@ class Inquiry:
             stats = replace(stats, lasso_seconds=seconds)
         return replace(found, stats=stats)
 
+    def _whole(self) -> Job[Verdict]:
+        """Answer the question, and warn if the answer leans on finite runs."""
+        found = yield from self._job()
+        if found.deadlock is None:
+            return found
+        runs = yield from finite_runs(self._question, self._clock.work)
+        if runs.warning is not None:
+            warn(runs.warning)
+        return replace(found, deadlock=runs.deadlock)
+
     def _job(self) -> Job[Verdict]:
         if self._portfolio is None:
             yield from self._begin()
@@ -192,6 +203,8 @@ class Inquiry:
             self._answered = yield from self._question.unfolded()
         if answer.kind == EMPTY:
             self._held = self._made(HOLDS)
+            if self._question.ignores_finite_runs and not self._asked.is_trivial:
+                self._held = replace(self._held, deadlock=NOT_LOOKED)
             yield from self._certify()
             if self._options.vacuity:
                 yield from self._detected()

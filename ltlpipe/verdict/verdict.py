@@ -286,6 +286,9 @@ class Verdict(ByValue, Displayed):
         Whether it holds vacuously, if it holds and that was asked.
     certificate : Certificate or None
         What has been written to prove that it holds, if that was asked.
+    deadlock : str or None
+        Whether a deadlock is "reachable", "none" is, or that was "not looked for", where
+        the formula holds and finite runs do not count.
     """
 
     verdict: str
@@ -300,6 +303,7 @@ class Verdict(ByValue, Displayed):
     message: str | None = None
     vacuity: Vacuity | None = None
     certificate: Certificate | None = None
+    deadlock: str | None = None
 
     @property
     def vacuous(self) -> bool | None:
@@ -403,6 +407,7 @@ class Verdict(ByValue, Displayed):
             "memory_mib": _rounded(stats.memory_mib),
             "lasso": None if self.lasso is None else self.lasso.to_dict(),
             "warnings": list(self.warnings),
+            "deadlock": self.deadlock,
             "vacuous": self.vacuous,
             "vacuous_part": self.vacuous_part,
             **known,
