@@ -164,6 +164,7 @@ def row_of(verdict: Verdict) -> Row:
         "reductions": ",".join(verdict.plan.reductions) or "none",
         "lasso_prefix": None if lasso is None else json_list(lasso.prefix_actions),
         "lasso_cycle": None if lasso is None else json_list(lasso.cycle_actions),
+        "warnings": json_list(verdict.warnings),
     }
 
 
@@ -238,7 +239,7 @@ def json_of(row: Row) -> dict[str, Any]:
         {key: row.get(key) for key in ("system", "formula", "verdict", "reason")}
         | {"plan": plan}
         | {key: row.get(key) for key in plain}
-        | {"lasso": lasso}
+        | {"lasso": lasso, "warnings": json.loads(row.get("warnings") or "[]")}
         | {key: row.get(key) for key in ("vacuous", "vacuous_part")}
         | {key: row.get(key) for key in ("formula_id", "expected")}
     )

@@ -68,6 +68,7 @@ def _unraisable(about: Any) -> None:
 def main() -> None:
     """Run the command line and exit."""
     name_as(FLAGS)
+    _SHOWN.clear()
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     warnings.simplefilter("always", LtlpipeWarning)
     for stream in (sys.stdout, sys.stderr):
@@ -171,5 +172,11 @@ def _output_failed(error: OSError) -> int:
     return _BAD_INPUT
 
 
+_SHOWN: set[str] = set()
+
+
 def _show_warning(message: Warning | str, *_: object) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    """Print a warning, once: many formulas of one system may have the same."""
+    if str(message) not in _SHOWN:
+        _SHOWN.add(str(message))
+        print(f"warning: {message}", file=sys.stderr)

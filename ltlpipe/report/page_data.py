@@ -56,6 +56,7 @@ TITLES = {
     "cpu_seconds": "CPU seconds, all in",
     "signal": "Signal",
     "message": "Message",
+    "warnings": "Warnings",
     "configuration": "Configuration",
     "timeout": "Limit of seconds",
     "cpu_time": "Limit of CPU seconds",
@@ -147,6 +148,8 @@ def natural(text: str) -> str:
 
 def columns_of(frame: pd.DataFrame) -> list[Column]:
     """Return the columns that hold anything, those of the table first."""
+    if "warnings" in frame:
+        frame = frame.assign(warnings=warned(frame["warnings"]))
     known = [name for name in (*SHOWN, *TITLES) if name in frame]
     names = dict.fromkeys([*known, *map(str, frame.columns)])
     return [
@@ -154,6 +157,18 @@ def columns_of(frame: pd.DataFrame) -> list[Column]:
         for name in names
         if name not in HIDDEN and (frame[name].notna().any() or name in _ALWAYS)
     ]
+
+
+def warned(column: pd.Series) -> pd.Series:
+    """Return the warnings of tasks, JSON lists, as texts; missing if there are none."""
+    return column.map(_sentences, na_action="ignore").astype("string")
+
+
+def _sentences(cell: Any) -> str | None:
+    try:
+        return "; ".join(map(str, json.loads(cell))) or None
+    except (TypeError, ValueError):  # the table of another tool
+        return str(cell)
 
 
 def _column(name: str, values: pd.Series) -> Column:

@@ -10,7 +10,7 @@ from ltlpipe.batch.disagreements import disagreements
 from ltlpipe.batch.table import VERDICTS, from_frame
 from ltlpipe.question.given_options import QUESTION_OPTIONS
 from ltlpipe.question.options import OLD_NAMES
-from ltlpipe.report.page_data import TITLES, number
+from ltlpipe.report.page_data import TITLES, number, warned
 from ltlpipe.report.plots.configurations import OPTION
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
@@ -86,6 +86,10 @@ def setting(source: Source) -> list[tuple[str, list[str]]]:
     for column in _SETTING:
         if values := _values(frame, column):
             facts.append((TITLES[column], values))
+    if "warnings" in frame:
+        warnings = frame[["warnings"]].apply(warned)
+        if values := _values(warnings, "warnings"):
+            facts.append((TITLES["warnings"], values))
     if values := _values(frame, "configuration"):
         facts.append(("Configuration" + "s" * (len(values) > 1), values))
     return facts

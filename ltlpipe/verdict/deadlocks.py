@@ -83,7 +83,10 @@ def deadlocks(
     try:
         with bugs_reported(system.name, "deadlocks", chosen):
             verdict, reason, lasso = run(
-                _job(system, trace, chosen), limits, clock=clock, observer=progress
+                deadlock_job(system, trace, chosen),
+                limits,
+                clock=clock,
+                observer=progress,
             )
     except StoppedError as stopped:
         verdict, reason = UNKNOWN, stopped.reason
@@ -93,11 +96,14 @@ def deadlocks(
     return Verdict(verdict, reason, system.name, None, trace.plan, stats, lasso)
 
 
-def _job(
-    system: System, trace: Trace, options: Options
+def deadlock_job(
+    system: System, trace: Trace, options: Options, *, compiles: bool = True
 ) -> Job[tuple[str, str | None, Lasso | None]]:
-    """Search for a deadlock; return verdict, reason and lasso."""
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+    """Search for a deadlock; return verdict, reason and lasso.
+
+    The verdict is "unknown" if the search is not compiled, and it `compiles` nothing.
+    """
+    from ltlpipe.runtime.kernels.compilation import is_compiled, ready_expand_pointer
     from ltlpipe.search.driver import OVERFLOW, advance
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
@@ -112,6 +118,9 @@ def _job(
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
         yield from ready_expand_pointer(packed.expand)
         search = DeadlockSearch(make_problem(packed, table))
+        kernel, arguments = search.kernel_call(1)
+        if not compiles and not is_compiled(kernel, *arguments):
+            break
         overflowed = packed.overflowed
         advancing = advance(
             search, max_states=options.max_states, overflowed=overflowed

@@ -12,18 +12,24 @@ a system is kept for the next questions.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.letters import universal
+from ltlpipe.question.answer import Trace
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.identity_cache import Beside
+from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
 from ltlpipe.runtime.names import quoted_name
-from ltlpipe.strategies.instant_graph import PER_EDGE, PER_STATE, sccs
+from ltlpipe.strategies.instant_graph import PER_EDGE, sccs
 from ltlpipe.strategies.instant_search import Moves
 from ltlpipe.systems.graph import SpotGraph, unlabelled
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.views import GraphView, ModelView, NetworkView, TooLargeError
+from ltlpipe.verdict.deadlocks import deadlock_job
+from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
     from ltlpipe.question.question import Question
@@ -36,10 +42,16 @@ REACHABLE, NONE, NOT_LOOKED = "reachable", "none", "not looked for"
 SHARE = 0.1
 """The share of the work of all questions that the looks at a system may take."""
 
-LEAST, MOST = 2_000.0, 2e6
-"""Units of work of the first look, if a tenth is less; and of any look."""
+LEAST, MOST, MOST_WALKED = 1_000.0, 1e7, 2e6
+"""Units of work of the first look, if a tenth is less; of any; of one without kernels.
+"""
+
+OF_KERNELS = 1e5
+"""Units of work of a look for which it is worth loading a compiled search."""
 
 MOST_BYTES = 64 << 20
+
+_PASSED = 1.0  # units of work of a state whose steps are known
 
 _SHOWN = 20  # steps of the run to a deadlock
 
@@ -59,10 +71,11 @@ class FiniteRuns(NamedTuple):
         if self.endless is False:
             found = "there is no infinite run, so that every formula holds"
         else:
-            shown = " ".join(map(quoted_name, self.way[:_SHOWN]))
+            found = "a deadlock is reachable"
+            if self.way:
+                found += f", after {' '.join(map(quoted_name, self.way[:_SHOWN]))}"
             if len(self.way) > _SHOWN:
-                shown += f" ... ({len(self.way)} steps)"
-            found = f"a deadlock is reachable, after {shown}"
+                found += f" ... ({len(self.way)} steps)"
         return f"finite runs do not count: {found}; --deadlock=stutter counts them"
 
 
@@ -106,26 +119,49 @@ def finite_runs(question: Question, work: float) -> Job[FiniteRuns]:
     if not allowed:
         return known.runs
     known.latest = allowed
+    known.spent += allowed
+    if allowed >= OF_KERNELS and "numba" in sys.modules:
+        known.runs = yield from _searched(question, allowed)
+    else:
+        known.runs = yield from _walked(question, allowed)
+    return known.runs
+
+
+def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
+    """Look with the compiled search for deadlocks, unless it has to be compiled."""
+    system: Any = question.system  # type: ignore[attr-defined]
+    options = replace(question.options, max_states=None, lasso=True)
+    trace = Trace(question.given)
+    job = deadlock_job(system, trace, options, compiles=False)
+    try:
+        verdict, _, lasso = yield from bounded(job, allowed)
+    except (TooMuchWorkError, UnsupportedError):
+        return FiniteRuns(REACHABLE if trace.has_found else NOT_LOOKED)
+    if verdict == UNKNOWN:
+        return (yield from _walked(question, min(allowed, MOST_WALKED)))
+    if lasso is None:
+        return FiniteRuns(NONE, endless=True)
+    return FiniteRuns(REACHABLE, way=tuple(lasso.prefix_actions))
+
+
+def _walked(question: Question, allowed: float) -> Job[FiniteRuns]:
+    """Look in plain Python, from what a search of that kind has met."""
+    system: Any = question.system  # type: ignore[attr-defined]
     moves = question.explored
     if moves is None:
         view = _view(system, allowed)
         if view is None:
-            return known.runs
+            return FiniteRuns()
         moves = Moves(view, universal())
     for dives in (False, True):
         walk = _Walk(moves, dives=dives)
-        try:
-            yield from walk.job(allowed / 2)
-        finally:
-            known.spent += walk.work
-        if walk.is_complete or walk.dead is not None:
-            break
-    if walk.dead is not None:
-        way = tuple(_name(system, moves, step) for step in walk.way())
-        known.runs = FiniteRuns(REACHABLE, walk.is_endless, way)
-    elif walk.is_complete:
-        known.runs = FiniteRuns(NONE, endless=True)
-    return known.runs
+        yield from walk.job(allowed / 2)
+        if walk.dead is not None:
+            way = tuple(_name(system, moves, step) for step in walk.way())
+            return FiniteRuns(REACHABLE, walk.is_endless, way)
+        if walk.is_complete:
+            return FiniteRuns(NONE, endless=True)
+    return FiniteRuns()
 
 
 def _name(system: System, moves: Moves, step: tuple[int, int, int]) -> str:
@@ -181,7 +217,8 @@ class _Walk:
                 self._pass(number)
             except TooLargeError:
                 return
-            self.work += meter.work - before
+            # Twice: units of the compiled searches are shorter.
+            self.work += _PASSED + 2 * (meter.work - before)
             if meter.work > meter.limit:
                 yield from meter.report()
         self.is_complete = not waiting
@@ -194,7 +231,6 @@ class _Walk:
         parents = self._parents
         depth = parents[number][2] + 1
         steps = self._moves.steps(number)
-        self._moves.meter.work += PER_STATE + PER_EDGE * len(steps)
         if not steps and self.dead is None:
             self.dead = number
         self._graph[number] = [(target, 0, action) for _, _, action, target in steps]

@@ -55,6 +55,17 @@ def ready(kernel: Any, *arguments: Any) -> Job[None]:
         kernel.compile(kinds)
 
 
+def is_compiled(kernel: Any, *arguments: Any) -> bool:
+    """Whether `ready` has nothing to compile; it may have to load machine code."""
+    from ltlpipe.runtime.kernels.jit import INTERPRETED
+
+    if INTERPRETED:
+        return True
+    kinds = tuple(map(kernel.typeof_pyval, arguments))
+    stored = kernel._cache, kinds, kernel.targetctx
+    return kinds in kernel.overloads or _is_stored(*stored)
+
+
 def called(kernel: Any, *arguments: Any) -> Job[Any]:
     """Call a kernel that is compiled for one signature only, once it is ready."""
     if not getattr(kernel, "overloads", None):

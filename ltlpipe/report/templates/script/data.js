@@ -7,7 +7,7 @@
   const PAGE_SIZES = [50, 100, 500];
   const PLAN = ["configuration", "automaton", "acceptance", "automaton_states", "emptiness",
     "reductions", "seed", "timeout", "cpu_time", "memory_limit_mib", "max_states"];
-  const QUESTION = ["system", "formula", "formula_id", "verdict", "reason", "message", "signal"];
+  const QUESTION = ["system", "formula", "formula_id", "verdict", "reason", "message", "warnings", "signal"];
   const MOST_PRINTED = 2000; // rows on paper
   const SHORT_DELAY = 150; // milliseconds after the last key before a search
   const MOST_ALIKE = 50;
