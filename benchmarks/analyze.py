@@ -132,7 +132,7 @@ def published(folder: Path) -> dict[str, Any]:
     formulas = [task.formula for task in find_tasks([folder])]
     started = time.perf_counter()
     frame = ltlpipe.analyze(formulas)
-    interruptible = frame["interruptible"].astype(bool)
+    interruptible = frame["interruptible"].astype("boolean").fillna(False).astype(bool)
     normal = frame["normal_form"].astype(bool)
     return {
         "set": folder.name,

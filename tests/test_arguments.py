@@ -111,7 +111,11 @@ FUNCTIONS = {
     ),
     "action_equivalent": (
         {"f": "a", "g": "b"},
-        {"f": KINDS["formula"], "g": KINDS["formula"]},
+        {
+            "f": KINDS["formula"],
+            "g": KINDS["formula"],
+            "timeout": KINDS["seconds"],
+        },
     ),
     "analyze": (
         {"formulas": "a"},
@@ -161,8 +165,14 @@ FUNCTIONS = {
         {"automaton": AUTOMATON},
         {"automaton": set(), "progress": KINDS["progress"]},
     ),
-    "is_erasable": ({"formula": "a"}, {"formula": KINDS["formula"]}),
-    "is_interruptible": ({"formula": "a"}, {"formula": KINDS["formula"]}),
+    "is_erasable": (
+        {"formula": "a"},
+        {"formula": KINDS["formula"], "timeout": KINDS["seconds"]},
+    ),
+    "is_interruptible": (
+        {"formula": "a"},
+        {"formula": KINDS["formula"], "timeout": KINDS["seconds"]},
+    ),
     "livelock": (
         {"system": RING, "progress_actions": ["a"]},
         {

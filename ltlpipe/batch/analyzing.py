@@ -2,7 +2,7 @@
 
 The columns are computed one after the other, the decisive ones first, by
 `ltlpipe.batch.many`: when the time of a formula is over, what is not known is
-missing, and a formula that has not been found interruptible is not.
+missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ltlpipe.logic.formulas import (
     from_spot_text,
     spot_text,
 )
-from ltlpipe.logic.interruptible import is_interruptible
+from ltlpipe.logic.interruptible import interruptible_here as is_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
@@ -97,8 +97,8 @@ def analyze(
     Returns
     -------
     DataFrame
-        The columns `ANALYSIS_DTYPES`.  Values that are not computed in time are NA,
-        except `interruptible`, which is then False; a warning says so.
+        The columns `ANALYSIS_DTYPES`.  Values that are not computed in time are NA, and
+        a warning says so.
 
     Raises
     ------
@@ -195,8 +195,10 @@ def _row(
     elif error is not None:
         raise error
     if row["interruptible"] is None:
-        row["interruptible"] = False
-        notes.append("whether it is interruptible is not known; treated as if not")
+        notes.append(
+            "whether it is interruptible is not known; by reductions it is treated as "
+            "if not"
+        )
     return row, [f"{formula.identifier}: {note}" for note in notes]
 
 

@@ -67,8 +67,7 @@ def analyze(
     whether the first is weak, terminal, very weak, and in interrupt normal form, and
     its size after normalisation.
 
-    What is not decided in time is missing, and the formula counts as not
-    interruptible, with a message on standard error.  Ctrl-C ends the run; the rows
+    What is not decided in time is missing, with a message on standard error.  Ctrl-C ends the run; the rows
     written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
@@ -145,7 +144,7 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
     except StoppedError as stopped:
         raise UnsupportedError(
             f"{formula.identifier}: whether it is interruptible is not known: "
-            f"{stopped.reason}; it is treated as if not (--timeout)"
+            f"{stopped.reason} (--timeout)"
         ) from None
     if formula.file is not None:
         print(f"{formula.file}:{formula.line}")
@@ -158,4 +157,6 @@ def _summarise(rows: list[Row], seconds: float, out: str | None) -> None:
     n_rows = "1 formula" if len(rows) == 1 else f"{len(rows)} formulas"
     written = "" if out is None else f" written to {out}"
     told = f"{interruptible} interruptible, {by_syntax} by syntax"
+    if unknown := sum(row["interruptible"] is None for row in rows):
+        told += f", {unknown} not known"
     print(f"{n_rows}{written}: {told}; {seconds:.1f} s")

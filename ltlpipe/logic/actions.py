@@ -31,6 +31,8 @@ from ltlpipe.logic.formulas import (
     spot_text,
 )
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.arguments import NUMBER, expect
+from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -144,24 +146,27 @@ def refuse_psl(formula: Any) -> None:
     fold(formula, lambda node, kind, below: None)  # noqa: ARG005
 
 
-def action_equivalent(f: FormulaLike, g: FormulaLike) -> bool:
+def action_equivalent(
+    f: FormulaLike, g: FormulaLike, *, timeout: float | None = None
+) -> bool:
     """Decide whether the same words of actions satisfy two formulas.
 
     Exactly one action happens at each step of a word, and there are more
-    actions than the formulas name.  It can take long for large formulas; callers
-    with a time limit ask a worker process (`ltlpipe.runtime.workers`).
+    actions than the formulas name.
 
     Parameters
     ----------
     f, g : str, Formula or spot.formula
         LTL in Spot's syntax.
+    timeout : float, optional
+        Seconds, which large formulas may need more than; None is no limit.
 
     Raises
     ------
     FormulaError
         A formula does not parse.
     UnsupportedError
-        A formula has an operator of PSL, or is too large for Spot.
+        A formula has an operator of PSL, or is too large for Spot, or for the time.
 
     Examples
     --------
@@ -175,14 +180,11 @@ def action_equivalent(f: FormulaLike, g: FormulaLike) -> bool:
     .. [1] S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic,
        Automata, and Reduction", CAV 2020, Prop. 1.
     """
-    import spot
-
+    expect(NUMBER.or_none, timeout=timeout)
     trees = [tree_of(f, "f"), tree_of(g, "g")]
     for tree in trees:
         refuse_psl(tree)
-    actions = names_in(trees)
-    left, right = (numbered(tree, actions) for tree in trees)
-    return left == right or bool(spot.are_equivalent(left, right))
+    return complete(equivalent(*trees, one_at_a_time=True), timeout)
 
 
 def equivalent(f: Any, g: Any, *, one_at_a_time: bool) -> Job[bool]:
@@ -206,5 +208,6 @@ def are_equivalent(f: str, g: str, *, one_at_a_time: bool) -> bool:
 
     left, right = from_spot_text(f), from_spot_text(g)
     if one_at_a_time:
-        return action_equivalent(left, right)
+        actions = names_in([left, right])
+        left, right = numbered(left, actions), numbered(right, actions)
     return left == right or bool(spot.are_equivalent(left, right))

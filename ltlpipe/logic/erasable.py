@@ -25,14 +25,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.actions import bit_names, names_in, numbered, refuse_psl, tree_of
+from ltlpipe.logic.actions import bit_names, names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.erasure_closure import closed, originals
 from ltlpipe.logic.formulas import Formula, FormulaLike, from_spot_text, spot_text
-from ltlpipe.logic.witnesses import numbers_of, spelled
+from ltlpipe.logic.witnesses import automata_of, numbers_of, spelled
 from ltlpipe.logic.words import Word, satisfies
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,24 +50,26 @@ class Erasure:
     satisfying: Word  # `violating` with invisible actions repeated, or deleted
 
 
-def is_erasable(formula: FormulaLike) -> bool:
+def is_erasable(formula: FormulaLike, *, timeout: float | None = None) -> bool:
     """Decide whether violations survive erasing actions that a formula does not name.
 
     They survive if invisible actions may be deleted (but for infinitely many if there
     are so many) and repeated: then component reduction may count how many of them
-    follow each other no more (docs/erasable.md).  It can take long for large formulas.
+    follow each other no more (docs/erasable.md).
 
     Parameters
     ----------
     formula : str, Formula or spot.formula
         LTL in Spot's syntax.
+    timeout : float, optional
+        Seconds, which large formulas may need more than; None is no limit.
 
     Raises
     ------
     FormulaError
         The formula does not parse.
     UnsupportedError
-        An operator of PSL, or a formula too large for Spot.
+        An operator of PSL, or a formula too large for Spot, or for the time.
 
     Examples
     --------
@@ -74,15 +78,16 @@ def is_erasable(formula: FormulaLike) -> bool:
     >>> is_erasable("G(a -> X b)")
     False
     """
+    expect(NUMBER.or_none, timeout=timeout)
     tree = tree_of(formula)
     refuse_psl(tree)
     if "intrpt" in syntactic_class(tree):  # only visible actions matter
         return True
-    return erasure(tree) is None
+    return complete(erasable_formula(Formula(str(tree), tree)), timeout)
 
 
 def erasable_formula(formula: Formula) -> Job[bool]:
-    """Decide it as `is_erasable` does, in a worker process."""
+    """Decide in a worker process whether a formula is erasable."""
     answer: bool = yield from workers.call(
         "erasable formula",
         phase="deciding erasability",
@@ -93,7 +98,8 @@ def erasable_formula(formula: Formula) -> Job[bool]:
 
 def is_erasable_text(formula: str) -> bool:
     """Do the work of `erasable_formula`."""
-    return is_erasable(Formula(formula, from_spot_text(formula)))
+    tree = from_spot_text(formula)
+    return "intrpt" in syntactic_class(tree) or erasure(tree) is None
 
 
 def erasure(formula: FormulaLike) -> Erasure | None:
@@ -130,12 +136,10 @@ def _found(tree: Any, actions: list[str]) -> Erasure | None:
     # isort: split
     import buddy
 
-    over_bits = numbered(tree, actions)
-    holds, fails = (
-        spot.translate(f, "GeneralizedBuchi", "low")
-        for f in (over_bits, spot.formula_Not(over_bits))
-    )
-    fails = spot.degeneralize_tba(fails)
+    both = automata_of(tree, actions)
+    if both is None:
+        return None
+    holds, fails = both[0], spot.degeneralize_tba(both[1])
     for name in bit_names(len(actions)):
         fails.register_ap(name)
     numbers = numbers_of(fails, len(actions))

@@ -43,6 +43,8 @@ from ltlpipe.logic.formulas import (
 )
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.arguments import NUMBER, expect
+from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -154,24 +156,22 @@ def without_actions(kind: str, below: list[bool]) -> bool:
 # --- Theorem 1 --------------------------------------------------------------
 
 
-def is_interruptible(formula: FormulaLike) -> bool:
+def is_interruptible(formula: FormulaLike, *, timeout: float | None = None) -> bool:
     """Decide whether only the actions that a formula names matter to it.
-
-    It can take long for large formulas; callers with a time limit use
-    `interruptible_formula` and treat a formula without an answer as not
-    interruptible.
 
     Parameters
     ----------
     formula : str, Formula or spot.formula
         LTL in Spot's syntax.
+    timeout : float, optional
+        Seconds, which large formulas may need more than; None is no limit.
 
     Raises
     ------
     FormulaError
         The formula does not parse.
     UnsupportedError
-        An operator of PSL, or a formula too large for Spot.
+        An operator of PSL, or a formula too large for Spot, or for the time.
 
     Examples
     --------
@@ -183,15 +183,16 @@ def is_interruptible(formula: FormulaLike) -> bool:
     .. [1] S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic,
        Automata, and Reduction", CAV 2020, Def. 10 and Theorem 1.
     """
+    expect(NUMBER.or_none, timeout=timeout)
     tree = tree_of(formula)
     refuse_psl(tree)
     if "intrpt" in syntactic_class(tree):
         return True
-    return witness(tree) is None
+    return complete(interruptible_formula(Formula(str(tree), tree)), timeout)
 
 
 def interruptible_formula(formula: Formula) -> Job[bool]:
-    """Decide it as `is_interruptible` does, in a worker process."""
+    """Decide in a worker process whether a formula is interruptible."""
     answer: bool = yield from workers.call(
         "interruptible formula",
         phase="deciding interruptibility",
@@ -202,4 +203,9 @@ def interruptible_formula(formula: Formula) -> Job[bool]:
 
 def is_interruptible_text(formula: str) -> bool:
     """Do the work of `interruptible_formula`."""
-    return is_interruptible(Formula(formula, from_spot_text(formula)))
+    return interruptible_here(Formula(formula, from_spot_text(formula)))
+
+
+def interruptible_here(formula: Formula) -> bool:
+    """Decide it in this process, which is a worker."""
+    return "intrpt" in syntactic_class(formula.spot) or witness(formula) is None

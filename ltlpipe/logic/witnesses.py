@@ -148,15 +148,9 @@ def _sampled(tree: Any, actions: list[str]) -> Word | None:
 
 def _found_by_automata(tree: Any, actions: list[str]) -> Word | None:
     """Return a word that differs from its interrupt-free form; None if none does."""
-    import spot
-
-    over_bits = numbered(tree, actions)
     try:
-        holds, fails = (
-            spot.translate(f, "GeneralizedBuchi", "low")
-            for f in (over_bits, spot.formula_Not(over_bits))
-        )
-        for form, itself in ((holds, fails), (fails, holds)):
+        both = automata_of(tree, actions)
+        for form, itself in (both, both[::-1]) if both else ():
             numbers = numbers_of(form, len(actions))
             found = _extended(form, numbers[0]).intersecting_word(itself)
             if found is not None:
@@ -165,6 +159,25 @@ def _found_by_automata(tree: Any, actions: list[str]) -> Word | None:
         reason = str(error).splitlines()[0]
         raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
     return None
+
+
+def automata_of(tree: Any, actions: list[str]) -> tuple[Any, Any] | None:
+    """Return automata of the words that satisfy a formula, and of those that do not.
+
+    None if there are only words of one of the two kinds.  Spot simplifies the formula
+    first: "low" translates even ``FG a & GF b`` for two actions as it is written.
+    """
+    import spot
+
+    options = spot.tl_simplifier_options(True, True, True)
+    over_bits = spot.tl_simplifier(options).simplify(numbered(tree, actions))
+    found = []
+    for formula in (over_bits, spot.formula_Not(over_bits)):
+        automaton = spot.translate(formula, "GeneralizedBuchi", "low")
+        if automaton.is_empty():
+            return None
+        found.append(automaton)
+    return found[0], found[1]
 
 
 def numbers_of(automaton: Any, n_actions: int) -> list[Any]:

@@ -252,8 +252,8 @@ def run(
             job.close()
 
 
-def complete(job: Job[Result]) -> Result:
-    """Advance a job to its end, for functions that have no limits.
+def complete(job: Job[Result], timeout: float | None = None) -> Result:
+    """Advance a job to its end, for functions that have no other limits.
 
     Raises
     ------
@@ -261,12 +261,16 @@ def complete(job: Job[Result]) -> Result:
         Ctrl-C was pressed.
     MemoryError
         There is not enough memory; or what the job raises.
+    UnsupportedError
+        The time was over.
     """
     try:
-        return run(job)
+        return run(job, Limits(timeout=timeout))
     except StoppedError as stopped:
         if stopped.reason == INTERRUPTED:
             raise KeyboardInterrupt from None
+        if stopped.reason == TIMEOUT:
+            raise UnsupportedError(f"not decided within --timeout={timeout:g}") from None
         raise MemoryError from None
 
 

@@ -42,7 +42,7 @@ from ltlpipe.logic.occurrences import (
     written,
 )
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
+from ltlpipe.runtime.jobs import TIMEOUT, TooMuchWorkError, bounded
 from ltlpipe.verdict.verdict import (
     HOLDS,
     UNKNOWN,
@@ -185,19 +185,22 @@ class VacuityDetection:
         if verdict.verdict != HOLDS or left.is_ff():
             return verdict.verdict
         is_same = yield from self._is_equivalent(left)
+        if is_same is None:  # it holds, but may be no stronger
+            self._reason = TIMEOUT
+            return UNKNOWN
         return EQUIVALENT if is_same else HOLDS
 
     def _show(self, lasso: Lasso, violated: set[Any]) -> Job[None]:
         lasso = yield from self._as_witness(lasso)
         self._shown.append(_Shown(lasso, violated))
 
-    def _is_equivalent(self, other: Any) -> Job[bool]:
-        """Whether the same words satisfy the formula; not if that takes too long."""
+    def _is_equivalent(self, other: Any) -> Job[bool | None]:
+        """Whether the same words satisfy the formula; None if that takes too long."""
         job = equivalent(self._asked.spot, other, one_at_a_time=self._one_at_a_time)
         try:
             return (yield from bounded(job, _COMPARING))
         except (TooMuchWorkError, UnsupportedError, RuntimeError):  # Spot's limits
-            return False
+            return None
 
     def _formula(self, left: Any) -> Formula:
         """Return a strengthened formula with the same origin."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata import classification
-from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain
+from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain, json_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
 from ltlpipe.logic.words import Word, satisfies
@@ -149,7 +149,7 @@ def refuse(*_):
 
 @pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_time_is_limited():
-    """What is known stays; what is not known to be interruptible is not."""
+    """What is known stays."""
     with (
         these_operations(SLOW),
         pytest.warns(LtlpipeWarning, match="F c: not all is known after 2 s"),
@@ -162,14 +162,44 @@ def test_time_is_limited():
 
 
 @pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
-def test_not_known_is_not_interruptible():
-    """Siegel & Yan's reductions need a positive answer."""
+def test_not_known_is_no_false():
+    """Whatever was not decided is missing, with the reason."""
     with these_operations(SLOW_DECISION), pytest.warns(LtlpipeWarning) as caught:
         frame = ltlpipe.analyze(["X e"], timeout=2)
-    assert frame["interruptible"].tolist() == [False]
     assert frame["alphabet"].tolist() == ['["e"]']
+    truths = frame.select_dtypes("boolean")
+    assert {"interruptible", "erasable", "weak", "terminal"} <= set(truths)
+    assert truths.isna().all(axis=None)
     assert frame["hierarchy"].isna().all()
     assert "treated as if not" in " ".join(str(w.message) for w in caught)
+
+
+@pytest.mark.parametrize(
+    "column", ["erasure", "classification.buchi", "classification.is_stutter_invariant"]
+)
+def test_spot_gives_up_on_other_columns(column):
+    """No column of truth values says False then."""
+    place = column if "." in column else f"analyzing.{column}"
+    with these_operations(REFUSE.format(place=place)):
+        ((row, notes),) = analysis_rows([parse("X h")])
+    lost = {
+        "analyzing.erasure": ["erasable"],
+        "classification.buchi": ["weak", "terminal", "very_weak", "normal_form"],
+        "classification.is_stutter_invariant": ["stutter_invariant"],
+    }[place]
+    assert [row[name] for name in lost] == [None] * len(lost)
+    assert notes == ["X h: too many sets"]
+
+
+def test_constant_under_one_action_at_a_time():
+    """No word satisfies it, so that nothing else matters: it took more than a minute."""
+    text = (
+        "(FGa4 & GFb4) | "
+        "(((FGa2 & GFb2) | (FGa0 & GFb0 & (FGa1 | GFb1))) & (FGa3 | GFb3))"
+    )
+    ((row, notes),) = analysis_rows([parse(text)], timeout=SOON)
+    assert (row["interruptible"], row["erasable"], notes) == (True, True, [])
+    assert row["hierarchy"] == "bottom"
 
 
 def test_spot_gives_up():
@@ -182,11 +212,13 @@ def test_spot_gives_up():
 
 
 def test_spot_gives_up_on_the_decision():
-    """Then the formula is treated as not interruptible, and the rest is there."""
+    """Then that is missing, and the rest is there."""
     with these_operations(REFUSE.format(place="analyzing.is_interruptible")):
         ((row, notes),) = analysis_rows([parse("X h")])
-    assert row["interruptible"] is False
+    assert row["interruptible"] is None
+    assert row["norm_states"] is None
     assert row["parity_states"] is not None
+    assert json_of(row)["interruptible"] is None
     assert notes[0] == "X h: too many sets"
     assert "treated as if not" in notes[1]
 

@@ -158,7 +158,7 @@ def test_explain_in_time(run):
     """Who has no answer is told so."""
     outcome = run("analyze", "-f", "X a", "--explain", 1, "--timeout", 0)
     assert outcome.code == 2
-    assert "treated as if not" in outcome.err
+    assert "whether it is interruptible is not known: timeout" in outcome.err
 
 
 def test_no_time(run):
@@ -166,10 +166,10 @@ def test_no_time(run):
     outcome = run("analyze", "-f", "X a", "--json", "--timeout", 0)
     (record,) = outcome.records
     assert outcome.code == 0
-    assert record["interruptible"] is False
+    assert record["interruptible"] is None
     assert record["parity_states"] is None
     assert "not all is known after 0 s" in outcome.err
-    assert "treated as if not" in outcome.err
+    assert "whether it is interruptible is not known" in outcome.err
 
 
 def test_interrupted(run, file, tmp_path, monkeypatch):
