@@ -31,6 +31,7 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
     run,
 )
+from ltlpipe.runtime.spelling import FLAGS, spelled
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import check
@@ -302,7 +303,11 @@ def answer(
 
 def _listed(warned: tuple[tuple[str, str], ...]) -> str:
     """Return the texts of our warnings as JSON, each once."""
-    own = [text for text, category in warned if category == LtlpipeWarning.__name__]
+    own = [
+        spelled(text, FLAGS)
+        for text, category in warned
+        if category == LtlpipeWarning.__name__
+    ]
     return json.dumps(list(dict.fromkeys(own)), ensure_ascii=False)
 
 

@@ -67,8 +67,8 @@ def analyze(
     whether the first is weak, terminal, very weak, and in interrupt normal form, and
     its size after normalisation.
 
-    What is not decided in time is missing, with a message on standard error.  Ctrl-C ends the run; the rows
-    written so far are kept, and the exit code is 130.
+    What is not decided in time is missing, with a message on standard error.
+    Ctrl-C ends the run; the rows written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
     from ltlpipe.logic.formula_files import read_formulas

@@ -270,7 +270,9 @@ def complete(job: Job[Result], timeout: float | None = None) -> Result:
         if stopped.reason == INTERRUPTED:
             raise KeyboardInterrupt from None
         if stopped.reason == TIMEOUT:
-            raise UnsupportedError(f"not decided within --timeout={timeout:g}") from None
+            raise UnsupportedError(
+                f"not decided within --timeout={timeout:g}"
+            ) from None
         raise MemoryError from None
 
 

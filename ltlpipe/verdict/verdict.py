@@ -287,8 +287,8 @@ class Verdict(ByValue, Displayed):
     certificate : Certificate or None
         What has been written to prove that it holds, if that was asked.
     deadlock : str or None
-        Whether a deadlock is "reachable", "none" is, or that was "not looked for", where
-        the formula holds and finite runs do not count.
+        Whether a deadlock is "reachable", "none" is, or that was "not looked for": if
+        the formula holds, and finite runs do not count.
     """
 
     verdict: str
@@ -362,7 +362,7 @@ class Verdict(ByValue, Displayed):
         ``coverage``, ``omitted`` and ``omission_probability`` are there for searches
         that may miss states only, ``swarm`` for several of them, ``spilled_mib`` where
         the table went to files, ``message`` for the reason "unsupported" only, the
-        fields of `vacuity` if it is known.
+        fields of `vacuity` if it is known, ``deadlock`` unless none is reachable.
         """
         stats = self.stats
         known: dict[str, Any] = {}
@@ -380,6 +380,8 @@ class Verdict(ByValue, Displayed):
             known["spilled_mib"] = round(stats.details["spilled_mib"], 3)
         if self.vacuity is not None:
             known |= self.vacuity.to_dict()
+        if self.deadlock in ("reachable", "not looked for"):
+            known["deadlock"] = self.deadlock
         if self.certificate is not None:
             known["certificate"] = self.certificate.to_dict()
         return {
@@ -407,7 +409,6 @@ class Verdict(ByValue, Displayed):
             "memory_mib": _rounded(stats.memory_mib),
             "lasso": None if self.lasso is None else self.lasso.to_dict(),
             "warnings": list(self.warnings),
-            "deadlock": self.deadlock,
             "vacuous": self.vacuous,
             "vacuous_part": self.vacuous_part,
             **known,

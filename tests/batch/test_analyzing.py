@@ -192,7 +192,7 @@ def test_spot_gives_up_on_other_columns(column):
 
 
 def test_constant_under_one_action_at_a_time():
-    """No word satisfies it, so that nothing else matters: it took more than a minute."""
+    """No word satisfies it, so nothing else matters: it took more than a minute."""
     text = (
         "(FGa4 & GFb4) | "
         "(((FGa2 & GFb2) | (FGa0 & GFb0 & (FGa1 | GFb1))) & (FGa3 | GFb3))"

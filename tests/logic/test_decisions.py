@@ -54,8 +54,8 @@ def test_ctrl_c(decide):
         time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGINT)
 
+    threading.Thread(target=press).start()
     with these_operations(SLOW), pytest.raises(KeyboardInterrupt):
-        threading.Thread(target=press).start()
         decide()
 
 

@@ -39,14 +39,11 @@ def asked(system, formula, **options):
 def counter(n_components, n_states):
     """Return components that count for themselves, and then all stop."""
     return network(
-        *(
-            [(s, f"c{i}", s + 1) for s in range(n_states)]
-            for i in range(n_components)
-        )
+        *([(s, f"c{i}", s + 1) for s in range(n_states)] for i in range(n_components))
     )
 
 
-# --- what is said -------------------------------------------------------------------
+# --- what is said -------------------------------------------------------------
 
 
 def test_a_reachable_deadlock_is_said_with_the_run_to_it():
@@ -54,9 +51,10 @@ def test_a_reachable_deadlock_is_said_with_the_run_to_it():
     verdict = asked(network(CRASH), "G(req -> F ack)")
 
     assert verdict.verdict == "holds"
-    assert verdict.warnings == (
+    (warning,) = verdict.warnings
+    assert warning == (
         "finite runs do not count: a deadlock is reachable, after req crash; "
-        "deadlock='stutter' counts them",
+        "deadlock='stutter' counts them"
     )
     assert verdict.deadlock == "reachable"
 
@@ -93,13 +91,15 @@ def test_nothing_is_said_where_the_answer_does_not_lean_on_it(formula, options):
 
 def test_long_runs_are_cut():
     """A warning is one line."""
-    verdict = asked(network([(s, f"c{s}", s + 1) for s in range(50)] + [(9, "d", 0)]), "true")
+    verdict = asked(
+        network([(s, f"c{s}", s + 1) for s in range(50)] + [(9, "d", 0)]), "true"
+    )
 
     assert "after c0 c1 c2 " in verdict.warnings[0]
     assert "... (50 steps)" in verdict.warnings[0]
 
 
-# --- systems of every kind ------------------------------------------------------------
+# --- systems of every kind ----------------------------------------------------
 
 
 def test_models_whose_finite_runs_are_not_to_count(tmp_path):
@@ -134,7 +134,10 @@ def test_kripke_structures_but_no_automata():
     p = kripke.register_ap("p")
     import buddy
 
-    first, second = kripke.new_state(buddy.bdd_ithvar(p)), kripke.new_state(buddy.bddtrue)
+    first, second = (
+        kripke.new_state(buddy.bdd_ithvar(p)),
+        kripke.new_state(buddy.bddtrue),
+    )
     kripke.new_edge(first, first)
     kripke.new_edge(first, second)
     kripke.set_init_state(first)
@@ -144,7 +147,7 @@ def test_kripke_structures_but_no_automata():
     assert asked(automaton, "p").warnings == ()
 
 
-# --- whichever strategy answers --------------------------------------------------------
+# --- whichever strategy answers -----------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -173,7 +176,7 @@ def test_a_property_that_does_not_look_at_what_ends():
     assert verdict.deadlock == "reachable"
 
 
-# --- how much of it --------------------------------------------------------------------
+# --- how much of it -----------------------------------------------------------
 
 
 def test_what_was_not_looked_for_is_no_warning():
@@ -186,15 +189,16 @@ def test_what_was_not_looked_for_is_no_warning():
 def test_systems_are_looked_at_once(monkeypatch):
     """Not once for each formula."""
     looks = []
-    walk = finite_runs._Walk
+    walk = finite_runs._walk
     monkeypatch.setattr(
-        finite_runs, "_Walk", lambda *a, **k: looks.append(1) or walk(*a, **k)
+        finite_runs, "_walk", lambda *a, **k: looks.append(1) or walk(*a, **k)
     )
     system = network(CRASH)
     said = [asked(system, f).warnings for f in ("G(req -> F ack)", "true", "!G crash")]
 
     assert len(looks) == 1
-    assert said[0] and said == said[:1] * 3
+    assert said[0]
+    assert said == said[:1] * 3
 
 
 @st.composite
@@ -203,7 +207,7 @@ def systems(draw):
     states = st.integers(min_value=0, max_value=3)
     steps = st.tuples(states, st.sampled_from("abc"), states)
     some = st.lists(steps, min_size=1, max_size=6, unique=True)
-    return [[(0, "a", 1)] + draw(some) for _ in range(draw(st.integers(1, 3)))]
+    return [[(0, "a", 1), *draw(some)] for _ in range(draw(st.integers(1, 3)))]
 
 
 def explored(system):
