@@ -20,6 +20,7 @@ from ltlpipe.runtime.errors import (
     LtlpipeError,
     LtlpipeWarning,
     ReplayError,
+    SystemWarning,
     UnsupportedError,
 )
 from ltlpipe.runtime.exhaustion import is_out_of_memory
@@ -306,7 +307,7 @@ def _listed(warned: tuple[tuple[str, str], ...]) -> str:
     own = [
         spelled(text, FLAGS)
         for text, category in warned
-        if category == LtlpipeWarning.__name__
+        if category in (LtlpipeWarning.__name__, SystemWarning.__name__)
     ]
     return json.dumps(list(dict.fromkeys(own)), ensure_ascii=False)
 

@@ -20,7 +20,12 @@ from ltlpipe.batch.tasks import AutomatonFile, Task, portable
 from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
-from ltlpipe.runtime.errors import InputError, LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.errors import (
+    InputError,
+    LtlpipeWarning,
+    SystemWarning,
+    UnsupportedError,
+)
 from ltlpipe.runtime.files import read_text
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.spelling import spelled
@@ -249,8 +254,9 @@ def _plan_from_dict(data: dict[str, Any]) -> Plan:
 
 def category_of(name: str) -> type[Warning]:
     """Return the category of a warning by its name."""
-    if name == LtlpipeWarning.__name__:
-        return LtlpipeWarning
+    for own in (LtlpipeWarning, SystemWarning):
+        if name == own.__name__:
+            return own
     found = getattr(builtins, name, None)
     is_known = isinstance(found, type) and issubclass(found, Warning)
     return found if is_known else UserWarning  # type: ignore[return-value]

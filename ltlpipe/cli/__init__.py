@@ -20,7 +20,12 @@ from contextlib import suppress
 from typing import Any
 
 from ltlpipe.runtime.ctrl_c import heed_ctrl_c, ignore_ctrl_c
-from ltlpipe.runtime.errors import LtlpipeError, LtlpipeWarning, ReplayError
+from ltlpipe.runtime.errors import (
+    LtlpipeError,
+    LtlpipeWarning,
+    ReplayError,
+    SystemWarning,
+)
 from ltlpipe.runtime.exhaustion import address_space_mib, is_out_of_memory
 from ltlpipe.runtime.spelling import FLAGS, name_as
 
@@ -172,11 +177,13 @@ def _output_failed(error: OSError) -> int:
     return _BAD_INPUT
 
 
-_SHOWN: set[str] = set()
+_SHOWN: set[str] = set()  # of systems
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
-    """Print a warning, once: many formulas of one system may have the same."""
-    if str(message) not in _SHOWN:
+def _show_warning(message: Warning | str, kind: type[Warning], *_: object) -> None:
+    """Print a warning; one about a system that many formulas have in common once."""
+    if str(message) in _SHOWN:
+        return
+    if issubclass(kind, SystemWarning):
         _SHOWN.add(str(message))
-        print(f"warning: {message}", file=sys.stderr)
+    print(f"warning: {message}", file=sys.stderr)

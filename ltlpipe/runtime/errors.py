@@ -151,6 +151,10 @@ class LtlpipeWarning(UserWarning):
     """What is allowed but probably not meant."""
 
 
+class SystemWarning(LtlpipeWarning):
+    """What is so whatever is asked about a system; a terminal shows it once."""
+
+
 _PACKAGE = __name__.partition(".")[0]
 _BETWEEN = (_PACKAGE, "contextlib", "functools")
 """Top-level modules whose code runs between a caller of ltlpipe and a warning."""

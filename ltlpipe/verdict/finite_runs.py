@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Trace
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
 from ltlpipe.runtime.names import quoted_name
@@ -100,27 +100,25 @@ class _Known:
 _KNOWN: Beside[_Known] = Beside(_Known)
 
 
-def finite_runs(question: Question, work: float) -> Job[FiniteRuns]:
-    """Return what is known of a question's system, after a look if there is time.
+def looked_for(question: Question, work: float) -> Job[str]:
+    """Return what is known of deadlocks where a formula holds, and warn of one.
 
     `work` is what the question has cost.
     """
     system: Any = question.system  # type: ignore[attr-defined]
     if not getattr(system, "is_unfolded", True):  # a symmetric net, searched as it is
-        return _NOTHING
+        return NOT_LOOKED
     question = yield from question.unfolded()
-    system = question.system  # type: ignore[attr-defined]
-    known = _KNOWN.of(system)
+    known = _KNOWN.of(question.system)  # type: ignore[attr-defined]
     known.work += work
-    allowed = known.allowance()
-    if not allowed:
-        return known.runs
-    known.latest = allowed
-    if allowed >= OF_KERNELS and "numba" in sys.modules:
-        known.runs = yield from _searched(question, allowed)
-    else:
-        known.runs = yield from _walked(question, allowed)
-    return known.runs
+    if allowed := known.allowance():
+        known.latest = allowed
+        has_kernels = allowed >= OF_KERNELS and "numba" in sys.modules
+        look = _searched if has_kernels else _walked
+        known.runs = yield from look(question, allowed)
+    if known.runs.warning is not None:
+        warn(known.runs.warning, SystemWarning)
+    return known.runs.deadlock
 
 
 def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:

@@ -37,7 +37,7 @@ from ltlpipe.verdict.certification import (
     certified_strategies,
 )
 from ltlpipe.verdict.entry import run_by
-from ltlpipe.verdict.finite_runs import NOT_LOOKED, finite_runs
+from ltlpipe.verdict.finite_runs import NOT_LOOKED, looked_for
 from ltlpipe.verdict.judgement import as_witness, has_actions, judged
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
@@ -189,10 +189,8 @@ class Inquiry:
         found = yield from self._job()
         if found.deadlock is None:
             return found
-        runs = yield from finite_runs(self._question, self._clock.work)
-        if runs.warning is not None:
-            warn(runs.warning)
-        return replace(found, deadlock=runs.deadlock)
+        deadlock = yield from looked_for(self._question, self._clock.work)
+        return replace(found, deadlock=deadlock)
 
     def _job(self) -> Job[Verdict]:
         if self._portfolio is None:
