@@ -26,6 +26,7 @@ from ltlpipe.runtime.errors import (
     ReplayError,
     UnsupportedError,
 )
+from ltlpipe.runtime.loading import count_imports
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -187,6 +188,7 @@ def _spot_output() -> ModuleType:
     return spot_output
 
 
+count_imports()
 render_with(_notebook)
 output_with(_spot_output)
 

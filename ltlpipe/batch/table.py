@@ -72,6 +72,7 @@ DTYPES = {
     "strategy": CATEGORY,
     "workers": "Int64",
     "compile_seconds": "Float64",
+    "load_seconds": "Float64",
     "search_seconds": "Float64",
     "cpu_seconds": "Float64",
     "warnings": "string",
@@ -117,7 +118,8 @@ _OF_VERDICT = (
 )
 _OF_STATISTICS = (
     *("acceptance", "automaton_states", "states", "transitions", "max_depth"),
-    *("seconds", "memory_mib", "compile_seconds", "search_seconds", "cpu_seconds"),
+    *("seconds", "memory_mib", "compile_seconds", "load_seconds", "search_seconds"),
+    "cpu_seconds",
     *("coverage", "sample"),
 )
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.batch.answering import Expected, Systems, answer
 from ltlpipe.batch.task_data import answer_to_dict, task_from_dict
 from ltlpipe.question.options import AUTO
+from ltlpipe.runtime.loading import hearers
 from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
 from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.lts import LTS, Network
@@ -82,7 +83,7 @@ def answer_task(
 
 
 def _begin(options: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
-    if options.get("timeout") is not None or options.get("cpu_time") is not None:
+    if options.get("cpu_time") is not None:  # which loading takes, too
         names = ("emptiness", "acceptance", "reduce", "deadlock")
         chosen = {name: options[name] for name in names if name in options}
         if chosen.get("emptiness", AUTO) != AUTO:  # else it depends on the question
@@ -94,7 +95,7 @@ def _begin(options: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> N
 def _warm_up(chosen: tuple[tuple[str, Any], ...]) -> None:
     """Load the kernels that tasks with these options need.
 
-    Otherwise the first task of each worker would spend its time on that.
+    Otherwise the first task of each worker would spend its CPU time on that.
     """
     for formula in _WARM_FORMULAS:
         with suppress(Exception):  # reported by the task itself
@@ -113,14 +114,15 @@ class _Teller:
     def progress(self, progress: Progress) -> None:
         """Take how far the job is."""
         assert self.tell is not None
-        if progress.compiling != self._waits:
-            self._note(self._depth, progress.compiling)
+        waits = progress.compiling or progress.loading
+        if waits != self._waits:
+            self._note(self._depth, waits)
         if time.monotonic() - self._told >= _TELL_SECONDS:
             self._told = time.monotonic()
             self.tell({"states": progress.states or 0, "depth": progress.depth or 0})
 
     def step(self, change: int) -> None:
-        """Receive that Numba starts (1) or stops (-1) compiling in this process."""
+        """Receive that this process starts (1) or stops (-1) to compile or to load."""
         self._note(self._depth + change, self._waits)
 
     def _note(self, depth: int, waits: bool) -> None:
@@ -133,9 +135,7 @@ class _Teller:
 
 @cache
 def _teller() -> _Teller:
-    """Return the teller of this process, which hears when Numba compiles."""
-    from ltlpipe.runtime.kernels.compilation import hear_compiler
-
+    """Return the teller of this process, which hears of compiling and loading."""
     teller = _Teller()
-    hear_compiler(teller.step)
+    hearers.append(teller.step)
     return teller

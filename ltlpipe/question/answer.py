@@ -121,9 +121,11 @@ class Statistics(ByValue):
     max_depth : int
         Longest path on the search's stack, in states.
     seconds : float
-        Wall-clock time of the whole check, without waiting for kernels to be compiled.
+        Wall-clock time of the whole check, without compiling and loading.
     compile_seconds : float
         Time in which nothing was left to do but to wait for kernels.
+    load_seconds : float
+        Time in which modules and machine code were loaded.
     cpu_seconds : float
         CPU time of this process and of its workers.
     memory_mib : float
@@ -167,6 +169,7 @@ class Statistics(ByValue):
     sample: str | None = field(default=None, repr=False)
     details: dict[str, Any] = field(default_factory=dict)
     compile_seconds: float = 0.0
+    load_seconds: float = 0.0
     cpu_seconds: float = 0.0
 
     @property
@@ -189,6 +192,7 @@ class Statistics(ByValue):
             self,
             seconds=clock.seconds,
             compile_seconds=clock.compile_seconds,
+            load_seconds=clock.load_seconds,
             cpu_seconds=clock.cpu_seconds,
             memory_mib=clock.peak_bytes / MIB,
         )

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import socket
-import sys
 import threading
 import time
 from collections.abc import Generator
@@ -29,6 +28,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.exhaustion import is_out_of_memory
+from ltlpipe.runtime.loading import (
+    ALONE,
+    busy,
+    is_loaded,
+    spent,
+    working_time,
+)
 from ltlpipe.runtime.progress_bar import observing
 
 if TYPE_CHECKING:
@@ -65,8 +71,8 @@ class Progress(NamedTuple):
     """What a job says between two pieces of work.
 
     `waits` are connections or descriptors: there is nothing to do before one is
-    readable.  While a job waits for kernels alone (`compiling`), the time is not the
-    question's.
+    readable.  While a job waits for kernels alone (`compiling`), or for modules
+    (`loading`), the time is not the question's.
     """
 
     phase: str = ""  # for people: "translating", "searching"
@@ -76,6 +82,7 @@ class Progress(NamedTuple):
     depth: int | None = None
     waits: tuple[Any, ...] = ()
     compiling: bool = False
+    loading: bool = False
 
 
 class Grant(NamedTuple):
@@ -98,7 +105,7 @@ class Limits:
     Limits that are negative or not a number are refused.
     """
 
-    timeout: float | None = None  # seconds, without those of compiling kernels
+    timeout: float | None = None  # seconds, without those of compiling and loading
     memory_mib: float | None = None  # of all that is held
     max_states: int | None = None  # product states that a search may enter
     cpu_time: float | None = None  # seconds of this process and of its workers
@@ -120,13 +127,6 @@ class Limits:
         return math.inf if self.memory_mib is None else self.memory_mib * MIB
 
 
-def _unannounced_seconds() -> float:
-    """Return for how long this process has compiled kernels that no job announced."""
-    # Without this module, which imports Numba, nothing has been compiled.
-    compilation = sys.modules.get("ltlpipe.runtime.kernels.compilation")
-    return 0.0 if compilation is None else compilation.unannounced_seconds()
-
-
 @dataclass
 class Clock:
     """What a job has taken; `run` keeps it up to date, also when the job is stopped.
@@ -134,50 +134,54 @@ class Clock:
     All seconds but `cpu_seconds` are by the clock on the wall.
     """
 
-    seconds: float = 0.0  # without compiling
+    seconds: float = 0.0  # without compiling and loading
     compile_seconds: float = 0.0  # in which the job only waited for kernels
+    load_seconds: float = 0.0  # in which modules and machine code were loaded
     cpu_seconds: float = 0.0  # of this process and of its workers
     peak_bytes: float = 0.0  # the most that the job has said to hold
     work: float = 0.0  # units that the job has said to have done
     phase: str = ""  # the last one
     _worker_cpu: float = field(default=0.0, repr=False)
-    _unannounced: float = field(default_factory=_unannounced_seconds, repr=False)
+    _spent: tuple[float, float] = field(default_factory=spent, repr=False)
 
-    def advance(self, began: float, *, compiling: bool) -> float:
+    def advance(self, began: float, last: Progress) -> float:
         """Count the time since a moment; return the present one.
 
-        `compiling` is whether all of it went into waiting for kernels.
+        `last` is what the job had said by then: it may be waiting for kernels.
         """
         now = time.monotonic()
         passed = now - began
-        unannounced = _unannounced_seconds()
-        compiled = passed
-        if not compiling:
-            compiled = min(unannounced - self._unannounced, passed)
-        self._unannounced = unannounced
+        before, self._spent = self._spent, spent()
+        loaded, compiled = (b - a for a, b in zip(before, self._spent, strict=True))
+        if last.compiling:
+            loaded, compiled = 0.0, passed
+        elif last.loading:
+            loaded, compiled = passed, 0.0
+        self.load_seconds += loaded
         self.compile_seconds += compiled
-        self.seconds += passed - compiled
+        self.seconds += max(passed - loaded - compiled, 0.0)
         return now
 
 
 def imported(*names: str) -> Job[None]:
-    """Import modules in a thread, and look at the limits meanwhile.
+    """Import modules of others in a thread, and look for Ctrl-C meanwhile.
 
     Numba alone takes half a second.  A job that is closed leaves the thread to itself.
     """
-    if all(name in sys.modules for name in names):
+    if all(map(is_loaded, names)):
         return
     reading, writing = socket.socketpair()
 
     def work() -> None:
-        with writing, suppress(ImportError):  # reported where it is needed
+        # What goes wrong is reported where the module is needed.
+        with writing, suppress(Exception), busy(), ALONE:
             for name in names:
                 import_module(name)
 
     with reading:
         threading.Thread(target=work, daemon=True).start()
         while not wait([reading], 0):
-            yield Progress("loading", waits=(reading,))
+            yield Progress("loading", waits=(reading,), loading=True)
 
 
 def run(
@@ -215,13 +219,15 @@ def run(
     grant = Grant(limits.memory_bytes)
     cpu = clock.cpu_seconds - time.process_time()
     began = time.monotonic()
-    compiling = False
+    clock._spent = spent()
+    progress = Progress()
     with observing(observer) as observe, interruptible() as interrupt:
         try:
-            progress = next(job)
+            with busy():
+                said = next(job)
             while True:
-                began = clock.advance(began, compiling=compiling)
-                compiling = progress.compiling
+                began = clock.advance(began, progress)
+                progress = said
                 clock.phase = progress.phase
                 clock.work += progress.work
                 clock.peak_bytes = max(clock.peak_bytes, progress.memory_bytes)
@@ -232,13 +238,14 @@ def run(
                     observe(progress)
                 if interrupt.pressed:
                     raise StoppedError(INTERRUPTED)
-                if not compiling:
+                if not (progress.compiling or progress.loading):
                     _check(clock, limits)
                 if progress.memory_bytes > grant.memory_bytes:
                     raise StoppedError(MEMORY)
                 if progress.waits:
                     wait(progress.waits, _patience(clock, limits))
-                progress = job.send(grant)
+                with busy():
+                    said = job.send(grant)
         except StopIteration as end:
             result: Result = end.value
             return result
@@ -247,7 +254,7 @@ def run(
                 raise StoppedError(MEMORY) from None
             raise
         finally:
-            clock.advance(began, compiling=compiling)
+            clock.advance(began, progress)
             clock.cpu_seconds = cpu + time.process_time() + clock._worker_cpu
             job.close()
 
@@ -369,15 +376,15 @@ def timed(job: Job[Result], spend: Callable[[float], None]) -> Job[Result]:
     grant: Grant | None = None
     try:
         while True:
-            began = time.monotonic()
+            began = working_time()
             try:
                 progress = next(job) if grant is None else job.send(grant)
             finally:
-                spend(time.monotonic() - began)
+                spend(working_time() - began)
             began = time.monotonic()
             grant = yield progress
             # Its worker has been at work meanwhile; but compiling is charged to no job.
-            if progress.waits and not progress.compiling:
+            if progress.waits and not (progress.compiling or progress.loading):
                 spend(time.monotonic() - began)
     except StopIteration as end:
         result: Result = end.value

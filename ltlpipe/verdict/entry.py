@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from ltlpipe.question.answer import INCONCLUSIVE, NOT_APPLICABLE, Answer, Trace
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError, imported
+from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.unfactoring import answered
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Entry:
 
     def advance(self, grant: Grant) -> Answer | None:
         """Do one piece of work; return the answer, if there is one."""
-        began = time.monotonic()
+        began = working_time()
         try:
             self.last = self.job.send(grant) if self.has_begun else next(self.job)
             self.has_begun = True
@@ -61,7 +61,7 @@ class Entry:
         except MemoryError:
             return Answer(INCONCLUSIVE, MEMORY)
         finally:
-            self.seconds += time.monotonic() - began
+            self.seconds += working_time() - began
         return None
 
     def _latest_work(self) -> float:

@@ -349,7 +349,7 @@ class Portfolio:
             waits = tuple(dict.fromkeys(w for e in self._open for w in e.last.waits))
             compiling = True
         phase = last.phase
-        if phase and len(self._open) > 1 and not compiling:
+        if phase and len(self._open) > 1 and not (compiling or last.loading):
             phase = f"{entry.strategy.name}: {phase}"
         return last._replace(
             phase=phase, memory_bytes=self._held(), waits=waits, compiling=compiling

@@ -404,6 +404,7 @@ class Verdict(ByValue, Displayed):
             "max_depth": stats.max_depth,
             "seconds": round(stats.seconds, 6),
             "compile_seconds": round(stats.compile_seconds, 6),
+            "load_seconds": round(stats.load_seconds, 6),
             "search_seconds": _rounded(stats.search_seconds),
             "cpu_seconds": _rounded(stats.cpu_seconds),
             "memory_mib": _rounded(stats.memory_mib),

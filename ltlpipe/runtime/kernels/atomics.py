@@ -18,12 +18,14 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from numba import types
-from numba.core import cgutils
-from numba.core.errors import TypingError
-from numba.extending import intrinsic
-
 from ltlpipe.runtime.kernels.jit import INTERPRETED
+from ltlpipe.runtime.loading import ALONE
+
+with ALONE:
+    from numba import types
+    from numba.core import cgutils
+    from numba.core.errors import TypingError
+    from numba.extending import intrinsic
 
 if TYPE_CHECKING:
     from collections.abc import Callable

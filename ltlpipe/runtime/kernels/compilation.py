@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import fcntl
 import sys
-import time
 from contextlib import contextmanager
-from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -27,6 +25,7 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
 from ltlpipe.runtime.kernels.cache import cache_folder
+from ltlpipe.runtime.loading import loading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,9 +48,12 @@ def ready(kernel: Any, *arguments: Any) -> Job[None]:
     if kinds in kernel.overloads:
         return
     function = kernel.py_func
-    if not _is_stored(kernel._cache, kinds, kernel.targetctx):
+    with loading():
+        is_stored = _is_stored(kernel._cache, kinds, kernel.targetctx)
+    if not is_stored:
         yield from _compiled(KERNEL, function, list(kinds), lambda: kernel)
-    with _announced():
+    yield Progress("loading kernels")
+    with loading():
         kernel.compile(kinds)
 
 
@@ -80,9 +82,12 @@ def ready_pointer(function: Callable[..., int], signature: Any) -> Job[None]:
     if INTERPRETED or (function, signature) in _POINTERS:
         return
     kinds = [signature.return_type, *signature.args]
-    if not _pointer_is_stored(function, signature):
+    with loading():
+        is_stored = _pointer_is_stored(function, signature)
+    if not is_stored:
         yield from _compiled(POINTER, function, kinds, lambda: function)
-    with _announced():
+    yield Progress("loading kernels")
+    with loading():
         pointer(function, signature)
     _POINTERS.add((function, signature))
 
@@ -276,62 +281,3 @@ def decoded_type(told: Any) -> Any:
         returned, *given = map(decoded_type, about[0])
         return types.FunctionType(returned(*given))
     return types.boolean if about[0] == "bool" else getattr(types, about[0])
-
-
-# --- compiling without an announcement ----------------------------------------
-
-
-class _Watch:
-    """How long Numba compiles in this process without a job that has said so."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.announced = 0  # jobs that are at it
-        self._depth = 0
-        self._began = 0.0
-
-    def __enter__(self) -> None:
-        self.announced += 1
-
-    def __exit__(self, *_: object) -> None:
-        self.announced -= 1
-
-    def note(self, change: int) -> None:
-        """Note that Numba begins (1) or ends (-1) to compile, also within itself."""
-        if change > 0 and not self._depth:
-            self._began = time.monotonic()
-        self._depth += change
-        if not self._depth and not self.announced:
-            self.seconds += time.monotonic() - self._began
-
-
-@cache
-def _announced() -> _Watch:
-    """Return the watch of this process; compiling within it has been announced."""
-    watch = _Watch()
-    hear_compiler(watch.note)
-    return watch
-
-
-def hear_compiler(heard: Callable[[int], None]) -> None:
-    """Have a function told when Numba begins (1) and ends (-1) to compile here."""
-    from numba.core import event
-
-    class Listener(event.Listener):
-        def on_start(self, _event: Any) -> None:
-            heard(1)
-
-        def on_end(self, _event: Any) -> None:
-            heard(-1)
-
-    made: Any = Listener
-    registry: Any = event
-    registry.register("numba:compile", made())
-
-
-def unannounced_seconds() -> float:
-    """Return for how long this process has compiled what no job has announced.
-
-    Counted from the first call on.
-    """
-    return _announced().seconds

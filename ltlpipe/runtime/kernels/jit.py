@@ -10,14 +10,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numba
-from llvmlite import ir
-from numba import types
-from numba.core import caching, ccallback, cgutils, sigutils
-from numba.extending import intrinsic
-
 from ltlpipe.runtime.kernels.cache import cache_folder, remove_unused
 from ltlpipe.runtime.kernels.keys import kernel_key, type_key
+from ltlpipe.runtime.loading import ALONE, note_compiler
+
+with ALONE:
+    import numba
+    from llvmlite import ir
+    from numba import types
+    from numba.core import caching, ccallback, cgutils, event, sigutils
+    from numba.extending import intrinsic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +30,19 @@ _config.CACHE_DIR = str(cache_folder())
 _PACKAGE = Path(__file__).parents[2]
 _caching: Any = caching
 _sigutils: Any = sigutils
+
+
+class _Listener(event.Listener):  # type: ignore[misc]
+    """Has it counted for how long a thread compiles."""
+
+    def on_start(self, _event: Any) -> None:
+        note_compiler(1)
+
+    def on_end(self, _event: Any) -> None:
+        note_compiler(-1)
+
+
+event.register("numba:compile", _Listener())
 
 
 class _ByPlaceInPackage(_caching.UserProvidedCacheLocator):  # type: ignore[misc]
