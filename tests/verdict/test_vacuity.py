@@ -402,6 +402,15 @@ def test_what_is_known_already_is_kept(monkeypatch):
     assert (found.vacuous, found.vacuous_part) == (True, "ack")
 
 
+def test_a_comparison_that_takes_too_long(monkeypatch):
+    """What holds may be the same formula in other words: that is no vacuity."""
+    formula = "G(req -> F ack)"
+    assert vacuity(SILENT, formula).vacuous
+    monkeypatch.setattr("ltlpipe.verdict.vacuity._COMPARING", 0.0)
+    found = vacuity(SILENT, formula)
+    assert (found.vacuous, found.vacuity.reason) == (None, "timeout")
+
+
 def test_a_formula_with_too_many_parts():
     """An exclusive disjunction of twelve actions, of which one always happens."""
     system = network(*((0, f"a{k}", 0) for k in range(12)))
