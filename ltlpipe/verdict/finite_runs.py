@@ -68,14 +68,11 @@ class FiniteRuns(NamedTuple):
         """What to tell people where a formula holds."""
         if self.deadlock != REACHABLE:
             return None
-        if not self.endless:
-            found = "there is no infinite run, so that every formula holds"
-        else:
-            found = "a deadlock is reachable"
-            if self.way:
-                found += f", after {' '.join(map(quoted_name, self.way[:_SHOWN]))}"
-            if len(self.way) > _SHOWN:
-                found += f" ... ({len(self.way)} steps)"
+        found = "there is no infinite run, so that every formula holds"
+        if self.endless:
+            way = " ".join(map(quoted_name, self.way[:_SHOWN]))
+            cut = f" ... ({len(self.way)} steps)" if len(self.way) > _SHOWN else ""
+            found = "a deadlock is reachable" + (f", after {way}{cut}" if way else "")
         return f"finite runs do not count: {found}; --deadlock=stutter counts them"
 
 
@@ -105,9 +102,8 @@ def looked_for(question: Question, work: float) -> Job[str]:
 
     `work` is what the question has cost.
     """
-    system: Any = question.system  # type: ignore[attr-defined]
-    if not getattr(system, "is_unfolded", True):  # a symmetric net, searched as it is
-        return NOT_LOOKED
+    if not getattr(question.system, "is_unfolded", True):  # type: ignore[attr-defined]
+        return NOT_LOOKED  # a symmetric net, searched as it is
     question = yield from question.unfolded()
     known = _KNOWN.of(question.system)  # type: ignore[attr-defined]
     known.work += work
@@ -159,10 +155,10 @@ def _walked(question: Question, allowed: float) -> Job[FiniteRuns]:
     while walk.parents[state][0] != state:
         before, action = walk.parents[state]
         if isinstance(system, SpotGraph):
-            way.append(f"{moves.states[before]}->{moves.states[state]}")
+            name = f"{moves.states[before]}->{moves.states[state]}"
         else:
-            named = system.actions[action]
-            way.append(named.name if isinstance(system, Network) else named)
+            name = getattr(system.actions[action], "name", system.actions[action])
+        way.append(name)
         state = before
     return FiniteRuns(REACHABLE, endless, tuple(way[::-1]))
 

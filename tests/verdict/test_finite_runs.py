@@ -8,7 +8,7 @@ import spot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, LtlpipeWarning, Network, check
+from ltlpipe import LTS, LtlpipeWarning, Network, check, deadlocks
 from ltlpipe.verdict import finite_runs
 from tests.cli.running import PROGRAM
 from tests.depth import examples
@@ -176,6 +176,22 @@ def test_a_property_that_does_not_look_at_what_ends():
     assert verdict.deadlock == "reachable"
 
 
+@pytest.mark.parametrize(
+    ("components", "deadlock"),
+    [([CRASH], "reachable"), ([RING], "none")],
+    ids=["deadlock", "none"],
+)
+def test_the_compiled_search(components, deadlock, monkeypatch):
+    """It takes over where questions are long, unless it would have to be compiled."""
+    deadlocks(network(RING))  # has it compiled
+    monkeypatch.setattr(finite_runs, "LEAST", finite_runs.OF_KERNELS)
+    monkeypatch.setattr(finite_runs, "_walked", None)
+    verdict = asked(network(*components), "true")
+
+    assert verdict.deadlock == deadlock
+    assert ("after req crash" in "".join(verdict.warnings)) == (deadlock != "none")
+
+
 # --- how much of it -----------------------------------------------------------
 
 
@@ -229,6 +245,19 @@ def has_cycle(steps):
 @given(systems())
 def test_agrees_with_all_reachable_states(components):
     """What is said of small systems is what all their states say."""
+    assert_agrees(components)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000)
+@given(systems())
+def test_agrees_with_all_reachable_states_of_many(components):
+    """As above, thousands of times."""
+    assert_agrees(components)
+
+
+def assert_agrees(components):
+    """Compare what is said with what an exploration of its own finds."""
     system = network(*components)
     steps = explored(system)
     verdict = asked(system, "true")
