@@ -46,7 +46,7 @@ Each has twice as much as the one before, so that they take a tenth together.
 LEAST, MOST = 4_000.0, 2e6
 """Units of work of the first look, if its share is less; and of any look."""
 
-OF_KERNELS = 1e5
+OF_KERNELS = 5e4
 """Units of work of a look for which it is worth loading a compiled search."""
 
 MOST_BYTES = 64 << 20
