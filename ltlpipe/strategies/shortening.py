@@ -163,7 +163,9 @@ def tightened_in_python(
     return best._replace(shortest_of=SYSTEM) if lasso.is_shortest else best
 
 
-def tightened(question: Question, best: Shortened) -> Job[Shortened]:
+def tightened(
+    question: Question, best: Shortened, most_states: float = math.inf
+) -> Job[Shortened]:
     """Look for a shortest run of the system, as far as memory suffices.
 
     If its automaton cannot be made tight, it is a shortest lasso of the product.
@@ -171,7 +173,7 @@ def tightened(question: Question, best: Shortened) -> Job[Shortened]:
     try:
         product = yield from question.product(question.given, Trace(question.given))
         known = yield from tight(product.table)
-        return (yield from _in_product(product, best, math.inf, known))
+        return (yield from _in_product(product, best, most_states, known))
     except UnsupportedError:  # as above
         return best
 

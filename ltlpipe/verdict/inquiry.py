@@ -82,8 +82,8 @@ SOME_STATES = 50_000
 TINY = 1_000
 """States in which a shortest run of the system is looked for, asked or not."""
 
-OTHERS_WORK = 1e6
-"""Units of work in which each other strategy may find a shorter run: a second."""
+OTHERS_WORK = 1e7
+"""Units of work in which each other strategy may find a shorter run: ten seconds."""
 
 MANY_STATES = 1_000_000
 """Most such states, however many the search has entered: each takes several times the
@@ -294,22 +294,32 @@ class Inquiry:
         if found.shortest_of == PRODUCT:
             found = yield from tightened_in_python(self._answered, found, TINY)
         yield from self._noted(found)
-        ways = (tightened_in_python, self._of_others, tightened)
-        for way in ways if self._options.shortest else ():
-            if found.shortest_of != SYSTEM:
-                found = yield from way(self._answered, found)
+        if self._options.shortest:
+            yield from self._made_shortest(found)
+
+    def _made_shortest(self, found: Shortened) -> Job[None]:
+        """Look for a shortest run, and record each that is shorter than before."""
+        won = self._portfolio.trace().plan.strategy  # type: ignore[union-attr]
+        others = [partial(self._by, s) for s in self._strategies if s.name != won]
+        soon = partial(tightened, most_states=MANY_STATES)
+        for way in (tightened_in_python, soon, *others, tightened):
+            if found.shortest_of == SYSTEM:
+                break
+            better = yield from way(self._answered, found)
+            if better is not found:
+                found = better
                 yield from self._noted(found)
 
-    def _of_others(self, question: Question, best: Shortened) -> Job[Shortened]:
+    def _by(
+        self, strategy: Strategy, question: Question, best: Shortened
+    ) -> Job[Shortened]:
         """Look whether another strategy finds a shorter run."""
-        won = self._portfolio.trace().plan.strategy  # type: ignore[union-attr]
-        for strategy in self._strategies:
-            if strategy.name == won or strategy.obstacle(question) is not None:
-                continue
+        if strategy.obstacle(question) is None:
             run = yield from run_by(strategy, question, OTHERS_WORK)
             if run is not None:
                 found = yield from shortened(question, run, most_states=SOME_STATES)
-                best = min(best, found, key=lambda one: len(one.run.actions))
+                if len(found.run.actions) < len(best.run.actions):
+                    return found
         return best
 
     def _marked(self) -> Job[None]:
