@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Lasso
 
+    Way = Callable[[Question, Shortened], Job[Shortened]]
+
 
 FEW_STATES = 4000
 """Least number of states near the initial one in which a short lasso is searched."""
@@ -302,7 +304,8 @@ class Inquiry:
         won = self._portfolio.trace().plan.strategy  # type: ignore[union-attr]
         others = [partial(self._by, s) for s in self._strategies if s.name != won]
         soon = partial(tightened, most_states=MANY_STATES)
-        for way in (tightened_in_python, soon, *others, tightened):
+        ways: list[Way] = [tightened_in_python, soon, *others, tightened]
+        for way in ways:
             if found.shortest_of == SYSTEM:
                 break
             better = yield from way(self._answered, found)
