@@ -996,7 +996,7 @@ def test_a_chart_of_several_formulas(run):
         "holds",
     ]
     assert "initial state" not in "".join(lines)
-    assert sum("Sender: sending -> sending data!" in line for line in lines) == 2
+    assert sum("Sender: sending -> sending data!" in line for line in lines) == 1
 
 
 def test_a_chart_in_ascii():
