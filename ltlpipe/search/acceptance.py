@@ -34,6 +34,7 @@ from ltlpipe.automata.conditions import (
     disjunction,
     marks_in,
 )
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.kernels.jit import inlined
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def implied_clause(problem: Problem, marks: int) -> Clause | None:
         return None
     clause = implicant(problem.condition, marks)
     if clause is None:
-        raise RuntimeError("the search reported an SCC that is not accepting")
+        raise ReplayError("the search reported an SCC that is not accepting")
     return clause
 
 

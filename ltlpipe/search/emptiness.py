@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.runtime.errors import UnsupportedError, warn
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.driver import EXTRACTING, Resumable, advance
 from ltlpipe.search.growth import (
@@ -417,4 +417,4 @@ class Search(StoredSearch):
         if outcome.reason is not None:
             raise StoppedError(outcome.reason)
         if outcome.status != Status.FOUND:
-            raise RuntimeError("the search reported a run that is not there")
+            raise ReplayError("the search reported a run that is not there")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -203,7 +204,7 @@ class PathFinder:
             if status == Status.FOUND:
                 return (yield from self._walk_back(breadth, start))
             if status == Status.EMPTY:
-                raise RuntimeError("the search reported a run that is not there")
+                raise ReplayError("the search reported a run that is not there")
             yield self._progress(_BUDGET, BREADTH_BYTES * n)
 
     def _walk_back(self, breadth: Breadth, start: int) -> Job[np.ndarray]:
@@ -238,7 +239,7 @@ class PathFinder:
                 actions[begin : begin + _BUDGET],
             )
             if not complete:
-                raise RuntimeError("the search reported a step that is not there")
+                raise ReplayError("the search reported a step that is not there")
         return actions, int(marks)
 
     def shortest_cycle(
@@ -279,7 +280,7 @@ class PathFinder:
             states = np.concatenate([states, piece[1:]])
             actions = np.concatenate([actions, labels])
         if problem.condition is not None and not problem.condition.satisfied_by(seen):
-            raise RuntimeError("the search reported a cycle that is not accepting")
+            raise ReplayError("the search reported a cycle that is not accepting")
         return states, actions
 
     def prefix_to(self, goal: np.ndarray) -> Job[np.ndarray]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 from ltlpipe.strategies.word_runs import LIFTING, SILENT, Label, Word, find_run
@@ -288,7 +289,7 @@ class _Player:
             if self.word.exact:
                 break
         if shown != label:
-            raise RuntimeError(f"a lift that fails: {shown} instead of {label}")
+            raise ReplayError(f"a lift that fails: {shown} instead of {label}")
 
     def silently(self) -> Iterator[Step]:
         """Yield the steps to where the cycle begins, at least one, all silent."""

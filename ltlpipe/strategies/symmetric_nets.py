@@ -14,7 +14,7 @@ from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.options import SYMMETRY
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.reduction.symmetry.group import listed
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies.star import not_generalised
@@ -160,7 +160,7 @@ def _search(
     def extraction() -> Job[Run]:
         try:
             return (yield from found_run())
-        except RuntimeError as error:
+        except ReplayError as error:
             if not made.approximate:
                 raise
             if emptiness != TEC:

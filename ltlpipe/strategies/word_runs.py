@@ -13,6 +13,7 @@ import numpy as np
 
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.question.answer import Run
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
@@ -109,7 +110,7 @@ def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Run]
     if outcome.reason is not None:
         raise StoppedError(outcome.reason)
     if outcome.status != Status.FOUND:
-        raise RuntimeError("a lift that fails: no run has the word of its reduction")
+        raise ReplayError("a lift that fails: no run has the word of its reduction")
     lasso = yield from search.lasso()
     actions, states, length = run_of(lasso, search, packed)
     if stops:

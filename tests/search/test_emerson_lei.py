@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, Network, UnsupportedError
+from ltlpipe import LTS, Network, ReplayError, UnsupportedError
 from ltlpipe.automata.conditions import (
     FALSE,
     TRUE,
@@ -674,7 +674,7 @@ def test_a_cycle_that_is_not_accepting_is_not_reported():
     )
     assert drive(search, Limits()).status == Status.FOUND
     search.problem = replace(search.problem, condition=fin(0))
-    with pytest.raises(RuntimeError, match="not accepting"):
+    with pytest.raises(ReplayError, match="not accepting"):
         jobs.run(search.lasso())
 
 

@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.decoupled.composition import DecoupledSearch, new_path
@@ -319,7 +320,7 @@ class DecoupledSCC(DecoupledSearch):
                 if target not in came and target != src:
                     came[target] = (state, label)
                     frontier.append(target)
-        raise RuntimeError("the search reported a cycle that is not there")
+        raise ReplayError("the search reported a cycle that is not there")
 
     def _leaving(self, state: int) -> list[tuple[int, int, int]]:
         """Return (label, target, marks) of the transitions from a stored state."""

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
@@ -140,7 +141,7 @@ def lasso(
 ) -> Job[NetworkRun]:
     """Return an accepting run of a network with a global trace, or a shorter one.
 
-    Raises `StoppedError` if it is longer than `most_steps` allows, and RuntimeError if
+    Raises `StoppedError` if it is longer than `most_steps` allows, and ReplayError if
     there is no such run: a bug.
     """
     n = len(network.components)
@@ -218,7 +219,7 @@ def _waiting(
                 goal = [states[0] for states in accepting]
                 goal[i] = state
                 return goal, i, cycle
-    raise RuntimeError("the search reported a run that is not there")
+    raise ReplayError("the search reported a run that is not there")
 
 
 class Round(NamedTuple):

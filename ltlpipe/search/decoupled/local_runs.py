@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 
@@ -168,7 +169,7 @@ class LocalSteps:
             reaching = yield from self._reaching(dst)
             start = next((s for s in origins if s in reaching), None)
             if start is None:
-                raise RuntimeError("the search reported a run that is not there")
+                raise ReplayError("the search reported a run that is not there")
             way.append((start, dst))
             dst = origins[start]
         return way[::-1]
@@ -233,7 +234,7 @@ class LocalSteps:
             if found and (not best or len(found) < len(best)):
                 best = found
         if not best:
-            raise RuntimeError("the search reported a run that is not there")
+            raise ReplayError("the search reported a run that is not there")
         way: list[int] = []
         before = came[best[0]]
         while before is not None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
@@ -138,7 +139,7 @@ class _Lifting:
             representative, permutation = self._acting.normalised(target)
             if (representative == goal).all():
                 return target, np.argsort(permutation)
-        raise RuntimeError("the search reported a step that is not there")
+        raise ReplayError("the search reported a step that is not there")
 
     def _take(self, state: np.ndarray, goal: tuple[int, ...], kind: int) -> Job[None]:
         """Take a step to a state, by an action of which the property sees the same."""
@@ -148,4 +149,4 @@ class _Lifting:
             if step.kind == kind and step.state == goal:
                 self.actions.append(step.action)
                 return
-        raise RuntimeError("a permutation took a step to none")
+        raise ReplayError("a permutation took a step to none")

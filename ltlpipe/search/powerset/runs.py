@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
@@ -233,7 +234,7 @@ class SetRuns:
             if reached == 1:
                 return
             if reached == -1:
-                raise RuntimeError("the search reported a run that is not there")
+                raise ReplayError("the search reported a run that is not there")
             grant = yield self._progress(_BUDGET)
             if reached == -2:
                 yield from self._grow(grant.memory_bytes)

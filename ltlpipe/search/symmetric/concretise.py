@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.memory import most_steps
@@ -277,7 +278,7 @@ def run_through(
 ) -> Job[NetworkRun]:
     """Return an accepting run whose states are in the sets of an accepting run of sets.
 
-    Raises `StoppedError` if it is longer than `most_steps` allows, and RuntimeError if
+    Raises `StoppedError` if it is longer than `most_steps` allows, and ReplayError if
     a state has no predecessor: then the sets are not what they should be.
     """
     grant = yield Progress(EXTRACTING, memory_bytes=search.memory_bytes)
@@ -357,7 +358,7 @@ class _Walk:
             if row is not None and self.search.includes(whole, row):
                 self.states.append((action, state))
                 return state
-        raise RuntimeError("a state of a set has no predecessor in the set before it")
+        raise ReplayError("a state of a set has no predecessor in the set before it")
 
     def taken(self, start: int) -> list[tuple[int, State]]:
         """Return the steps after the first `start`, in the order of the run."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.memory import most_steps
@@ -165,7 +166,7 @@ class _Lifting:
             colours,
         )
         if not (yield from called(find_step, *arguments)):
-            raise RuntimeError("the search reported a step that is not there")
+            raise ReplayError("the search reported a step that is not there")
         back = list(members)
         for block in set(self.blocks):
             places = [m for m in members if self.blocks[m] == block]

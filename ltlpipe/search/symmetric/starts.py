@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.search.driver import NetworkRun
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def from_initial_state(
     least, back = arranged(symmetry, start, blocks)
     own, own_back = arranged(symmetry, found.states[0].astype(np.int64), blocks)
     if not np.array_equal(least, own):
-        raise RuntimeError("a run of sets does not begin in the first one")
+        raise ReplayError("a run of sets does not begin in the first one")
     permutation = list(back)
     for place, member in enumerate(own_back):
         permutation[member] = back[place]

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from ltlpipe import check
+from ltlpipe import ReplayError, check
 from ltlpipe.families.symmetric_nets import (
     coloured_client_server,
     coloured_dining,
@@ -231,7 +231,7 @@ def lost_runs(monkeypatch):
         left[0] -= 1
         if left[0] >= 0:
             yield from ()
-            raise RuntimeError("a state has no predecessor")
+            raise ReplayError("a state has no predecessor")
         return (yield from through(steps, search, sets))
 
     monkeypatch.setattr(concretise, "run_through", lost)
