@@ -30,6 +30,8 @@ LONG = (
     "cross/test_automorphisms.py",
     "cross/test_symbolic_nets.py",
     "cross/test_combinations.py",
+    "cross/test_every_search.py",
+    "verdict/test_every_combination.py",
     "test_benchmarks.py",
     "cli/test_check.py",
     "search/test_emerson_lei.py",

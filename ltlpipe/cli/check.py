@@ -65,8 +65,9 @@ def check(
     """Check whether every infinite run of a system satisfies formulas.
 
     Exit code: 0 every formula holds, 1 some formula is violated, 2 bad input
-    or usage, 3 some verdict is unknown and none is violated.  With --verify: 0
-    every lasso is confirmed, 1 some is refuted, 3 some could not be checked.
+    or usage, 3 some verdict is unknown and none is violated, 70 what was found fails
+    its replay: a bug.  With --verify: 0 every lasso is confirmed, 1 some is refuted, 3
+    some could not be checked.
     """
     if verify is not None:
         if formula or formula_file or automaton or empty or answers:
