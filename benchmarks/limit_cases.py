@@ -97,6 +97,9 @@ def phases(scale: float = 1.0) -> Iterator[Phase]:
         else:
             make = partial(philosophers_question, sized(20), chosen)
         yield Phase(f"search {name}", make)
+    for name in POWERSET:
+        make = partial(_meeting, sized(26), ["--emptiness", name])
+        yield Phase(f"search many successors {name}", make)
     n_rings = max(round(len(PRIMES) * scale), 2)
     for name, reduce in (("decoupled", "decoupled"), ("explicit", "none")):
         yield Phase(f"lasso {name}", partial(_coprime, n_rings, ["--reduce", reduce]))
@@ -326,6 +329,24 @@ def philosophers_question(n: int, options: list[str], folder: Path) -> list[str]
 def _clients(n: int, options: list[str], folder: Path) -> list[str]:
     served = "G(grant1 -> (!grant2 W (release1|commit1|abort1)))"
     return [*_saved(client_server(n), folder), "-f", served, *options]
+
+
+def _meeting(n: int, options: list[str], folder: Path) -> list[str]:
+    """Return n components that choose among 7 actions each, and meet once.
+
+    The property tells some of the actions apart, so that a set has millions of
+    successors.
+    """
+    places = range(1, min(n, 8))
+    choose = [[(0, f"s{i}_{k}", k) for k in places] for i in range(n)]
+    act = [[(k, f"t{i}_{k}", k) for k in places] for i in range(n)]
+    meet = [(k, "meet", k) for k in places]
+    people = [LTS.from_transitions([*choose[i], *act[i], *meet]) for i in range(n)]
+    once = LTS.from_transitions([(0, "meet", 1)])
+    network = Network([*people, once], "meeting")
+    some = " | ".join(f"t{k - 1}_{k}" for k in places)
+    asked = f"G !(meet & X(!({some}) U meet))"
+    return [*_saved(network, folder, ".hoa"), "-f", asked, *options]
 
 
 def _random(n: int, options: list[str], folder: Path) -> list[str]:

@@ -6,10 +6,12 @@ after a second.  A row has the seconds that the verdict reports and how far they
 beyond the limit (`overrun`); how far the process was, without what one takes that has
 nothing to do, and without compiling (`wall_overrun`); the most resident memory of the
 process and all its descendants, looked at every 20 ms; how long after Ctrl-C the
-process was gone; and how many descendants outlived it.  What is answered within its
-limit has no overrun.
+process was gone; how many descendants outlived it; and the CPU seconds of the longest
+call between two looks at the limits, and in which phase it was (`longest_call`).  What
+is answered within its limit has no overrun.
 
-The aims: a tenth of the limit and 0.3 s; half a second from Ctrl-C to the prompt.
+The aims: a tenth of the limit and 0.3 s; half a second from Ctrl-C to the prompt; 0.2 s
+for a call.
 
     python -m benchmarks.limits [--phases read ...] [--timeout 1 5 20] [--out DIR]
 """
@@ -30,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import record
 from benchmarks.limit_cases import Phase, phases
+from benchmarks.longest_call import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +44,7 @@ PATIENCE = 60.0
 LATEST = 60.0
 """Limit in seconds where another limit is what is measured."""
 
-AIM_SHARE, AIM_SECONDS, AIM_CTRL_C = 0.1, 0.3, 0.5
+AIM_SHARE, AIM_SECONDS, AIM_CTRL_C, AIM_CALL = 0.1, 0.3, 0.5, 0.2
 INTERRUPTED = 130  # the exit code
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -118,7 +121,7 @@ def observe(
     with out.open("wb") as output, err.open("wb") as errors:
         began = time.monotonic()
         process = subprocess.Popen(
-            [sys.executable, "-m", "ltlpipe", *arguments],
+            [sys.executable, "-m", "benchmarks.longest_call", *arguments],
             stdout=output,
             stderr=errors,
             env=os.environ | (environment or {}),
@@ -181,14 +184,20 @@ def figures(run: Run, folder: Path) -> Row:
         "seconds": None,
         "compile_seconds": None,
         "strategy": None,
+        "longest_call": None,
+        "longest_phase": None,
     }
     for line in run.output.splitlines():
         if line.startswith("{"):
             told = json.loads(line)
             row |= {column: told[column] for column in row if column in told}
             row["strategy"] = told["plan"]["strategy"]
+    said = [line for line in run.errors.splitlines() if line.strip()]
+    for line in said:
+        if line.startswith(MARK):
+            call = json.loads(line.removeprefix(MARK))
+            row["longest_call"], row["longest_phase"] = call["seconds"], call["phase"]
     if row["verdict"] == "error":
-        said = [line for line in run.errors.splitlines() if line.strip()]
         told = said[0][:200] if said else f"exit code {run.code}"
         row["reason"] = told.replace(str(folder), "")
     if run.code == INTERRUPTED:
@@ -257,12 +266,13 @@ def conclude(rows: list[Row]) -> None:
     """Print what is beyond the aims, and the worst of each kind."""
 
     def number(row: Row, column: str) -> float:
-        return float(row[column] or 0.0)
+        return float(row.get(column) or 0.0)
 
     for column, limit in (
         ("overrun", "timeout"),
         ("wall_overrun", "timeout"),
         ("ctrl_c_seconds", "ctrl-c"),
+        ("longest_call", "timeout"),
     ):
         of_limit = [row for row in rows if row["limit"] == limit]
         if not of_limit:
@@ -271,16 +281,18 @@ def conclude(rows: list[Row]) -> None:
         late = [
             f"{row['phase']} {row['value']} ({number(row, column):.2f} s)"
             for row in of_limit
-            if number(row, column) > _aim(limit, float(row["value"]))
+            if number(row, column) > _aim(column, float(row["value"]))
         ]
-        print(f"{column}: worst {worst[column]} s ({worst['phase']}, {worst['value']})")
+        where = f"{worst['phase']}, {worst['value']}"
+        print(f"{column}: worst {number(worst, column)} s ({where})")
         print(f"  beyond the aim: {', '.join(late) or 'none'}")
     killed = [row["phase"] for row in rows if row["verdict"] == "killed"]
     print(f"killed: {', '.join(killed) or 'none'}")
 
 
-def _aim(limit: str, value: float) -> float:
-    return AIM_CTRL_C if limit == "ctrl-c" else AIM_SHARE * value + AIM_SECONDS
+def _aim(column: str, value: float) -> float:
+    fixed = {"ctrl_c_seconds": AIM_CTRL_C, "longest_call": AIM_CALL}
+    return fixed.get(column, AIM_SHARE * value + AIM_SECONDS)
 
 
 def main() -> None:

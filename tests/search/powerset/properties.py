@@ -30,9 +30,14 @@ class Underlying(NamedTuple):
 class Called:
     """The operations of an automaton over sets, called from Python."""
 
-    def __init__(self, automaton: PowersetAutomaton) -> None:
+    def __init__(self, automaton: PowersetAutomaton, room: int | None = None) -> None:
         self.automaton = automaton
         self._search = PowersetSearch(automaton, "tec")
+        if room is not None:  # for so many results at first
+            arrays = self._search.arrays
+            names = ("out_rows", "out_marks", "ids", "hashes")
+            little = {name: getattr(arrays, name)[:room].copy() for name in names}
+            self._search.arrays = arrays._replace(**little)
         self._operations = self._search.operations
 
     def successors(self, row: np.ndarray) -> list[tuple[int, np.ndarray]]:
@@ -88,6 +93,7 @@ class Checker:
         self.missed = 0  # inclusions that are not found
         self.overlaps = 0  # states that are in several pieces
         self.called = Called(automaton)
+        self.in_turns = Called(automaton, room=1)
         self.expand = expand
         self.underlying = underlying
         self.sets = {}
@@ -113,6 +119,10 @@ class Checker:
                 image[marks].add(after)
         covered = defaultdict(set)
         found = self.called.successors(row)
+        again = self.in_turns.successors(row)
+        assert [(m, r.tolist()) for m, r in again] == [
+            (m, r.tolist()) for m, r in found
+        ], "successors that come in turns"
         for marks, after in found:
             states = self.states(after)
             assert states <= image[marks], "property 5: no predecessor"
