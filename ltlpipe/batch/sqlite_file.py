@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.files import StrPath
 
-SCHEMA = 4
+SCHEMA = 5
 """The version of the tables of a store; a file of a newer one is refused.
 
 Version 2 has further columns of results and, since published verdicts, of tasks.
 Version 3 has constraints, a checksum for each row of both, and the files of tasks.
 Version 4 has the coverage and the samples of searches over bits.
+Version 5 has the seconds of loading.
 """
 
 SEALED_SINCE = 3

@@ -50,6 +50,7 @@ LOOK_SECONDS = 0.1
 _OVERRUN = 1.1
 _SLACK_SECONDS = 0.5
 _SLACK_MIB = 512.0
+_IDLE_SECONDS = 10.0  # without CPU time or news, on a busy machine
 _MOST_GROWTH = 512 * MIB  # of a worker: systems, kernels; what a task adds is its own
 
 
@@ -84,6 +85,8 @@ class TaskJob:
         self._resident = 0  # bytes when everything had been read
         self._cpu: float | None = None
         self._used_bytes: int | None = None
+        self._seen: float | None = None  # CPU time of its processes
+        self._active = self._started  # when they have last used some
         self._job: Job[dict[str, Any]] = workers.exchange(
             "answer task",
             order,
@@ -133,6 +136,8 @@ class TaskJob:
         moment = time.monotonic()
         if progress.phase == workers.STARTING:
             self._started = moment
+        if self._parts:
+            self._active = moment
         for part in self._parts:
             if "began" in part:
                 self._began, self._compiled = moment, 0.0
@@ -160,6 +165,13 @@ class TaskJob:
     def _excess(self, processes: list[Process]) -> str | None:
         """Return the limit that has been overrun by more than is tolerated."""
         self._used_bytes = sum(p.resident_bytes for p in processes)
+        cpu = sum(p.cpu_seconds for p in processes)
+        if cpu != self._seen:
+            self._seen, self._active = cpu, time.monotonic()
+        # In whatever phase it is, it may have been suspended.
+        idle = time.monotonic() - self._active - _IDLE_SECONDS
+        if _exceeds(idle, self._limits.get("timeout")):
+            return TIMEOUT
         if self._compiling is not None:
             return None
         if self._began is None:  # it reads, and looks at the other limits by itself
@@ -167,7 +179,6 @@ class TaskJob:
         seconds = time.monotonic() - self._began - self._compiled
         if _exceeds(seconds, self._limits.get("timeout")):
             return TIMEOUT
-        cpu = sum(p.cpu_seconds for p in processes)
         if self._cpu is None:
             self._cpu = cpu
         if _exceeds(cpu - self._cpu - self._compiled, self._limits.get("cpu_time")):

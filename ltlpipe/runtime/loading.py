@@ -158,11 +158,12 @@ def _after_fork_in_child() -> None:
     global _forks
     _forks = _Forks(n_busy=int(bool(_busy.depth)))
     # A thread that is not here may have been looking for a module, not at work yet.
-    locks = getattr(importlib, "_bootstrap", None)
-    for name, reference in list(getattr(locks, "_module_locks", {}).items()):
+    bootstrap: Any = getattr(importlib, "_bootstrap", None)
+    locks = getattr(bootstrap, "_module_locks", {})
+    for name, reference in list(locks.items()):
         owner = getattr(reference(), "owner", None)
         if owner not in (None, threading.get_ident()):
-            locks._module_locks.pop(name, None)
+            locks.pop(name, None)
             if not is_loaded(name):
                 sys.modules.pop(name, None)
 
@@ -194,19 +195,20 @@ class _Finder:
         if name.partition(".")[0] not in ("ltlpipe", "spot"):
             return None
         guard_forks()
-        spec: Any = PathFinder.find_spec(name, path, target)
-        if spec is not None and type(spec.loader) is SourceFileLoader:
-            run_module = spec.loader.exec_module
+        spec = PathFinder.find_spec(name, path, target)
+        loader: Any = None if spec is None else spec.loader
+        if type(loader) is SourceFileLoader:
+            run_module = loader.exec_module
 
             def run_counted(module: Any) -> None:
                 with loading(), busy(waits=False):  # the module's lock is held
                     run_module(module)
 
-            spec.loader.exec_module = run_counted
+            vars(loader)["exec_module"] = run_counted
         return spec
 
 
 def count_imports() -> None:
     """Count as loading what is imported of this package from now on."""
     if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder)

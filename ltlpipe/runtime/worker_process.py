@@ -17,6 +17,7 @@ from typing import Any
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.runtime.kernels.cache import cache_folder
 from ltlpipe.runtime.wire import Message, Receiver
 
 MOST_GROWTH = 64 << 20
@@ -91,6 +92,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._printed,
+                env=os.environ | {"NUMBA_CACHE_DIR": str(cache_folder().parent)},
                 pass_fds=[self._theirs.fileno()],
                 start_new_session=True,  # so that what it starts can be killed with it
             )

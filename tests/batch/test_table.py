@@ -58,6 +58,7 @@ FULL = {
     "strategy": "explicit",
     "workers": 1,
     "compile_seconds": 0.0,
+    "load_seconds": 0.5,
     "search_seconds": 0.05,
     "cpu_seconds": 0.07,
     "warnings": "[]",

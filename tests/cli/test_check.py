@@ -30,6 +30,7 @@ KEYS = [
     "max_depth",
     "seconds",
     "compile_seconds",
+    "load_seconds",
     "search_seconds",
     "cpu_seconds",
     "memory_mib",

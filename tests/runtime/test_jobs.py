@@ -25,6 +25,7 @@ from ltlpipe.runtime.jobs import (
     run,
     timed,
 )
+from ltlpipe.runtime.loading import loading
 from tests.processes import SOON
 
 
@@ -136,14 +137,34 @@ def test_waiting_ends_at_the_deadline():
     os.close(writer)
 
 
-def test_compiling_is_nobodys_time():
+@pytest.mark.parametrize("phase", ["compiling", "loading"])
+def test_compiling_and_loading_are_nobodys_time(phase):
     clock = Clock()
-    steps = Steps(3, Progress("compiling", compiling=True), seconds=0.4)
+    steps = Steps(3, Progress(phase, **{phase: True}), seconds=0.4)
     run(steps(), Limits(timeout=1), clock=clock)
 
-    assert clock.compile_seconds >= 1.2
+    spent = {"compiling": clock.compile_seconds, "loading": clock.load_seconds}
+    assert spent.pop(phase) >= 1.2
+    assert [*spent.values()] == [0]
     assert clock.seconds < 1
-    assert clock.phase == "compiling"
+    assert clock.phase == phase
+
+
+def test_loading_within_a_step_is_counted_apart():
+    """Also where a job within another one is told how long it has been at work."""
+    worked = []
+
+    def job():
+        with loading(), loading():
+            time.sleep(0.3)
+        yield Progress("searching")
+        time.sleep(0.1)
+
+    clock = Clock()
+    run(timed(job(), worked.append), Limits(timeout=0.25), clock=clock)
+    assert clock.load_seconds >= 0.3
+    assert clock.seconds < 0.25
+    assert sum(worked) < 0.25
 
 
 def test_the_clock_is_kept_for_stopped_jobs():

@@ -44,6 +44,7 @@ def test_a_verdict_says_all_about_itself():
         "max_depth",
         "seconds",
         "compile_seconds",
+        "load_seconds",
         "search_seconds",
         "cpu_seconds",
         "memory_mib",

@@ -4,7 +4,7 @@
 that is on disk is loaded; otherwise a worker process compiles and writes it, so that
 other jobs go on meanwhile, and Ctrl-C ends it at once.  Workers of several processes
 that need the same kernel wait for each other: the second finds what the first has
-written.
+written.  It does not wait for one that has been suspended.
 
 Kernels and types travel as text: a kernel as "module:name", a type as nested lists.
 What cannot be told in that way is compiled here, as Numba would at the first call.
@@ -12,10 +12,8 @@ What cannot be told in that way is compiled here, as Numba would at the first ca
 
 from __future__ import annotations
 
-import fcntl
 import sys
-from contextlib import contextmanager
-from hashlib import sha256
+import time
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -24,13 +22,16 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
-from ltlpipe.runtime.kernels.cache import cache_folder
+from ltlpipe.runtime.kernels.cache import cache_folder, is_ours, move_to
+from ltlpipe.runtime.kernels.locks import IDLE_SECONDS, turn
 from ltlpipe.runtime.loading import loading
+from ltlpipe.runtime.worker_process import WorkerDiedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.worker_process import Worker
 
 KERNEL, POINTER = "compile kernel", "compile pointer"
 
@@ -48,10 +49,12 @@ def ready(kernel: Any, *arguments: Any) -> Job[None]:
     if kinds in kernel.overloads:
         return
     function = kernel.py_func
-    with loading():
-        is_stored = _is_stored(kernel._cache, kinds, kernel.targetctx)
-    if not is_stored:
-        yield from _compiled(KERNEL, function, list(kinds), lambda: kernel)
+
+    def is_stored() -> bool:
+        with loading():
+            return _is_stored(kernel._cache, kinds, kernel.targetctx)
+
+    yield from _stored(is_stored, KERNEL, function, list(kinds), lambda: kernel)
     yield Progress("loading kernels")
     with loading():
         kernel.compile(kinds)
@@ -82,10 +85,12 @@ def ready_pointer(function: Callable[..., int], signature: Any) -> Job[None]:
     if INTERPRETED or (function, signature) in _POINTERS:
         return
     kinds = [signature.return_type, *signature.args]
-    with loading():
-        is_stored = _pointer_is_stored(function, signature)
-    if not is_stored:
-        yield from _compiled(POINTER, function, kinds, lambda: function)
+
+    def is_stored() -> bool:
+        with loading():
+            return _pointer_is_stored(function, signature)
+
+    yield from _stored(is_stored, POINTER, function, kinds, lambda: function)
     yield Progress("loading kernels")
     with loading():
         pointer(function, signature)
@@ -102,13 +107,28 @@ def ready_expand_pointer(function: Callable[..., int]) -> Job[None]:
 _POINTERS: set[Any] = set()
 
 
+def _stored(is_stored: Callable[[], bool], *asked: Any) -> Job[None]:
+    """Have a worker compile, unless that has been done; `asked` is for `_compiled`.
+
+    Where the folder of machine code does not take the file, another one does.
+    """
+    if is_stored():
+        return
+    compiled = yield from _compiled(*asked)
+    if compiled and not is_stored() and move_to():
+        yield from _compiled(*asked)
+
+
 def _compiled(
     operation: str,
     function: Callable[..., Any],
     kinds: list[Any],
     original: Callable[[], Any],
-) -> Job[None]:
-    """Have a worker compile, if it can be told what; say what is going on."""
+) -> Job[bool]:
+    """Have a worker compile, if it can be told what; say what is going on.
+
+    Returns whether it has.  The time of a worker that does nothing is the question's.
+    """
     name = function.__name__.removesuffix("_step").replace("_", "-")
     said = Progress(f"compiling {name} (once per version)", compiling=True)
     try:
@@ -118,25 +138,36 @@ def _compiled(
         told = [encoded_type(kind) for kind in kinds]
     except (TypeError, AttributeError, ImportError):
         yield said  # it is compiled here
-        return
-    job = workers.call(
+        return False
+    order = {"place": place, "file": file, "kinds": told, "folder": str(cache_folder())}
+    holders: list[int] = []  # of the kernel's lock
+    leased: list[Worker] = []
+    job = workers.exchange(
         operation,
-        subject="Numba",
+        order,
+        parts=holders,
         leaves=True,  # the next question needs it, too
-        place=place,
-        file=file,
-        kinds=told,
-        folder=str(cache_folder()),
+        leased=leased.append,
     )
+    used, since = 0.0, time.monotonic()
     try:
         progress = next(job)
         while True:
-            yield said._replace(waits=progress.waits)
+            if leased[-1].cpu_seconds != used:
+                used, since = leased[-1].cpu_seconds, time.monotonic()
+            phase = said.phase
+            if holders:
+                phase += f", after process {holders[-1]}"
+            is_idle = used > 0 and time.monotonic() - since > IDLE_SECONDS
+            if is_idle:
+                phase = f"waiting for process {leased[-1].pid}, which does nothing"
+            yield Progress(phase, waits=progress.waits, compiling=not is_idle)
             progress = job.send(Grant())  # memory of the compiler is not the question's
     except StopIteration:
-        pass
-    except (RuntimeError, UnsupportedError, StoppedError):
+        return True
+    except (RuntimeError, UnsupportedError, StoppedError, WorkerDiedError):
         yield said
+        return False
     finally:
         job.close()
 
@@ -144,36 +175,38 @@ def _compiled(
 # --- in the worker ----------------------------------------------------------
 
 
-def compile_kernel(place: str, file: str | None, kinds: list[Any], folder: str) -> None:
-    """Compile a kernel and keep its machine code, unless another process just has."""
-    with _turn(place, folder):
-        _found(place, file).compile(tuple(map(decoded_type, kinds)))
+def compile_kernel(
+    place: str,
+    file: str | None,
+    kinds: list[Any],
+    folder: str,
+    tell: Callable[[int], None] | None = None,
+) -> None:
+    """Compile a kernel and keep its machine code, unless another process just has.
+
+    `tell` is given the number of the process that is at it.
+    """
+    move_to(folder)
+    with turn(place, tell):
+        kernel = _found(place, file)
+        kernel._cache.follow()
+        kernel.compile(tuple(map(decoded_type, kinds)))
 
 
 def compile_pointer(
-    place: str, file: str | None, kinds: list[Any], folder: str
+    place: str,
+    file: str | None,
+    kinds: list[Any],
+    folder: str,
+    tell: Callable[[int], None] | None = None,
 ) -> None:
     """Compile a function that kernels take by its address, and keep its code."""
-    with _turn(place, folder):
-        from ltlpipe.runtime.kernels.jit import pointer
+    move_to(folder)
+    with turn(place, tell):
+        from ltlpipe.runtime.kernels.jit import callback
 
         returned, *given = map(decoded_type, kinds)
-        pointer(_found(place, file), returned(*given))
-
-
-@contextmanager
-def _turn(place: str, folder: str) -> Iterator[None]:
-    """Wait until no other process compiles the same kernel.
-
-    Numba rewrites the index of a kernel's machine code, for whatever types.
-    """
-    if folder != str(cache_folder()):
-        raise RuntimeError(f"{folder} is not where this process keeps kernels")
-    locks = cache_folder() / "locks"
-    locks.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (locks / sha256(place.encode()).hexdigest()[:24]).open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
-        yield
+        callback(_found(place, file), returned(*given)).compile()
 
 
 # --- what is on disk --------------------------------------------------------
@@ -182,6 +215,7 @@ def _turn(place: str, folder: str) -> Iterator[None]:
 def _is_stored(stored: Any, kinds: Any, target: Any) -> bool:
     """Whether Numba finds the machine code for some types on disk."""
     try:
+        stored.follow()
         key = stored._index_key(kinds, target.codegen())
         name = stored._cache_file._load_index().get(key)
         return name is not None and Path(stored._cache_file._data_path(name)).exists()
@@ -208,7 +242,7 @@ def _place(function: Any) -> tuple[str, str | None]:
     """
     place = f"{function.__module__}:{function.__qualname__}"
     file = getattr(sys.modules[function.__module__], "__file__", None)
-    generated = file is not None and Path(file).is_relative_to(cache_folder())
+    generated = file is not None and is_ours(file)
     return place, file if generated else None
 
 
@@ -216,7 +250,7 @@ def _found(place: str, file: str | None = None) -> Any:
     """Return what is at a place."""
     module, _, names = place.partition(":")
     if file is not None and module not in sys.modules:
-        if not Path(file).is_relative_to(cache_folder()):
+        if not is_ours(file):
             raise ImportError(f"{file} is not in the folder of machine code")
         spec = spec_from_file_location(module, file)
         assert spec is not None

@@ -6,12 +6,14 @@ kernel is cached, releases the interpreter lock and divides like NumPy.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.kernels.cache import cache_folder, remove_unused
 from ltlpipe.runtime.kernels.keys import kernel_key, type_key
+from ltlpipe.runtime.kernels.locks import turn
 from ltlpipe.runtime.loading import ALONE, note_compiler
 
 with ALONE:
@@ -25,14 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _config: Any = numba.config
-_config.CACHE_DIR = str(cache_folder())
-
 _PACKAGE = Path(__file__).parents[2]
 _caching: Any = caching
 _sigutils: Any = sigutils
+_event: Any = event
 
 
-class _Listener(event.Listener):  # type: ignore[misc]
+class _Listener(event.Listener):
     """Has it counted for how long a thread compiles."""
 
     def on_start(self, _event: Any) -> None:
@@ -42,7 +43,7 @@ class _Listener(event.Listener):  # type: ignore[misc]
         note_compiler(-1)
 
 
-event.register("numba:compile", _Listener())
+_event.register("numba:compile", _Listener())
 
 
 class _ByPlaceInPackage(_caching.UserProvidedCacheLocator):  # type: ignore[misc]
@@ -52,6 +53,10 @@ class _ByPlaceInPackage(_caching.UserProvidedCacheLocator):  # type: ignore[misc
     copy of the same sources, or one with a comment more, would compile every kernel
     anew.  Which version of a kernel it is the key says (`_KernelCache`).
     """
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        return cls(py_func, py_file)  # whether it takes files shows when one is written
 
     def get_source_stamp(self) -> str:
         return ""
@@ -84,8 +89,14 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _KernelImpl
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        self._folder = _config.CACHE_DIR = str(cache_folder())
         super().__init__(function)
-        self._options = str(sorted(options.items()))
+        self._given, self._options = options, str(sorted(options.items()))
+
+    def follow(self) -> None:
+        """Look into the folder that is used by now."""
+        if self._folder != str(cache_folder()):
+            self.__init__(self._py_func, self._given)  # type: ignore[misc]
 
     def _index_key(self, sig: Any, codegen: Any) -> str:
         """Return a text, so that reading an index imports nothing that has gone."""
@@ -95,8 +106,18 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
         return f"{closure} {type(sig).__name__} {sig} {type_key(sig)} {settings}"
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        super().save_overload(sig, data)
-        remove_unused()
+        """Keep machine code, where that is possible.
+
+        Numba rewrites the index of a kernel, for whatever types and versions: two that
+        do so at once could take the same file for different code.
+        """
+        with (
+            turn(f"{self._cache_path} {self._impl.filename_base}") as is_alone,
+            suppress(OSError),
+        ):
+            if is_alone:
+                super().save_overload(sig, data)
+                remove_unused()
 
 
 def _kept(compiler: Any, function: Any) -> Any:

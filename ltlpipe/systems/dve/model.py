@@ -6,12 +6,9 @@ import hashlib
 import importlib.util
 import itertools
 import math
-import os
 import sys
-import tempfile
 from collections import Counter
 from functools import cache, cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +16,7 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.output import rewriting
 from ltlpipe.systems.dve.grammar import parse_plain
 from ltlpipe.systems.dve.interpreting import Interpreter
 from ltlpipe.systems.dve.ranges import Ranges
@@ -29,6 +27,7 @@ from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -276,15 +275,17 @@ def _written(name: str, source: str) -> Path:
 
     Numba's cache asks whether a file has changed since: one that is there stays.
     """
-    from ltlpipe.runtime.kernels.cache import cache_folder
+    from ltlpipe.runtime.kernels.cache import cache_folder, move_to
 
-    folder = cache_folder() / "dve"
-    path = folder / f"{name}.py"
+    path = cache_folder() / "dve" / f"{name}.py"
     if path.exists() and path.read_text(encoding="utf-8") == source:
         return path
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(source)
-    Path(temporary).replace(path)  # two processes write the same
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with rewriting(path) as stream:  # two processes write the same
+            stream.write(source.encode())
+    except OSError:
+        if not move_to():
+            raise
+        return _written(name, source)
     return path
