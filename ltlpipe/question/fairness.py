@@ -69,17 +69,13 @@ def _numbers(
 ) -> Mapping[str, Collection[int]]:
     """Return the actions by their names, which several of a model may share.
 
-    A model may have names for sets of actions, too; they are those that are `asked`.
+    Of a model those that are `asked`.
     """
     if isinstance(system, Network):
         return {name: [number] for name, number in system.action_index.items()}
-    numbers: dict[str, list[int]] = {}
-    for number, name in enumerate(system.actions):
-        numbers.setdefault(name, []).append(number)
-    known = system.vocabulary.action_sets
+    known = system.vocabulary.actions
     names = {part.strip() for names in asked for part in names.split(",")}
-    sets = {name: known[name] for name in names - numbers.keys() if name in known}
-    return {**numbers, **sets}
+    return {name: known[name] for name in names if name in known}
 
 
 def _named(numbers: Mapping[str, Collection[int]], names: str) -> FairSet:

@@ -25,7 +25,7 @@ from ltlpipe.verdict.inquiry import Inquiry
 from ltlpipe.verdict.verdict import Verdict, not_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.systems.reading import SystemLike
@@ -178,7 +178,11 @@ def livelock(
             "livelock is about actions, and a graph of Spot has none: check a formula "
             "such as GF(progress)"
         )
-    known = system.action_index if isinstance(system, Network) else system.actions
+    known: Container[str] = (
+        system.action_index
+        if isinstance(system, Network)
+        else system.vocabulary.actions
+    )
     for name in progress_actions:
         if name not in known:
             raise UnsupportedError(

@@ -72,19 +72,20 @@ def _sets(system: Network | Model, named: Sequence[str]) -> list[set[int]]:
     ]
 
 
-def _names(system: Network | Model) -> list[str | None]:
+def _called(system: Network | Model, name: str) -> set[int] | None:
+    """Return the actions that a name means; None if it is no name."""
     if isinstance(system, Network):
-        return [None if a.internal else a.name for a in system.actions]
-    return list(system.actions)
+        named = enumerate(system.actions)
+        return {k for k, a in named if a.name == name and not a.internal} or None
+    called = system.vocabulary.actions
+    return {*called[name]} if name in called else None
 
 
 def _members(system: Network | Model, text: str) -> set[int]:
-    names = _names(system)
-    sets = {} if isinstance(system, Network) else system.vocabulary.action_sets
     found: set[int] = set()
     for part in map(str.strip, text.split(",")):
-        own = {k for k, name in enumerate(names) if name == part}
-        if not own and part not in sets:
+        own = _called(system, part)
+        if own is None:
             raise RefusedError(f"fairness names an action {part!r} that is not")
-        found |= own or {*sets[part]}
+        found |= own
     return found

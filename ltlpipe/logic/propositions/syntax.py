@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 _LEVELS = {
     operator: level
@@ -117,10 +118,44 @@ class Deadlock:
 
 
 @dataclass(frozen=True)
+class Ranges:
+    """Numbers in any of some ranges, which may be too many to be listed."""
+
+    parts: tuple[range, ...]
+
+    def __contains__(self, number: object) -> bool:
+        return any(number in part for part in self.parts)
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(self.parts)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+
+@dataclass(frozen=True)
 class Taken:
     """Whether the step that leaves a state takes one of some actions."""
 
-    actions: Collection[int]  # their numbers: a frozenset, or a range
+    actions: Collection[int]  # their numbers: a frozenset, a range, or `Ranges`
+
+
+def any_taken(parts: Sequence[Taken]) -> Taken:
+    """Return the proposition that a step takes an action that one of some names."""
+    actions = [part.actions for part in parts]
+    if all(isinstance(own, frozenset) for own in actions):
+        return Taken(frozenset().union(*actions))
+    ranges = [part for own in actions for part in ranges_in(own)]
+    return Taken(ranges[0] if len(ranges) == 1 else Ranges(tuple(ranges)))
+
+
+def ranges_in(actions: Collection[int]) -> Sequence[range]:
+    """Return the ranges that numbers of actions are in."""
+    if isinstance(actions, range):
+        return [actions]
+    if isinstance(actions, Ranges):
+        return actions.parts
+    return [range(number, number + 1) for number in sorted(actions)]
 
 
 @dataclass(frozen=True)

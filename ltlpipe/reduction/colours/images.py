@@ -12,6 +12,7 @@ from ltlpipe.logic.propositions.syntax import (
     Operation,
     Taken,
     Variable,
+    ranges_in,
 )
 
 if TYPE_CHECKING:
@@ -72,12 +73,14 @@ class Forms:
         self, actions: Collection[int], moved: Mapping[tuple[int, int], int]
     ) -> object:
         """Return the images of some moves; all moves of a transition are these."""
-        if isinstance(actions, range) and len(actions) > 1:
-            return actions
-        return frozenset(
-            (number, _moved(self._moves.domains[number], colours, moved))
-            for number, colours in map(self._moves.split, actions)
-        )
+        found: set[object] = set()
+        for part in ranges_in(actions):
+            if len(part) > 1:
+                found.add(part)
+                continue
+            number, colours = self._moves.split(part.start)
+            found.add((number, _moved(self._moves.domains[number], colours, moved)))
+        return frozenset(found)
 
     def _place_of(self, part: Operation) -> int | None:
         """Return the place of which an expression is the sum of all cells."""
@@ -106,5 +109,5 @@ def _size(part: Expression) -> int:
     if isinstance(part, Operation):
         return 1 + sum(map(_size, part.operands))
     if isinstance(part, Taken):
-        return 1 if isinstance(part.actions, range) else len(part.actions)
+        return len(ranges_in(part.actions))
     return 1

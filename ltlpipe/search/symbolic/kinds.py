@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.logic.propositions.syntax import Taken
+from ltlpipe.logic.propositions.syntax import Taken, ranges_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,10 +105,11 @@ def _mentions(
     for bit, proposition in enumerate(propositions):
         if not isinstance(proposition, Taken):
             continue
-        if isinstance(proposition.actions, range):  # all moves of a transition
-            always[moves.split(proposition.actions.start)[0]] |= 1 << bit
-            continue
-        for move in proposition.actions:
-            transition, _ = moves.split(move)
-            named[transition][move - moves.first[transition]] |= 1 << bit
+        for part in ranges_in(proposition.actions):
+            transition, _ = moves.split(part.start)
+            if part == moves.range_of(transition):
+                always[transition] |= 1 << bit
+                continue
+            for move in part:
+                named[transition][move - moves.first[transition]] |= 1 << bit
     return list(zip(always, named, strict=True))

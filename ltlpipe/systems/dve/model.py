@@ -100,12 +100,15 @@ class DveModel(Model):
             for k, state in enumerate(variable.states):
                 test = Operation("==", (Variable(i), Number(k)))
                 facts[f"{variable.name}.{state}"] = test
+        called: dict[str, list[int]] = {}
+        for number, action in enumerate(self.actions):
+            called.setdefault(action, []).append(number)
         return Vocabulary(
             variables=variables,
             arrays={a.name: (a.first, a.size) for a in self.program.arrays},
             texts=texts,
             facts={name: test for name, test in facts.items() if name not in variables},
-            actions={name: i for i, name in reversed(list(enumerate(self.actions)))},
+            actions=called,
         )
 
     @cached_property

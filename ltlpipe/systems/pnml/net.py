@@ -8,25 +8,25 @@ which the interpreter shares nothing.
 
 Nodes have an id, which is unique in a file, and a name, which need not be.  The
 Model Checking Contest's formulas use ids, other people's names; mostly they are the
-same.  An id always means its own node; a name means the one node that has it unless
-it is an id, too.
+same.  An id always means its own node.  A name that is no id means any of the
+transitions that have it; of places one only, since a number of tokens is that of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Variable
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.pnml.invariants import place_bounds
-from ltlpipe.systems.pnml.structure import Net
+from ltlpipe.systems.pnml.structure import Net, namesakes
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
@@ -75,8 +75,16 @@ class PetriNet(Net, Model):
         return Vocabulary(
             self.place_numbers,
             fireable=_Fireable(self),
-            actions=self.transition_numbers,
+            actions=self.transitions_called,
+            variables_called=partial(namesakes, self.places),
+            actions_called=partial(namesakes, self.transitions),
         )
+
+    @property
+    def place_numbers(self) -> dict[str, int]:
+        """The numbers of places by ids, and by names that no other place has."""
+        called = self.places_called.items()
+        return {text: own[0] for text, own in called if len(own) == 1}
 
     @cached_property
     def bounds(self) -> Bounds:  # type: ignore[override]
@@ -131,7 +139,7 @@ class PetriNet(Net, Model):
 
 
 class _Fireable(Mapping[str, Expression]):
-    """When each transition of a net can fire, by its id or name.
+    """When a transition of a net can fire that has an id or name.
 
     The conditions of all would take longer than those that a property names.
     """
@@ -140,15 +148,22 @@ class _Fireable(Mapping[str, Expression]):
         self._net = net
 
     def __getitem__(self, text: str) -> Expression:
-        return enabling_condition(
-            self._net.transitions[self._net.transition_numbers[text]]
-        )
+        own = self._net.transitions_called[text]
+        return any_of([enabling_condition(self._net.transitions[t]) for t in own])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._net.transition_numbers)
+        return iter(self._net.transitions_called)
 
     def __len__(self) -> int:
-        return len(self._net.transition_numbers)
+        return len(self._net.transitions_called)
+
+
+def any_of(conditions: Iterable[Expression]) -> Expression:
+    """Return the proposition that one of some holds."""
+    parts = tuple(dict.fromkeys(conditions))
+    if len(parts) < 2:
+        return parts[0] if parts else Number(0)
+    return Operation("||", parts)
 
 
 def enabling_condition(transition: Transition) -> Expression:

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,6 +51,35 @@ class Transition(Node):
             for place in sorted({*self.pre, *self.post})
         }
         return {place: change for place, change in changes.items() if change}
+
+
+class Called(Protocol):
+    """What has an id, which is unique, and a name, which need not be."""
+
+    @property
+    def id(self) -> str:
+        """The id."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+def nodes_called(nodes: Sequence[Called]) -> dict[str, tuple[int, ...]]:
+    """Return the nodes that each id or name means, by their numbers.
+
+    An id means its own node alone, a name that is no id all nodes that have it.
+    """
+    named: dict[str, list[int]] = {}
+    for k, node in enumerate(nodes):
+        named.setdefault(node.name, []).append(k)
+    by_id = {node.id: (k,) for k, node in enumerate(nodes)}
+    return {name: tuple(own) for name, own in named.items()} | by_id
+
+
+def namesakes(nodes: Sequence[Called], text: str) -> list[str]:
+    """Return the ids of the nodes that have a text for their name or id."""
+    return [node.id for node in nodes if text in (node.id, node.name)]
 
 
 class Arcs(NamedTuple):
@@ -112,8 +140,8 @@ class Net:
     variables: tuple[str, ...]
     """What people call the places: the name where it means this node, else the id."""
     actions: tuple[str, ...]  # the same of transitions
-    place_numbers: dict[str, int]  # what each id or name means
-    transition_numbers: dict[str, int]
+    places_called: dict[str, tuple[int, ...]]  # what each id or name means
+    transitions_called: dict[str, tuple[int, ...]]
     bounds: Bounds  # what invariants say about the places
 
     def fill(
@@ -132,9 +160,9 @@ class Net:
         yield from self._check()
         self.pre = yield from _arcs([t.pre for t in self.transitions])
         self.post = yield from _arcs([t.post for t in self.transitions])
-        self.variables, self.place_numbers = yield from _named(self.places)
+        self.variables, self.places_called = yield from _named(self.places)
         named = yield from _named(self.transitions)
-        self.actions, self.transition_numbers = named
+        self.actions, self.transitions_called = named
 
     def initial(self) -> tuple[int, ...]:
         """Return the initial marking."""
@@ -204,17 +232,14 @@ def _arcs(weights: list[Mapping[int, int]]) -> Job[Arcs]:
     return Arcs(np.cumsum(sizes), np.concatenate(place), np.concatenate(weight))
 
 
-def _named(nodes: Sequence[Node]) -> Job[tuple[tuple[str, ...], dict[str, int]]]:
-    """Return what to call nodes, and what each id or name means."""
-    numbers = {node.id: k for k, node in enumerate(nodes)}
-    shared = Counter(node.name for node in nodes)
-    yield _progress(len(nodes))
-    for k, node in enumerate(nodes):
-        if shared[node.name] == 1:
-            numbers.setdefault(node.name, k)
-    yield _progress(len(nodes))
+def _named(
+    nodes: Sequence[Node],
+) -> Job[tuple[tuple[str, ...], dict[str, tuple[int, ...]]]]:
+    """Return what to call nodes, and which nodes each id or name means."""
+    numbers = nodes_called(nodes)
+    yield _progress(2 * len(nodes))
     called = [
-        node.name if numbers.get(node.name) == k else node.id
+        node.name if numbers[node.name] == (k,) else node.id
         for k, node in enumerate(nodes)
     ]
     return tuple(called), numbers

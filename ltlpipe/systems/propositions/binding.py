@@ -13,15 +13,16 @@ from ltlpipe.logic.propositions.syntax import (
     Name,
     Number,
     Operation,
+    Ranges,
     Taken,
     Text,
     Variable,
     uses_step,
 )
-from ltlpipe.runtime.errors import FormulaError, UnknownNameError, nearest
+from ltlpipe.runtime.errors import FormulaError, UnknownNameError, listed, nearest, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -29,6 +30,10 @@ DEADLOCK = "deadlock"
 ACTION = "action"
 FIREABLE = "fireable"
 _NEAREST = 3  # names that a message offers
+
+
+def _no_namesakes(_: str) -> Sequence[str]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,12 @@ class Vocabulary:
     """Other names and what they stand for, over names above (``P_0.CS``)."""
     fireable: Mapping[str, Expression] = field(default_factory=dict)
     """When each action can be taken, for ``fireable(a)``."""
-    actions: Mapping[str, int] = field(default_factory=dict)
-    """Numbers of actions, for ``action=="a"``."""
-    action_sets: Mapping[str, Collection[int]] = field(default_factory=dict)
-    """Names that stand for several actions, or for none that is ever taken."""
+    actions: Mapping[str, Collection[int]] = field(default_factory=dict)
+    """The actions that each name means, for ``action=="a"``: any that is called so."""
+    variables_called: Callable[[str], Sequence[str]] = _no_namesakes
+    """Returns the ids of the variables that have a text for their name or id."""
+    actions_called: Callable[[str], Sequence[str]] = _no_namesakes
+    """The same of actions."""
 
 
 def bind(expression: Expression, known: Vocabulary, text: str) -> Expression:
@@ -104,11 +111,19 @@ class _Binder:
     def named(self, name: str) -> Expression:
         known = self.known
         if name in known.variables:
+            self.note_namesakes("place", name, known.variables_called(name))
             return Variable(known.variables[name])
         if name in known.facts:
+            self.note_namesakes("place", name, known.variables_called(name))
             return self.bound(known.facts[name])
         if name == DEADLOCK:
             return Deadlock()
+        if ids := known.variables_called(name):
+            raise self.refusal(
+                f"several places are called {name!r}: say which by its id, "
+                f"{listed(list(map(repr, ids[:_NEAREST])))}",
+                name,
+            )
         if name in known.arrays:
             raise self.refusal(f"{name} is an array: say which element, {name}[0]")
         everything = [*known.variables, *known.facts, *known.arrays, DEADLOCK]
@@ -141,6 +156,7 @@ class _Binder:
         for name in call.arguments:
             if name not in self.known.fireable:
                 raise self.unknown("no action", name, self.known.fireable)
+            self.note_namesakes("transition", name, self.known.actions_called(name))
             conditions.append(self.bound(self.known.fireable[name]))
         some = Operation("||", tuple(conditions))
         return conditions[0] if len(conditions) == 1 else some
@@ -161,11 +177,20 @@ class _Binder:
     def actions_called(self, name: str) -> Collection[int]:
         """Return the actions that a name stands for."""
         known = self.known
-        if name in known.actions:
-            return frozenset({known.actions[name]})
-        if name in known.action_sets:
-            return known.action_sets[name]
-        raise self.unknown("no action", name, [*known.actions, *known.action_sets])
+        if name not in known.actions:
+            raise self.unknown("no action", name, known.actions)
+        self.note_namesakes("transition", name, known.actions_called(name))
+        found = known.actions[name]
+        return found if isinstance(found, range | Ranges) else frozenset(found)
+
+    def note_namesakes(self, kind: str, name: str, ids: Sequence[str]) -> None:
+        """Warn of an id that is the name of others, too: it means its own node."""
+        others = [repr(other) for other in ids if other != name]
+        if others and name in ids:
+            warn(
+                f"{name!r} is the id of one {kind} and the name of "
+                f"{listed(others[:_NEAREST])}: here it means the one with this id"
+            )
 
     def has_value(self, subject: Expression, name: str) -> bool:
         """Whether a bare name compared with `subject` is one of its values.

@@ -281,7 +281,7 @@ def test_names_mean_what_they_name():
         for number, name in enumerate(net.variables):
             assert known.variables[name] == number
         for step in net.each_step(net.initial()):
-            assert known.actions[net.actions[step.action]] == step.action
+            assert [*known.actions[net.actions[step.action]]] == [step.action]
 
 
 def test_limits_hold_while_a_net_is_unfolded_for_fairness():

@@ -46,7 +46,7 @@ def test_numbers_are_not_limited():
 
 
 def test_ids_go_before_names():
-    """An id is always its own node's; a name that is not unique is no one's."""
+    """An id is always its own node's; a name that places share is no number."""
     net = PetriNet(
         [
             Place("a", "b", 1),
@@ -62,7 +62,7 @@ def test_ids_go_before_names():
     assert net.actions == ("a", "u")
     known = net.vocabulary.variables
     assert known == {"a": 0, "b": 1, "c": 1, "d": 2, "f": 3, "g": 4, "h": 4}
-    assert net.vocabulary.actions == {"a": 0, "t": 0, "u": 1}
+    assert net.vocabulary.actions == {"a": (0,), "t": (0,), "u": (1,)}
 
 
 @given(petri_nets(), st.data())
@@ -75,7 +75,7 @@ def test_shown_names_mean_what_they_are_shown_for(net, data):
     known = net.vocabulary
     places, transitions = range(len(net.places)), range(len(net.transitions))
     assert [known.variables[name] for name in net.variables] == [*places]
-    assert [known.actions[name] for name in net.actions] == [*transitions]
+    assert [known.actions[name] for name in net.actions] == [(k,) for k in transitions]
     assert all(known.variables[p.id] == k for k, p in enumerate(net.places))
 
 
@@ -93,7 +93,7 @@ def test_conditions_are_made_of_named_transitions_only(monkeypatch):
     """All of a large net would take seconds when a question is created."""
     net, made = small(), []
     monkeypatch.setattr(net_module, "enabling_condition", made.append)
-    assert set(net.vocabulary.fireable) == set(net.transition_numbers)
+    assert set(net.vocabulary.fireable) == set(net.transitions_called)
     assert made == []
     assert "none" not in net.vocabulary.fireable
     assert net.vocabulary.fireable[net.transitions[1].id] is None

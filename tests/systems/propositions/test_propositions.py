@@ -36,7 +36,7 @@ KNOWN = Vocabulary(
     texts={1: {"NCS": 0, "CS": 1}, 5: {"CS": 0, "idle": 1}},
     facts={"P.CS": parse_proposition("P=='CS'")},
     fireable={"go": parse_proposition("x>=2 && t[1]==0"), "go.on": Name("x")},
-    actions={"go": 0, "stop": 1},
+    actions={"go": (0,), "stop": (1,), "move": (0, 2)},
 )
 
 
@@ -60,6 +60,7 @@ def bound(text):
         ("t[x]", Indexed(2, 2, Variable(0))),
         ("deadlock", Deadlock()),
         ("action=='stop'", Taken(frozenset({1}))),
+        ("action=='move'", Taken(frozenset({0, 2}))),
         ("fireable(go.on)", Variable(0)),
         ("fireable(go)", bound("2<=x && t[1]==0")),
     ],

@@ -7,12 +7,12 @@ declared; dots have no name.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from ltlpipe.systems.pnml.coloured.net import DOT
+from ltlpipe.systems.pnml.structure import namesakes, nodes_called
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -56,18 +56,6 @@ class OnDemand(Mapping[str, Meaning], Generic[Meaning]):
         return len(self._names())
 
 
-def numbers_of(
-    nodes: Sequence[ColouredPlace | ColouredTransition],
-) -> dict[str, int]:
-    """Return what ids mean, and names that only one node has."""
-    numbers = {node.id: k for k, node in enumerate(nodes)}
-    shared = Counter(node.name for node in nodes)
-    for k, node in enumerate(nodes):
-        if shared[node.name] == 1:
-            numbers.setdefault(node.name, k)
-    return numbers
-
-
 class Node(NamedTuple):
     """A place or a transition with colours."""
 
@@ -91,7 +79,7 @@ def called(
 
 def meanings(
     sorts: Sequence[Sort],
-    known: Mapping[str, int],
+    known: Mapping[str, Sequence[int]],
     domains: Sequence[Sequence[int]],
     text: str,
 ) -> list[Node]:
@@ -102,8 +90,7 @@ def meanings(
     found: dict[Node, None] = {}
     head, *tail = text.split(".")
     for k in range(len(tail) + 1):
-        number = known.get(head)
-        if number is not None:
+        for number in known.get(head, ()):
             for colours in _colours(sorts, domains[number], tail[k:]):
                 found[Node(number, colours)] = None
         if k < len(tail):
@@ -151,8 +138,7 @@ def _called_so(sort: Sort, text: str) -> list[int]:
 class Names:
     """The names of nodes of one kind with colours.
 
-    An id always means its own node; a name means the one node that has it unless it is
-    an id, too.
+    An id always means its own node, a name that is no id all nodes that have it.
     """
 
     def __init__(
@@ -164,7 +150,7 @@ class Names:
         self._sorts = net.sorts
         self._nodes = nodes
         self._tuples = tuples
-        self.known = numbers_of(nodes)
+        self.known = nodes_called(nodes)
         self._is_plain = not self._has_dots() and all(
             len({*sort.names}) == len(sort.names) and _agree(sort) for sort in net.sorts
         )
@@ -174,13 +160,20 @@ class Names:
         texts += [t for sort in self._sorts for t in (*sort.ids, *sort.names)]
         return any("." in text for text in texts)
 
+    def nodes(self, text: str) -> list[Node]:
+        """Return the nodes with colours that a text means."""
+        found = meanings(self._sorts, self.known, self._tuples.domains, text)
+        return [node for node in found if self._called(node)[0] == text] or found
+
     def node(self, text: str) -> Node | None:
-        """Return the node with colours that a text means; None if it is no name."""
-        domains = self._tuples.domains
-        found = meanings(self._sorts, self.known, domains, text)
-        own = [node for node in found if self._called(node)[0] == text]
-        found = own or found
+        """Return the node with colours that a text means; None if it is not one."""
+        found = self.nodes(text)
         return found[0] if len(found) == 1 else None
+
+    def called(self, text: str) -> list[str]:
+        """Return the ids of the nodes that have a text for their name or id."""
+        found = [self._called(node)[0] for node in self.nodes(text)]
+        return list(dict.fromkeys([*namesakes(self._nodes, text), *found]))
 
     def number(self, text: str) -> int | None:
         """Return the number of the node with colours that a text means."""
@@ -197,7 +190,7 @@ class Names:
         own, name = self._called(node)
         if self._is_plain:
             about = self._nodes[node.number]
-            return name if self.known.get(about.name) == node.number else own
+            return name if self.known.get(about.name) == (node.number,) else own
         return name if self.node(name) == node else own
 
     def __len__(self) -> int:

@@ -18,7 +18,7 @@ from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Var
 from ltlpipe.systems.pnml.coloured.bindings import holds
 from ltlpipe.systems.pnml.coloured.cells import Cells, Moves
 from ltlpipe.systems.pnml.coloured.names import Names, OnDemand
-from ltlpipe.systems.pnml.net import PetriNet, enabling_condition
+from ltlpipe.systems.pnml.net import PetriNet, any_of, enabling_condition
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
@@ -76,50 +76,45 @@ class UnfoldedNet(PetriNet):
     def vocabulary(self) -> Vocabulary:  # type: ignore[override]
         """Names of coloured places and transitions, and those with colours."""
         places, moves = self._place_names.known, self._move_names.known
+
+        def offered() -> list[str]:
+            return [*self.transitions_called, *moves]
+
         return Vocabulary(
             self.place_numbers,
             facts=OnDemand(places.keys, self._tokens),
-            fireable=OnDemand(
-                lambda: [*self.transition_numbers, *moves], self._fireable
-            ),
-            actions=self.transition_numbers,
-            action_sets=OnDemand(moves.keys, self._taken),
+            fireable=OnDemand(offered, self._fireable),
+            actions=OnDemand(offered, self._instances),
+            variables_called=self._place_names.called,
+            actions_called=self._move_names.called,
         )
 
     def _tokens(self, text: str) -> Expression | None:
         """Return the tokens in a place, or of a colour that it never has."""
-        place = self._place_names.known.get(text)
-        if place is None:
+        places = self._place_names.known.get(text, ())
+        if len(places) != 1:
             return None if self._place_names.node(text) is None else Number(0)
-        own = self.place_ranges[place]
-        return _joined("+", [Variable(k) for k in own], Number(0))
+        own = tuple(map(Variable, self.place_ranges[places[0]]))
+        if len(own) < 2:
+            return own[0] if own else Number(0)
+        return Operation("+", own)
 
     def _instances(self, text: str) -> Sequence[int] | None:
         """Return the transitions for a name, with or without colours."""
-        if text in self.transition_numbers:
-            return [self.transition_numbers[text]]
-        transition = self._move_names.known.get(text)
-        if transition is not None:
-            return self.transition_ranges[transition]
-        node = self._move_names.node(text)
-        if node is None:
-            return None
-        guard = self.coloured.transitions[node.number].guard
-        return [] if holds(guard, self._moves.binding(*node)) else None
+        transitions = self._move_names.known.get(text)
+        if transitions is not None:
+            return [k for t in transitions for k in self.transition_ranges[t]]
+        if text in self.transitions_called:
+            return self.transitions_called[text]
+        about = self.coloured.transitions
+        may_happen = (
+            holds(about[node.number].guard, self._moves.binding(*node))
+            for node in self._move_names.nodes(text)
+        )
+        return [] if any(may_happen) else None
 
     def _fireable(self, text: str) -> Expression | None:
         own = self._instances(text)
         if own is None:
             return None
-        conditions = dict.fromkeys(enabling_condition(self.transitions[t]) for t in own)
-        return _joined("||", list(conditions), Number(0))
-
-    def _taken(self, text: str) -> frozenset[int] | None:
-        own = self._instances(text)
-        return None if own is None else frozenset(own)
-
-
-def _joined(operator: str, parts: list[Expression], none: Expression) -> Expression:
-    if len(parts) < 2:
-        return parts[0] if parts else none
-    return Operation(operator, tuple(parts))
+        return any_of(enabling_condition(self.transitions[t]) for t in own)

@@ -1,7 +1,7 @@
 """What propositions about a symmetric net name: with colours, and without.
 
 ``p`` is the number of all tokens in p, and t can fire (``fireable(t)``) or is taken
-(``action=="t"``) if it is under some binding.
+(``action=="t"``) if it is under some binding; so is one of several that are called t.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from ltlpipe.logic.propositions.syntax import (
     Expression,
     Number,
     Operation,
+    Taken,
     Variable,
+    any_taken,
 )
 from ltlpipe.systems.pnml.coloured.names import OnDemand
-from ltlpipe.systems.pnml.net import at_least
+from ltlpipe.systems.pnml.net import any_of, at_least
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
@@ -45,8 +47,9 @@ def vocabulary_of(firing: Firing, places: Names, moves: Names) -> Vocabulary:
         OnDemand(meanings.offered_cells, places.number),
         facts=OnDemand(places.known.keys, meanings.tokens),
         fireable=OnDemand(meanings.offered_moves, meanings.fireable),
-        actions=OnDemand(meanings.offered_moves, meanings.move),
-        action_sets=OnDemand(moves.known.keys, meanings.moves),
+        actions=OnDemand(meanings.offered_moves, meanings.moves),
+        variables_called=places.called,
+        actions_called=moves.called,
     )
 
 
@@ -70,30 +73,39 @@ class _Meanings:
 
     def tokens(self, text: str) -> Expression | None:
         """Return the number of all tokens in a place."""
-        place = self._places.known.get(text)
-        if place is None:
+        places = self._places.known.get(text, ())
+        if len(places) != 1:
             return None
-        own = tuple(map(Variable, self._firing.cells.range_of(place)))
+        own = tuple(map(Variable, self._firing.cells.range_of(places[0])))
         return own[0] if len(own) == 1 else Operation("+", own)
 
-    def move(self, text: str) -> int | None:
-        """Return the move that a name means, if its guard holds."""
-        move = self._moves.number(text)
-        return move if move is not None and self._firing.guard_holds(move) else None
+    def moves(self, text: str) -> Collection[int] | None:
+        """Return the moves that a name means."""
+        numbers = self._moves.known.get(text)
+        if numbers is None:
+            return frozenset(self._with_colours(text)) or None
+        ranges = map(self._firing.moves.range_of, numbers)
+        return any_taken([Taken(own) for own in ranges]).actions
 
-    def moves(self, text: str) -> range | None:
-        """Return the moves of a transition."""
-        number = self._moves.known.get(text)
-        return None if number is None else self._firing.moves.range_of(number)
+    def _with_colours(self, text: str) -> list[int]:
+        """Return the moves that a name with colours means, if their guards hold."""
+        numbers = (self._firing.moves.number(*node) for node in self._moves.nodes(text))
+        return [move for move in numbers if self._firing.guard_holds(move)]
 
     def fireable(self, text: str) -> Expression | None:
-        """Return when a transition, or a move, is enabled."""
-        move = self.move(text)
-        if move is not None:
-            return self._condition(move)
-        number = self._moves.known.get(text)
-        if number is None:
-            return None
+        """Return when a transition, or a move, that is called so is enabled."""
+        numbers = self._moves.known.get(text)
+        if numbers is not None:
+            return any_of(map(self._can_fire, numbers))
+        own = self._with_colours(text)
+        return any_of(map(self._condition, own)) if own else None
+
+    def _can_fire(self, number: int) -> Expression:
+        """Return the proposition that a transition is enabled under some binding."""
+        if not self._firing.moves.variables[number]:
+            (move,) = self._firing.moves.range_of(number)
+            if self._firing.guard_holds(move):
+                return self._condition(move)
         return Enabled(number, partial(self._firing.can_fire, number))
 
     def _condition(self, move: int) -> Expression:
