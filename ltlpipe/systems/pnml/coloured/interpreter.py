@@ -152,9 +152,10 @@ class Interpreter:
 
     def _fires(self, text: str, marking: Marking) -> bool:
         return any(
-            colours in (None, binding)
+            any(True for _ in self._bindings(number, marking))
+            if colours is None
+            else self._is_enabled(number, self._binding(number, colours), marking)
             for number, colours in _known(self._moves.found(text))
-            for binding in self._bindings(number, marking)
         )
 
     def _marking(self, row: Sequence[int]) -> Marking:
