@@ -56,19 +56,6 @@ class _UnknownNameError(Exception):
     """A name means nothing in the net."""
 
 
-def _known(nodes: list[Node]) -> list[Node]:
-    """Return nodes, if there are any.
-
-    Raises
-    ------
-    _UnknownNameError
-        There are none.
-    """
-    if not nodes:
-        raise _UnknownNameError
-    return nodes
-
-
 class Interpreter:
     """What happens in a symmetric net, as it was read."""
 
@@ -81,8 +68,9 @@ class Interpreter:
         ]
         sorts = [[net.variables[v].sort for v in t.variables] for t in net.transitions]
         self._sizes = [[net.size(sort) for sort in own] for own in sorts]
-        self._places = _Names(net, net.places, [place.domain for place in net.places])
-        self._moves = _Names(net, net.transitions, sorts)
+        domains = [place.domain for place in net.places]
+        self._places = _Names(net, net.places, domains, shared=False)
+        self._moves = _Names(net, net.transitions, sorts, shared=True)
         self._trees: dict[str, Expression] = {}
 
     def each_step(self, state: Sequence[int]) -> Iterator[Step]:
@@ -130,7 +118,7 @@ class Interpreter:
             if part.operator == "==":
                 for some, other in (part.operands, part.operands[::-1]):
                     if some == Name("action") and isinstance(other, Text):
-                        own = _known(self._moves.found(other.value))
+                        own = self._called(other.value)
                         taken = move and (move in own or (move[0], None) in own)
                         return Number(bool(taken))
             return Operation(part.operator, tuple(map(valued, part.operands)))
@@ -146,16 +134,27 @@ class Interpreter:
         own = self._places.found(text)
         if not own and text == "deadlock":
             return dead
-        return sum(
-            marking[k].total() if c is None else marking[k][c] for k, c in _known(own)
-        )
+        if not own:
+            raise _UnknownNameError
+        return sum(marking[k].total() if c is None else marking[k][c] for k, c in own)
+
+    def _called(self, text: str) -> list[Node]:
+        """Return the transitions with a name; with colours, if their guards hold."""
+        found = []
+        for k, colours in self._moves.found(text):
+            guard = self._net.transitions[k].guard
+            if colours is None or _is_true(guard, self._binding(k, colours)):
+                found.append((k, colours))
+        if not found:
+            raise _UnknownNameError
+        return found
 
     def _fires(self, text: str, marking: Marking) -> bool:
         return any(
             any(True for _ in self._bindings(number, marking))
             if colours is None
             else self._is_enabled(number, self._binding(number, colours), marking)
-            for number, colours in _known(self._moves.found(text))
+            for number, colours in self._called(text)
         )
 
     def _marking(self, row: Sequence[int]) -> Marking:
@@ -234,14 +233,18 @@ class _Names:
     """What names mean: nodes of a net, with colours of some sorts or with any."""
 
     def __init__(
-        self, net: ColouredNet, nodes: Sequence[Any], domains: Sequence[Sequence[int]]
+        self,
+        net: ColouredNet,
+        nodes: Sequence[Any],
+        domains: Sequence[Sequence[int]],
+        *,
+        shared: bool,  # whether a name that several have means any of them
     ) -> None:
         ids, self._domains = [node.id for node in nodes], domains
-        numbers = _numbers(ids, [node.name for node in nodes])
-        self._whole = {text: own[0] for text, own in numbers.items() if len(own) == 1}
-        by_id = {own: k for k, own in enumerate(ids)}
+        self._whole = _numbers(ids, [node.name for node in nodes])
+        self._shared = shared
         self._readings = [
-            (by_id, [_numbers(sort.ids, sort.ids) for sort in net.sorts]),
+            (_numbers(ids, ids), [_numbers(sort.ids, sort.ids) for sort in net.sorts]),
             (self._whole, [_numbers(sort.ids, sort.names) for sort in net.sorts]),
         ]
         self._found: dict[str, list[Node]] = {}
@@ -254,16 +257,20 @@ class _Names:
         return self._found[text]
 
     def _find(self, text: str) -> list[Node]:
+        whole: list[Node] = [(k, None) for k in self._whole.get(text, ())]
+        if self._shared and whole:
+            return whole
         for nodes, sorts in self._readings:
             exact: list[Node] = [
                 (k, colours)
-                for name, k in nodes.items()
+                for name, own in nodes.items()
                 if text.startswith(name)
+                for k in own
                 for colours in self._colours(self._domains[k], sorts, text[len(name) :])
             ]
-            if len(exact) == 1:
+            if len(exact) == 1 or (exact and self._shared):
                 return exact
-        return [(self._whole[text], None)] if text in self._whole else []
+        return whole if len(whole) == 1 else []
 
     def _colours(
         self, domain: Sequence[int], sorts: Sequence[dict[str, list[int]]], text: str

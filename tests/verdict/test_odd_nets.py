@@ -1,0 +1,108 @@
+"""Nets without places or tokens, and searches that do not fit: answered or refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from ltlpipe import UnsupportedError, check
+from ltlpipe.families.nets import kanban
+from ltlpipe.families.symmetric_nets import coloured_dining
+from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, WALKS
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.search.catalogue import OF_SETS
+from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.pnml.coloured.net import (
+    DOT,
+    EMPTY,
+    ENUMERATION,
+    TRUE,
+    Bound,
+    ColouredNet,
+    ColouredPlace,
+    ColouredTransition,
+    Every,
+    Sort,
+    Tokens,
+    Variable,
+)
+from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet, symmetric_net
+from ltlpipe.systems.pnml.net import PetriNet
+from ltlpipe.systems.pnml.structure import Place, Transition
+
+DVE = "process P { state a, b; init a; trans a -> b {}, b -> a {}; }\nsystem async;"
+
+COLOURS = tuple(f"c{k}" for k in range(10))
+TEN = Sort("S", "S", ENUMERATION, COLOURS, COLOURS)
+
+
+def unmarked():
+    """A coloured net whose only place has no token."""
+    taken = ((0, Tokens(1, (Bound(0, 0, 10),))),)
+    return SymmetricNet(
+        ColouredNet(
+            "unmarked",
+            (TEN,),
+            (Variable("v", "v", 0),),
+            (ColouredPlace("p", "p", (0,), EMPTY),),
+            (ColouredTransition("t", "t", TRUE, taken, ()),),
+        )
+    )
+
+
+@pytest.mark.parametrize("reduce", [AUTOMORPHISMS, "none", "auto"])
+@pytest.mark.parametrize(
+    ("net", "dead"),
+    [
+        (PetriNet([], []), True),
+        (PetriNet([], [Transition("t", "t", {}, {})]), False),
+        (PetriNet([Place("p", "p", 0)], [Transition("t", "t", {0: 1}, {})]), True),
+        (unmarked(), True),
+    ],
+    ids=["nothing", "no place", "unmarked", "unmarked colours"],
+)
+def test_nothing_to_search(net, dead, reduce):
+    """The group of no points is a group; a lasso of no numbers is one."""
+    for formula, holds in (("G deadlock", dead), ("G !deadlock", not dead)):
+        verdict = check(net, formula, reduce=reduce)
+
+        assert verdict.verdict == ("holds" if holds else "violated")
+        assert holds or verdict.lasso is not None
+
+
+@pytest.mark.parametrize("emptiness", OF_SETS)
+@pytest.mark.parametrize("reduce", [AMPLE, AUTOMORPHISMS, WALKS])
+@pytest.mark.parametrize(
+    "model",
+    [
+        kanban(2, 1),
+        SymmetricNet(coloured_dining(3)),
+        read_dve_model(DVE, "m.dve"),
+    ],
+    ids=["net", "coloured", "dve"],
+)
+def test_searches_of_sets_beside_reductions_of_states(model, reduce, emptiness):
+    """They are refused by name: a model had ample sets with any search."""
+    with pytest.raises(UnsupportedError, match=emptiness):
+        check(model, "true", reduce=reduce, emptiness=emptiness)
+
+
+def test_a_sort_of_more_colours_than_numbers_have():
+    """Cells are counted, not listed; what is never marked has none."""
+    domain = (0,) * 24
+    places = (
+        ColouredPlace("p", "p", domain, EMPTY),
+        ColouredPlace("q", "q", (1,), EMPTY),
+    )
+    stays = ColouredTransition("t", "t", TRUE, (), ())
+    dot = Sort("dot", "dot", DOT, ("dot",), ("dot",))
+    coloured = ColouredNet("large", (TEN, dot), (), places, (stays,))
+
+    net = complete(symmetric_net(coloured, "large"))
+
+    assert check(net, "G p == 0").verdict == "holds"
+    with pytest.raises(UnsupportedError, match="tuples of colours"):
+        check(net, "G p == 0", reduce="symmetry")
+    marking = Tokens(1, (Every(10),) * 24)
+    full = coloured._replace(places=(places[0]._replace(marking=marking), places[1]))
+    with pytest.raises(UnsupportedError, match="unfolds into more than"):
+        complete(symmetric_net(full, "large"))
