@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice, product
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -48,6 +49,12 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 3_000
 """States of rounds."""
+
+_MOST_STATES, _MOST_CELLS = 100, 100_000
+"""States of an automaton, and pairs of a state and a letter."""
+
+_MOST_CHOICES = 5_000
+"""Ways in which some rounds can go on by one letter."""
 
 _PER_CHOICE = 2.0  # microseconds for the next states of some rounds
 
@@ -89,6 +96,8 @@ def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None
     None if it would have more than so many states of rounds.
     """
     table = without_fin(table)
+    if table.n_states > _MOST_STATES or len(table.first_edge) > _MOST_CELLS:
+        return None
     n, cells = table.n_letters, cells_of(table)
     alike: dict[str, list[int]] = {}
     for letter in range(n):
@@ -101,6 +110,9 @@ def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None
     ticks = Ticks("translating", _PER_CHOICE)
     for src, some in enumerate(rounds):  # grows while it is read
         for column in range(len(letters)):
+            choices = prod(len(buchi.moves[state][column]) for state in some.states)
+            if choices > _MOST_CHOICES or len(rounds) > most:
+                return None
             for following, marked in _next(buchi, some, column):
                 dst = number.setdefault(following, len(rounds))
                 if dst == len(rounds):
@@ -108,8 +120,6 @@ def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None
                 edges.append((src, dst, marked, column))
                 if ticks.over():
                     yield ticks.progress
-        if len(rounds) > most:
-            return None
     steps = [Step(*edge[:3]) for edge in edges]
     inside = decompose(steps, range(len(steps)), range(len(rounds))).inside
     kept = {

@@ -18,7 +18,7 @@ from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
 from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import MAX_STATES
+from ltlpipe.runtime.jobs import MAX_STATES, Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
@@ -322,6 +322,10 @@ def _in_product(
         product = product.with_table(known.table)
     packed = yield from product.packed()
     while packed is not None:
+        needed = product.needed_bytes(packed)
+        grant = yield Progress(_EXTRACTING, memory_bytes=needed)
+        if needed > grant.memory_bytes:
+            break
         problem = product.problem(packed)
         found = yield from _within(problem, packed, best, most_states, known)
         if found is not None:
