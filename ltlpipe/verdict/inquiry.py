@@ -82,7 +82,7 @@ SOME_STATES = 50_000
 """What the steps of a run can come to: they are stored in a tenth of a second."""
 
 TINY = 1_000
-"""States in which a shortest run of the system is looked for, asked or not."""
+"""States of a product in which it is found out, unasked, whether a run is shortest."""
 
 OTHERS_WORK = 1e7
 """Units of work in which each other strategy may find a shorter run: ten seconds."""
@@ -293,8 +293,10 @@ class Inquiry:
                 or FACTORING in trace.plan.reductions,
             )
         self._found = found
-        if found.shortest_of == PRODUCT:
-            found = yield from tightened_in_python(self._answered, found, TINY)
+        if found.shortest_of == PRODUCT and not self._options.shortest:
+            known = yield from tightened_in_python(self._answered, found, TINY)
+            if known.run is found.run:  # another is shown to those who ask for it
+                found = known
         yield from self._noted(found)
         if self._options.shortest:
             yield from self._made_shortest(found)

@@ -193,8 +193,9 @@ class Lasso(ByValue, Displayed):
     def to_dict(self) -> dict[str, Any]:
         """Return prefix and cycle as plain lists; of a model the actions, too."""
         known: dict[str, Any] = {"prefix": self.prefix, "cycle": self.cycle}
-        known |= {"shortest": self.shortest, "bad_prefix": self.bad_prefix}
-        known["shortest_of"] = self.shortest_of
+        of_product = self.shortest_of if self.shortest_of == "product" else False
+        known |= {"shortest": self.shortest or of_product}
+        known["bad_prefix"] = self.bad_prefix
         if len(self.actions) <= MOST_STEPS:
             known["steps"] = [step.to_dict() for step in self.steps]
         if not self.has_valuations:

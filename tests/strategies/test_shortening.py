@@ -221,3 +221,19 @@ def test_limits_in_the_middle_of_shortening(reason, monkeypatch):
     assert verdict.verdict == "violated"
     assert verdict.reason == (reason if reason == "interrupted" else None)
     assert length_of(verdict) == 3
+
+
+ANY_ORDER = [(0, "a", 0), (0, "b", 0)]
+
+
+def test_what_is_said_without_asking(monkeypatch):
+    """The shortest lasso of the product is shown, and not called a shortest run."""
+    network = Network([LTS.from_transitions(ANY_ORDER)])
+    text = "!F(a & F(b & F(a & F b)))"
+    plain = check(network, text)
+    asked = check(network, text, shortest=True)
+    assert (length_of(plain), plain.lasso.to_dict()["shortest"]) == (5, "product")
+    assert (length_of(asked), asked.lasso.to_dict()["shortest"]) == (2, True)
+    monkeypatch.setattr(inquiry, "TINY", 1)
+    near = check(network, "G F a")
+    assert (length_of(near), near.lasso.to_dict()["shortest"]) == (1, True)
