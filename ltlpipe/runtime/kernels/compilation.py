@@ -214,12 +214,14 @@ def compile_pointer(
 
 def _is_stored(stored: Any, kinds: Any, target: Any) -> bool:
     """Whether Numba finds the machine code for some types on disk."""
+    from ltlpipe.runtime.kernels.jit import DAMAGED
+
     try:
         stored.follow()
         key = stored._index_key(kinds, target.codegen())
         name = stored._cache_file._load_index().get(key)
         return name is not None and Path(stored._cache_file._data_path(name)).exists()
-    except (AttributeError, OSError, EOFError):  # no cache, or a damaged one
+    except (AttributeError, *DAMAGED):  # no cache, or a damaged one
         return False
 
 

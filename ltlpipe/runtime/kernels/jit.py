@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.kernels.cache import cache_folder, remove_unused
@@ -31,6 +32,10 @@ _PACKAGE = Path(__file__).parents[2]
 _caching: Any = caching
 _sigutils: Any = sigutils
 _event: Any = event
+
+
+DAMAGED = (OSError, EOFError, ValueError, UnpicklingError)
+"""What Numba raises where files of machine code are damaged, or cannot be."""
 
 
 class _Listener(event.Listener):
@@ -105,6 +110,11 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
         closure = kernel_key(self._py_func)
         return f"{closure} {type(sig).__name__} {sig} {type_key(sig)} {settings}"
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with suppress(*DAMAGED):  # as if it were not there
+            return super().load_overload(sig, target_context)
+        return None
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code, where that is possible.
 
@@ -113,7 +123,7 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
         """
         with (
             turn(f"{self._cache_path} {self._impl.filename_base}") as is_alone,
-            suppress(OSError),
+            suppress(*DAMAGED),
         ):
             if is_alone:
                 super().save_overload(sig, data)
