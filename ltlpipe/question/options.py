@@ -122,8 +122,8 @@ class Options:
         None,
         "Wall-clock time limit of each question.",
         "SECONDS",
-        "Compiling kernels does not count; reading the system may take as long again.  "
-        "None means no limit.",
+        "Compiling and loading kernels does not count; reading the system may take as "
+        "long again.  None means no limit.",
         least=0,
         unlimited=True,
         commands=EVERYWHERE,
