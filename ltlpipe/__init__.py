@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
     from ltlpipe.verdict.steps import LassoStep, Move
-    from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
+    from ltlpipe.verdict.verdict import FiniteRun, Lasso, Vacuity, Verdict
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
@@ -78,6 +78,7 @@ _PLACES = {
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.lts",
+    "FiniteRun": "ltlpipe.verdict.verdict",
     "Lasso": "ltlpipe.verdict.verdict",
     "LassoStep": "ltlpipe.verdict.steps",
     "Model": "ltlpipe.systems.models",
@@ -124,6 +125,7 @@ __all__ = [
     "Certificate",
     "Chart",
     "EmptinessResult",
+    "FiniteRun",
     "Formula",
     "FormulaError",
     "InputError",

@@ -47,6 +47,7 @@ OPERATIONS = {
     "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
     "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
     "judge word": "ltlpipe.automata.words:is_violation",
+    "judge prefix": "ltlpipe.automata.bad_prefixes:is_bad_prefix",
     "bad prefix": "ltlpipe.automata.bad_prefixes:bad_prefix",
     "monitor text": "ltlpipe.automata.bad_prefixes:monitor_text",
     "normalise hoa": "ltlpipe.automata.hoa:normalised",

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import parse_again
 from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
-from ltlpipe.automata.words import labels_of
+from ltlpipe.automata.translation import by_spot
+from ltlpipe.automata.words import accepts, labels_of
+from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
 
 
@@ -159,3 +160,83 @@ def _at_most_one(formula: Any) -> Any:
         for second in names[k + 1 :]
     ]
     return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
+
+
+def every_continuation_violates(
+    asked: Formula | Any,
+    letters: Sequence[Iterable[str]],
+    word: np.ndarray,
+    *,
+    never: Collection[str],
+    one_at_a_time: bool,
+) -> Job[bool]:
+    """Decide whether a finite word is a bad prefix of any property.
+
+    Parameters
+    ----------
+    asked : Formula or spot.twa_graph
+        The automaton is one of the words that violate the property.
+    letters, word
+        As in `first_bad_prefix`.
+    never : collection of str
+        Propositions that hold in no continuation.
+    one_at_a_time : bool
+        As in `first_bad_prefix`.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up.
+    """
+    answer: bool = yield from workers.call(
+        "judge prefix",
+        phase="replaying",
+        asked=subject(asked),
+        letters=[sorted(names) for names in letters],
+        word=word,
+        never=sorted(never),
+        one_at_a_time=one_at_a_time,
+    )
+    return answer
+
+
+def is_bad_prefix(
+    asked: dict[str, str],
+    letters: list[list[str]],
+    word: np.ndarray,
+    never: list[str],
+    one_at_a_time: bool,
+) -> bool:
+    """Do the work of `every_continuation_violates`.
+
+    No continuation may be a word of the formula, translated without simplification, or
+    of the complement of the automaton.
+    """
+    import spot
+
+    given: Any = received(asked)
+    if isinstance(given, Formula):
+        wanted = by_spot(lambda: spot.translate(given.spot, "any", "low"))
+    else:
+        wanted = by_spot(lambda: spot.complement(given))
+    after = _letters_after(wanted, never, one_at_a_time=one_at_a_time)
+    return not by_spot(
+        lambda: accepts(wanted, letters, word.tolist(), len(word), after)
+    )
+
+
+def _letters_after(
+    automaton: Any, never: Collection[str], *, one_at_a_time: bool
+) -> list[Any]:
+    """Return what may hold in a step of a continuation, as BDDs."""
+    import buddy
+
+    names = [p.ap_name() for p in automaton.ap()]
+    free = [name for name in names if name not in never]
+    if one_at_a_time:
+        return labels_of(automaton, [[], *([name] for name in free)])
+    label = buddy.bddtrue
+    for name in names:
+        if name in never:
+            label &= buddy.bdd_nithvar(automaton.register_ap(name))
+    return [label]

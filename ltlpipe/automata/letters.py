@@ -89,6 +89,26 @@ class PropertyAutomaton(Displayed):
         """The largest number of transitions on one letter from one state."""
         return int(np.diff(self.first_edge).max(initial=1))
 
+    def universal_states(self) -> np.ndarray:
+        """Return bool[n_states]: the states that certainly accept every word.
+
+        On each letter such a state has a transition with all marks to another one.
+        There are none with a `condition`, or if letters tell marks of the system.
+        """
+        found = np.ones(self.n_states, dtype=np.bool_)
+        if self.condition is not None or self.system_marks:
+            return ~found
+        cells = np.repeat(np.arange(len(self.first_edge) - 1), np.diff(self.first_edge))
+        complete = self.edge_marks == (1 << self.n_marks) - 1
+        while True:
+            kept = complete & found[self.edge_dst]
+            covered = np.zeros(len(self.first_edge) - 1, dtype=np.bool_)
+            covered[cells[kept]] = True
+            following = found & covered.reshape(self.n_states, -1).all(axis=1)
+            if (following == found).all():
+                return found
+            found = following
+
 
 def encode(table: PropertyAutomaton) -> dict[str, Any]:
     """Return a table as a dict that `ltlpipe.runtime.wire` can send."""

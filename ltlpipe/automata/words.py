@@ -91,7 +91,7 @@ def is_violation(
         if all(len(names) <= 1 for names in letters):
             violation, letters = _numbered(violation, letters)
         automaton = spot.translate(violation, "any", "low")
-    return _accepts(automaton, letters, word.tolist(), start)
+    return accepts(automaton, letters, word.tolist(), start)
 
 
 def _numbered(formula: Any, letters: list[list[str]]) -> tuple[Any, list[list[str]]]:
@@ -118,19 +118,28 @@ def _numbered(formula: Any, letters: list[list[str]]) -> tuple[Any, list[list[st
     return spot.relabel_apply(formula, meaning), told
 
 
-def _accepts(
-    automaton: Any, letters: list[list[str]], steps: Sequence[int], start: int
+def accepts(
+    automaton: Any,
+    letters: list[list[str]],
+    steps: Sequence[int],
+    start: int,
+    after: Sequence[Any] = (),
 ) -> bool:
-    """Whether Spot accepts a word that goes on at `start`."""
+    """Whether Spot accepts a word that goes on at `start`.
+
+    If that is behind the last letter, any word of the BDDs `after` may follow.
+    """
     import spot
 
-    labels = labels_of(automaton, letters)
+    labels, end = labels_of(automaton, letters), len(steps)
     graph = spot.make_twa_graph(automaton.get_dict())
     graph.copy_ap_of(automaton)
-    graph.new_states(len(steps))
+    graph.new_states(max(end, start + 1))
     graph.set_init_state(0)
     for k, letter in enumerate(steps):
-        graph.new_edge(k, k + 1 if k + 1 < len(steps) else start, labels[letter])
+        graph.new_edge(k, k + 1 if k + 1 < end else start, labels[letter])
+    for label in after:
+        graph.new_edge(end, end, label)
     # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
     # automaton is the second one, since no place is left to move 32 marks to.
     return not spot.product(graph, automaton).is_empty()

@@ -29,7 +29,7 @@ SCHEMA = 5
 Version 2 has further columns of results and, since published verdicts, of tasks.
 Version 3 has constraints, a checksum for each row of both, and the files of tasks.
 Version 4 has the coverage and the samples of searches over bits.
-Version 5 has the seconds of loading.
+Version 5 has the seconds of loading, and finite runs.
 """
 
 SEALED_SINCE = 3

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.sqlite_file import SEALED_SINCE, columns_in, version_of
-from ltlpipe.batch.table import CATEGORY, DTYPES, REASONS, TIME, VERDICTS
+from ltlpipe.batch.table import CATEGORY, DTYPES, TIME, VOCABULARIES
 from ltlpipe.verdict.verdict import LASSO_LIMIT, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ _NEEDED = {
 }
 _DTYPES = {"results": _OF_RESULT, "tasks": _OF_TASK}
 _SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL", "boolean": "INTEGER"}
-_VOCABULARIES = {"verdict": VERDICTS, "expected": VERDICTS, "reason": REASONS}
 _SHOWN = 3  # rows in a message
 _WIDTH = 60  # characters of a value in a message
 
@@ -96,8 +95,9 @@ def definition(table: str, ends: str) -> str:
 _RESULTS = """
     PRIMARY KEY (key),
     UNIQUE (revision),
-    CHECK ((lasso_prefix IS NULL) = (lasso_cycle IS NULL)),
-    CHECK (lasso_cycle IS NULL OR verdict = 'violated' AND reason IS NULL),
+    CHECK ((lasso_prefix IS NULL) = (coalesce(lasso_cycle, finite_run) IS NULL)),
+    CHECK (lasso_cycle IS NULL OR finite_run IS NULL),
+    CHECK (lasso_prefix IS NULL OR verdict = 'violated' AND reason IS NULL),
     CHECK (verdict = 'unknown' OR reason IS NULL
         OR verdict = 'violated' AND reason = 'lasso-limit')
 """
@@ -108,8 +108,8 @@ def _column(table: str, name: str) -> str:
     dtype = _DTYPES[table][name]
     sql = f"{name} {_SQL_TYPES.get(dtype, 'TEXT')}"
     kind = {"Int64": "integer", "boolean": "integer", "Float64": "real"}.get(dtype)
-    if name in _VOCABULARIES:
-        words = ", ".join(f"'{word}'" for word in _VOCABULARIES[name])
+    if name in VOCABULARIES:
+        words = ", ".join(f"'{word}'" for word in VOCABULARIES[name])
         allowed = f"{name} IN ({words})"
     elif kind is None:
         allowed = f"typeof({name}) = 'text'"
@@ -209,8 +209,8 @@ def objection(table: str, said: Mapping[str, Any]) -> str | None:
 
 def _expected(column: str, dtype: str, value: Any) -> str | None:
     """Describe the expected value; None if it is that."""
-    if column in _VOCABULARIES:
-        words = _VOCABULARIES[column]
+    if column in VOCABULARIES:
+        words = VOCABULARIES[column]
         return None if value in words else f"one of {', '.join(words)}"
     if dtype == "boolean":
         return None if value in (0, 1) and isinstance(value, int) else "0 or 1"
@@ -228,11 +228,14 @@ def _expected(column: str, dtype: str, value: Any) -> str | None:
 
 
 def _mismatch(said: Mapping[str, Any]) -> str | None:
-    """Return the inconsistency of a result's verdict, reason and lasso, if any."""
+    """Return the inconsistency of a result's verdict, reason and run, if any."""
     verdict, reason, cycle = (said[c] for c in ("verdict", "reason", "lasso_cycle"))
-    if (cycle is None) != (said["lasso_prefix"] is None):
+    steps, kind = said["lasso_prefix"], said["finite_run"]
+    if kind is not None and cycle is not None:
+        return "a finite run with a cycle"
+    if (cycle is None and kind is None) != (steps is None):
         return "half of a lasso is missing"
-    if cycle is not None and (verdict != VIOLATED or reason is not None):
+    if steps is not None and (verdict != VIOLATED or reason is not None):
         return f"{verdict!r} with a lasso"
     if reason is None or verdict == UNKNOWN:
         return None

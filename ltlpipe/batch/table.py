@@ -20,7 +20,13 @@ from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
-from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED
+from ltlpipe.verdict.verdict import (
+    FINITE_KINDS,
+    HOLDS,
+    LASSO_LIMIT,
+    UNKNOWN,
+    VIOLATED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,7 +50,13 @@ REASONS = (
 Stores have them as a constraint: another word needs another `SCHEMA`.
 """
 
-_VOCABULARIES = {"verdict": VERDICTS, "expected": VERDICTS, "reason": REASONS}
+VOCABULARIES = {
+    "verdict": VERDICTS,
+    "expected": VERDICTS,
+    "reason": REASONS,
+    "finite_run": FINITE_KINDS,
+}
+"""The words that columns may have, in all tables."""
 
 DTYPES = {
     "system": CATEGORY,
@@ -82,6 +94,7 @@ DTYPES = {
     "expected": CATEGORY,
     "coverage": "Float64",
     "sample": "string",
+    "finite_run": CATEGORY,
 }
 """The columns, in order, and their types; missing values are NA.
 
@@ -89,7 +102,8 @@ What `solve` and `compare` return has these types, and what `ltlpipe.results` re
 of stores and files.  Columns that repeat few values are categories.  `expected` is the
 published verdict of a task, where its file tells one; `configuration` are its options
 but for limits, as `--grid` has them, or "default"; `sample` is for
-`ltlpipe.joint_coverage`.
+`ltlpipe.joint_coverage`.  `finite_run` is the kind of a violation that is a finite run:
+then `lasso_prefix` has its steps, and `lasso_cycle` is missing.
 """
 
 COMPARISON_DTYPES = DTYPES | {
@@ -150,7 +164,8 @@ def option_columns(options: Mapping[str, Any]) -> Row:
 
 def row_of(verdict: Verdict) -> Row:
     """Return the columns of a row that come from a verdict."""
-    lasso = verdict.lasso
+    lasso, finite = verdict.lasso, verdict.finite_run
+    run = lasso or finite
     row = {
         column: getattr(source, column)
         for source, columns in (
@@ -164,9 +179,10 @@ def row_of(verdict: Verdict) -> Row:
         row["sample"] = None  # what was not seen does not matter
     return row | {
         "reductions": ",".join(verdict.plan.reductions) or "none",
-        "lasso_prefix": None if lasso is None else json_list(lasso.prefix_actions),
+        "lasso_prefix": None if run is None else json_list(run.prefix_actions),
         "lasso_cycle": None if lasso is None else json_list(lasso.cycle_actions),
         "warnings": json_list(verdict.warnings),
+        "finite_run": None if finite is None else finite.kind,
     }
 
 
@@ -224,7 +240,10 @@ def actions_in(cell: str) -> list[str]:
 
 def json_of(row: Row) -> dict[str, Any]:
     """Return what ``--json`` prints for a row."""
-    lasso = None
+    lasso, sometimes = None, {}
+    if row.get("finite_run") is not None:
+        steps = [{"action": action} for action in json.loads(row["lasso_prefix"])]
+        sometimes["finite_run"] = {"kind": row["finite_run"], "steps": steps}
     if row.get("lasso_cycle") is not None:
         lasso = {
             "prefix": json.loads(row["lasso_prefix"]),
@@ -244,6 +263,7 @@ def json_of(row: Row) -> dict[str, Any]:
         | {"lasso": lasso, "warnings": json.loads(row.get("warnings") or "[]")}
         | {key: row.get(key) for key in ("vacuous", "vacuous_part")}
         | {key: row.get(key) for key in ("formula_id", "expected")}
+        | sometimes
     )
 
 
@@ -281,7 +301,7 @@ def typed(values: Any, column: str, dtype: Any) -> Any:
         return pd.array(values, dtype=dtype)
     texts = pd.array(values, dtype="string")
     found = sorted(texts.dropna().unique())
-    words = _VOCABULARIES.get(column)
+    words = VOCABULARIES.get(column)
     if words is not None and (others := [v for v in found if v not in words]):
         raise ValueError(f"{others[0]!r}, expected one of {', '.join(words)}")
     names = VERDICTS if words is VERDICTS else found

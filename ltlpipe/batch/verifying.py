@@ -186,10 +186,10 @@ class Verification:
         """Return what is found of a result, and why."""
         if (why := _stranger(pair)) is not None:
             return DAMAGED, why
-        verdict, cycle = pair.result["verdict"], pair.result["lasso_cycle"]
+        verdict, steps = pair.result["verdict"], pair.result["lasso_prefix"]
         if verdict != VIOLATED:
             return ON_TRUST, None
-        if cycle is None:
+        if steps is None:
             return UNCHECKED, "it has no lasso"
         limits = Limits(self._timeout, default_memory_mib(), None, None)
         try:
@@ -239,7 +239,7 @@ def _told(result: Mapping[str, Any]) -> RecordedLasso:
         )
     except LtlpipeError as error:
         raise ReplayError(str(error)) from None
-    return RecordedLasso(prefix, cycle)
+    return RecordedLasso(prefix, cycle, kind=result["finite_run"])
 
 
 class _Inputs:

@@ -99,7 +99,8 @@ class _Checker:
         options = given.get("options", {})
         if not isinstance(options, dict):
             raise refusal("'options' is not a JSON object")
-        record = record_of(given, self._file, line) if given.get("lasso") else None
+        has_run = given.get("lasso") or given.get("finite_run")
+        record = record_of(given, self._file, line) if has_run else None
         if verdict != VIOLATED:
             if record is not None:
                 return REFUTED, f"{verdict!r} with a lasso"
@@ -130,8 +131,8 @@ class _Checker:
         k = record.first
         actions = tuple(map(str, names))
         before = tuple(v for v in valuations if v is not None)
-        told = RecordedLasso(actions[:k], actions[k:], before or None)
-        if not told.cycle:
+        told = RecordedLasso(actions[:k], actions[k:], before or None, record.kind)
+        if not told.cycle and told.kind is None:
             raise ReplayError("the lasso has no cycle")
         automata = {
             name: run_within(automaton_job(options[name]), self._limits)

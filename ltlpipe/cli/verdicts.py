@@ -53,6 +53,12 @@ class Form(NamedTuple):
         return self
 
 
+FINITE = {
+    "bad-prefix": "a finite run: every continuation violates the property",
+    "maximal": "a finite run that has no continuation",
+}
+"""What is said of finite runs, by their kinds."""
+
 LIKELY = 0.5
 """Probability above which the number of omissions is printed, not just the
 possibility."""
@@ -90,6 +96,9 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
         print("  no lasso: a limit was hit while it was extracted", flush=True)
     elif verdict.lasso is not None:
         _print_lasso(verdict, verdict.lasso, form)
+    elif verdict.finite_run is not None:
+        print(f"  {FINITE[verdict.finite_run.kind]}", flush=True)
+        _print_lasso(verdict, verdict.finite_run, form)
     if verdict.certificate is not None:
         _print_certificate(verdict.certificate)
     if verdict.vacuity is not None:
@@ -146,8 +155,9 @@ def _print_run(lasso: Lasso, form: Form) -> None:
         if not form.steps:  # which show changes, too
             _print_changes(lasso)
     else:
-        print(f"  prefix: {_listed(lasso.prefix)}")
-        print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
+        print(f"  prefix: {_listed(lasso.prefix)}", flush=True)
+        if lasso.cycle:
+            print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
 
 
 def _print_chart(lasso: Lasso) -> None:
@@ -223,7 +233,7 @@ def _print_initial_state(lasso: Lasso) -> None:
 
     Of many variables those that are 0 are left out, as most places of a large net are.
     """
-    first = (lasso.prefix or lasso.cycle)[0]
+    first = lasso.valuation(0)
     is_long = len(first) > _SHOWN_STEPS
     told = {name: value for name, value in first.items() if value or not is_long}
     values = [f"{name}={value}" for name, value in told.items()]
@@ -236,7 +246,8 @@ def _print_changes(lasso: Lasso) -> None:
     """Print a run of a model: the processes that move, and the changes."""
     steps = list(zip(lasso.action_names, lasso.changes(), strict=True))
     k = len(lasso.prefix)
-    for title, part in (("prefix", steps[:k]), ("cycle", steps[k:])):
+    parts = [("prefix", steps[:k]), ("cycle", steps[k:])]
+    for title, part in parts if lasso.cycle else parts[:1]:
         print(f"  {title}:" + ("" if part else " (empty)"))
         width = max((len(name) for name, _ in part[:_SHOWN_STEPS]), default=0)
         for name, changes in part[:_SHOWN_STEPS]:
@@ -260,12 +271,13 @@ def _print_bad_prefix(lasso: Lasso) -> None:
 
 def _print_moves(verdict: Verdict) -> None:
     """Print the moves, true propositions and obligations of each step."""
-    lasso = verdict.lasso
+    lasso = verdict.lasso or verdict.finite_run
     assert lasso is not None
     left = verdict.residuals()
-    width = max(len(step.action) for step in lasso.steps[:_SHOWN_STEPS])
+    shown = lasso.steps[:_SHOWN_STEPS]
+    width = max((len(step.action) for step in shown), default=0)
     first = len(lasso.prefix)
-    for number, step in enumerate(lasso.steps[:_SHOWN_STEPS]):
+    for number, step in enumerate(shown):
         if number in (0, first):
             print(f"  {'cycle' if number == first else 'prefix'}, step by step:")
         mark = "*" if step.holds else " "

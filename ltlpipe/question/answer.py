@@ -226,6 +226,7 @@ class Trace:
     plan: Plan  # as far as it is known
     stats: Statistics = field(default_factory=Statistics)  # those of its search
     has_found: bool = False  # a violation is known, maybe without its run
+    is_certain: bool = True  # whether what its search finds is a violation
 
     def note(self, **figures: Any) -> None:
         """Add figures to the statistics."""

@@ -106,6 +106,8 @@ class GraphQuestion(Question):
         include its marks, and the automaton checks it.
     """
 
+    takes_ends = False  # a graph is finite, and in memory
+
     def __init__(self, system: SpotGraph, asked: Property, options: Options) -> None:
         refuse_other_options(system, options)
         self.delegated = _delegated(system, asked, options)

@@ -141,7 +141,7 @@ class ModelQuestion(Question):
             return self
         with silenced():
             unfolded = ModelQuestion(system, self.property, self.options)
-        unfolded._facts = self._facts
+        unfolded._facts, unfolded.takes_ends = self._facts, self.takes_ends
         return unfolded
 
     def unfolded_run(self, run: Run, *, at_any_price: bool) -> Job[Run | None]:

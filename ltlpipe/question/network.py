@@ -163,6 +163,15 @@ class NetworkQuestion(Question):
         """Whether a state without successors repeats itself for ever."""
         return self.options.stutters
 
+    def ends(self, table: PropertyAutomaton) -> np.ndarray:
+        """Return where a search stops; see `Question.ends`.
+
+        Nowhere if some named actions have lost their letters: in the network before
+        trimming they may happen, or the replay does not know that they cannot.
+        """
+        found = super().ends(table)
+        return found if table.n_letters > len(self.actions) else found[:0]
+
     @property
     def accepts_apart(self) -> bool:
         """Whether several components accept, each for itself."""

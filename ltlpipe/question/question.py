@@ -10,6 +10,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+import numpy as np
+
 from ltlpipe.automata.conditions import Shape, has_shape
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.options import AMPLE
@@ -20,8 +22,6 @@ from ltlpipe.search.catalogue import OF_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
-
-    import numpy as np
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.views import GraphView, ModelView, NetworkView
 
 UNFAIR = "fairness depends on which actions are enabled"
+
+_WEAK_SEARCHES = ("dfs-weak", "reach-terminal")
 
 Fact = TypeVar("Fact")
 
@@ -115,10 +117,13 @@ class Question(ABC):
         What has to hold of the system's marks; None is each infinitely often.
     explored : Moves or None
         The states of the system that a search in plain Python has met, and their steps.
+    takes_ends : bool
+        Whether searches stop where every word is accepted; see `ends`.
     """
 
     system_condition: Condition | None = None
     explored: Any = None
+    takes_ends: bool = True
 
     def __init__(
         self,
@@ -281,6 +286,30 @@ class Question(ABC):
             self.fairness,
             self.system_condition,
         )
+
+    def ends(self, table: PropertyAutomaton) -> np.ndarray:
+        """Return bool[n_states]: where a search for violations stops; or no entries.
+
+        In these states of the property every word is accepted, and no mark of the
+        system counts: a run violates the property iff some continuation counts.  Each
+        finite run has one if states without successors repeat themselves.  Else one
+        has to be found: that is tried where nothing else is a violation, and no search
+        is named that would go on.
+        """
+        counts = self.stutters or (
+            table.terminal
+            and self.options.lasso
+            and self.given.emptiness in (None, *_WEAK_SEARCHES)
+        )
+        has_marks = self.system_marks > 0 or self.fairness is not None
+        if (
+            self.takes_ends
+            and counts
+            and not has_marks
+            and not self.property.is_trivial
+        ):
+            return table.universal_states()
+        return np.zeros(0, dtype=np.bool_)
 
     def violated(self) -> Job[Any]:
         """Return the formula that shall hold, or the automaton of its violations."""

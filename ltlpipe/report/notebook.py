@@ -29,6 +29,7 @@ from ltlpipe.verdict.verdict import (
     HOLDS,
     UNKNOWN,
     VIOLATED,
+    FiniteRun,
     Lasso,
     Vacuity,
     Verdict,
@@ -73,7 +74,8 @@ def _verdict_html(subject: Verdict) -> str:
     why = "" if subject.reason is None else f" ({html.escape(subject.reason)})"
     formula = "" if subject.formula is None else f" {_code(subject.formula)}"
     about = f"<p>{word}{why}:{formula} on {_code(subject.system or 'a system')}</p>"
-    lasso = "" if subject.lasso is None else html_of(subject.lasso)
+    run = subject.lasso or subject.finite_run
+    lasso = "" if run is None else html_of(run)
     vacuity = "" if subject.vacuity is None else _vacuity_html(subject.vacuity)
     return f"<div>{about}\n{_facts(subject)}\n{vacuity}{lasso}</div>"
 
@@ -133,6 +135,8 @@ def _lasso_html(subject: Lasso) -> str:
         part = "cycle" if step >= first else "prefix"
         rows.append([str(step + 1), part, _name(names[step]), _moves(subject, step)])
     about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
+    if isinstance(subject, FiniteRun):
+        about = f"<p>Finite run ({subject.kind}): {_count(first, 'step')}</p>"
     table = html_table(["step", "part", "action", changes], rows)
     listed = f"<details><summary>The steps as a table</summary>\n{table}</details>"
     return f"<div>{about}\n{framed(Chart(subject).svg)}\n{listed}</div>"

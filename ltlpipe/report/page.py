@@ -155,11 +155,11 @@ def _lassos(
     plain = frame.reindex(columns=list(names)).astype(object)
     plain = plain.where(plain.notna(), None)
     for prefix, cycle, task, ltlpipe, spot in plain.itertuples(index=False):
-        if cycle is None:
+        if prefix is None and cycle is None:
             yield None
             continue
         of_task = None if task is None else loader.files(task, (ltlpipe, spot))
-        yield prefix or "[]", cycle, of_task
+        yield prefix or "[]", cycle or "[]", of_task
 
 
 def _stories(
@@ -181,7 +181,7 @@ def _stories(
             found.append(None)
             continue
         before = actions_in(prefix or "[]")
-        actions = [*before, *actions_in(cycle)]
+        actions = [*before, *actions_in(cycle or "[]")]
         unclear = drawn.systems[system].unclear
         lost = steps.of(formula, actions, len(before), unclear)
         names = named(formula) - unclear

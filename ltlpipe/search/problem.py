@@ -161,6 +161,7 @@ def make_problem(
             hashes=np.zeros(p, dtype=np.uint64),
             fair_enabled=_none() if fairness is None else fairness.enabled,
             fair_taken=_none() if fairness is None else fairness.taken,
+            ends=np.zeros(0, dtype=np.bool_),
         ),
         initial=initial,
         n_marks=n_marks,

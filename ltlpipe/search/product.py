@@ -60,6 +60,7 @@ class Product(NamedTuple):
     hashes: np.ndarray  # uint64[p]
     fair_enabled: np.ndarray  # uint32[n_actions], marks that change if it is enabled
     fair_taken: np.ndarray  # uint32[n_actions], marks that come if it is taken
+    ends: np.ndarray  # bool[n_states] of the property, or empty; see `system_steps`
 
 
 @inlined
@@ -83,18 +84,25 @@ def successors(expand, product, row):
 
 @inlined
 def system_steps(expand, product, row):
-    """Write the steps of the system to ``product.system_rows[:n]``; return n."""
-    n_steps = expand(
-        product.ints,
-        product.words,
-        row,
-        Select.ALL,
-        product.system_rows,
-        product.letters,
-        product.actions,
-        product.system_marks,
-    )
-    if n_steps == 0 and product.settings[Setting.STUTTER] != 0:
+    """Write the steps of the system to ``product.system_rows[:n]``; return n.
+
+    Where the property is in one of its `ends` the system's state repeats itself, as a
+    deadlock does: whatever follows is accepted.
+    """
+    ends = product.ends.shape[0] > 0 and product.ends[property_state(product, row)]
+    n_steps = 0
+    if not ends:
+        n_steps = expand(
+            product.ints,
+            product.words,
+            row,
+            Select.ALL,
+            product.system_rows,
+            product.letters,
+            product.actions,
+            product.system_marks,
+        )
+    if n_steps == 0 and (ends or product.settings[Setting.STUTTER] != 0):
         n_steps = stutter(expand, product, row)
     if product.fair_taken.shape[0] > 0:
         add_fair_marks(product, n_steps)

@@ -36,7 +36,7 @@ class Reg(IntEnum):
     CLOSING = 9  # FOUND: the state on the path at which the cycle closes; a deadlock
     RED_BASE = 10  # stack entries below the red search, 0 if none runs
     ACCEPTING = 11  # accepting states on the blue stack
-    STOPS = 12  # reach-terminal: the first accepting state is enough; or deadlock
+    STOPS = 12  # exploring: whether a deadlock ends it
     POST_BASE = 13  # tauriainen03: stack entries below the seed's transitions
     RED_MARKS = 14  # tauriainen03: the marks that the red search carries
     RED_VISITS = 15  # tauriainen03, bitstate: visits of red searches

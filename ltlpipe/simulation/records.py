@@ -12,7 +12,7 @@ from ltlpipe.runtime.files import name_of, read
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.verdict.lasso import STUTTER_NAME
 from ltlpipe.verdict.steps import Move
-from ltlpipe.verdict.verdict import Lasso, Verdict
+from ltlpipe.verdict.verdict import FiniteRun, Lasso, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +44,7 @@ class Record(NamedTuple):
     formula: str | None
     file: str
     repeats: bool = False  # a state without successors repeats itself
+    kind: Any = None  # of a finite run
 
     @property
     def stutters(self) -> bool:
@@ -80,17 +81,22 @@ def given_lasso(
     """
     formula = None
     if isinstance(given, Verdict):
-        if given.lasso is None:
+        run = given.lasso or given.finite_run
+        if run is None:
             raise UnsupportedError(f"--lasso: the verdict {given.verdict!r} has none")
-        given, formula = given.lasso, given.formula
+        given, formula = run, given.formula
     if given is None:
         return None
     if isinstance(given, Lasso):
         own = OwnLasso(given, formula)
         if given.system is system and not isinstance(system, SpotGraph):
             return own  # steps of a graph are identified by their valuations
-        steps = [step.to_dict() for step in given.steps]
-        told = {"formula": formula, "lasso": given.to_dict() | {"steps": steps}}
+        told: dict[str, Any] = {"formula": formula}
+        if isinstance(given, FiniteRun):
+            told["finite_run"] = given.to_dict()
+        else:
+            steps = [step.to_dict() for step in given.steps]
+            told["lasso"] = given.to_dict() | {"steps": steps}
         record = record_of(told)
         return record and record._replace(repeats=own.stutters)
     if isinstance(given, dict):
@@ -157,6 +163,9 @@ def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record 
     if not isinstance(given, dict):
         raise refusal("no JSON object")
     formula, lasso = given.get("formula"), given.get("lasso", given)
+    finite, kind = given.get("finite_run"), None
+    if isinstance(finite, dict):
+        lasso, kind = _as_lasso(finite), finite.get("kind")
     if lasso is None:
         return None
     if formula is not None and not isinstance(formula, str):
@@ -180,7 +189,21 @@ def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record 
             raise refusal("a lasso has as many steps as prefix and cycle together")
     nothing = [None] * len(entries)
     steps = zip(actions or nothing, moves or nothing, before or nothing, strict=True)
-    return Record(tuple(ToldStep(*step) for step in steps), len(prefix), formula, file)
+    told = tuple(ToldStep(*step) for step in steps)
+    return Record(told, len(prefix), formula, file, kind=kind)
+
+
+def _as_lasso(finite: dict[str, Any]) -> dict[str, Any]:
+    """Return a finite run as `record_of` takes lassos: with an empty cycle."""
+    steps, states = finite.get("steps"), finite.get("states")
+    names = [
+        step.get("action") if isinstance(step, dict) else None
+        for step in (steps if isinstance(steps, list) else [None])
+    ]
+    known: dict[str, Any] = {"prefix": names, "cycle": [], "steps": steps}
+    if isinstance(states, list):
+        known |= {"prefix": states[:-1], "prefix_actions": names, "cycle_actions": []}
+    return known
 
 
 def _actions(lasso: dict[str, Any], entries: list[Any]) -> list[Any] | None:

@@ -107,6 +107,7 @@ def search_of(
         max_states=most_states,
         starts=starts,
         moves=moves,
+        ends=question.ends(table) if question.stutters and not starts else None,
     )
 
 

@@ -29,6 +29,8 @@ from ltlpipe.systems.views import TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    import numpy as np
+
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
@@ -104,6 +106,7 @@ def search(
     max_states: int = 5000,
     starts: Sequence[int] = (),
     moves: Moves | None = None,
+    ends: np.ndarray | None = None,
 ) -> Job[InstantOutcome]:
     """Search a product for an accepting run.
 
@@ -128,6 +131,9 @@ def search(
         until its lasso is known to be a shortest one.
     moves : Moves, optional
         Those of the system and the table, for callers that look at them afterwards.
+    ends : bool[table.n_states], optional
+        States of the property in which a run may end, if no accepting run is found in
+        so many states: its last state repeats itself, with the action -1.
 
     Raises
     ------
@@ -160,6 +166,10 @@ def search(
         lasso = yield from _accepting_run(dive, goal, meter)
         if lasso is not None:
             return dive.outcome(FOUND, lasso)
+        for explored in (product, dive):
+            if ends is not None and len(ends) and explored.stop_at(ends):
+                lasso = yield from _accepting_run(explored, goal, meter)
+                return explored.outcome(FOUND, lasso)
     yield from meter.report()
     return product.outcome(status)
 
@@ -335,6 +345,17 @@ class _Product:
         return not self._waiting or (
             not self._dives and self.depths[self._waiting[0]] > n_levels
         )
+
+    def stop_at(self, ends: np.ndarray) -> bool:
+        """Let states repeat themselves whose property state is an end; if there are."""
+        full = (1 << self.moves.table.n_marks) - 1
+        graph, found = self.graph, False
+        for number, key in enumerate(self._keys):
+            if ends[key % self.moves.table.n_states]:
+                graph.followers[number] = [(number, full, -1)]
+                graph.marks |= full
+                found = True
+        return found
 
     def outcome(self, status: str, lasso: PlainLasso | None = None) -> InstantOutcome:
         """Return how the search ended, with its figures."""

@@ -23,8 +23,14 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import instant
+from ltlpipe.strategies.continuation import continued
 from ltlpipe.strategies.slicing import sliced
-from ltlpipe.strategies.state_search import OVERFLOW, run_of, search_states
+from ltlpipe.strategies.state_search import (
+    OVERFLOW,
+    ended_problem,
+    run_of,
+    search_states,
+)
 from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.views import TooLargeError
@@ -178,6 +184,17 @@ def tightened(
         return best
 
 
+def shortened_prefix(question: Question, run: Run, most_states: float) -> Job[Run]:
+    """Return a run to where the property is lost (`Question.ends`), with few steps."""
+    best = begun(run)
+    try:
+        product = yield from question.product(question.given, Trace(question.given))
+        best = yield from _in_product(product, best, most_states, ends_of=question)
+    except UnsupportedError:  # as above
+        pass
+    return best.run
+
+
 def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
     """Return a run without steps that can be left out; no product is searched.
 
@@ -203,9 +220,10 @@ def _state_by_state(
     trace = Trace(plan)
     most = _MANY if most_states == math.inf else int(min(most_states, _TRIED))
     answer = yield from search_states(question, product, trace, max_states=most)
-    if answer.run is None:
+    run = yield from continued(question, answer.run)
+    if run is None:
         return best
-    run = yield from sliced(question, answer.run, trace)
+    run = yield from sliced(question, run, trace)
     other = begun(run)
     return min(best, other, key=lambda found: len(found.run.actions))
 
@@ -316,8 +334,12 @@ def _in_product(
     best: Shortened,
     most_states: float,
     known: Tight | None = None,
+    ends_of: Question | None = None,
 ) -> Job[Shortened]:
-    """Look for a shorter run in a product, or in that with a tight automaton."""
+    """Look for a shorter run in a product, or in that with a tight automaton.
+
+    It may end where a question says.
+    """
     if known is not None:
         product = product.with_table(known.table)
     packed = yield from product.packed()
@@ -327,6 +349,9 @@ def _in_product(
         if needed > grant.memory_bytes:
             break
         problem = product.problem(packed)
+        if ends_of is not None:
+            trace = Trace(ends_of.given)
+            problem = ended_problem(ends_of, product, packed, trace)
         found = yield from _within(problem, packed, best, most_states, known)
         if found is not None:
             return found

@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
-from ltlpipe.question.options import AMPLE, PRODUCT_OPTIONS
+from ltlpipe.question.options import AMPLE, COMPONENTS, PRODUCT_OPTIONS
 from ltlpipe.runtime.jobs import MIB, Progress, StoppedError
 from ltlpipe.search.nested.joint_coverage import encoded, member_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
@@ -93,9 +94,32 @@ def search_once(
     max_states: int | None,
 ) -> Job[Answer]:
     """Search a product by the emptiness check that the plan of the trace names."""
-    search = new_search(question, trace.plan, product.problem(packed))
+    problem = ended_problem(question, product, packed, trace)
+    search = new_search(question, trace.plan, problem)
     answer = yield from answer_of(question, search, packed, trace, max_states)
     return answer
+
+
+def ends_of(question: Question, table: PropertyAutomaton, trace: Trace) -> np.ndarray:
+    """Return where a search stops, which a trace describes; see `Question.ends`.
+
+    A finite run of components that were reduced, but to what infinite words tell apart,
+    need not be one of the components before.
+    """
+    ends = question.ends(table)
+    if COMPONENTS in trace.plan.reductions and not question.stutters:
+        ends = ends[:0]
+    trace.is_certain = question.stutters or not ends.any()
+    return ends
+
+
+def ended_problem(
+    question: Question, product: Product, packed: Any, trace: Trace
+) -> Problem:
+    """Return a product in which states of `ends_of` repeat themselves."""
+    problem = product.problem(packed)
+    ends = ends_of(question, product.table, trace)
+    return replace(problem, product=problem.product._replace(ends=ends))
 
 
 def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
@@ -190,7 +214,7 @@ def searched(
         return Answer(INCONCLUSIVE, outcome.reason)
     if outcome.status == Status.EMPTY:
         return Answer(EMPTY)
-    trace.has_found = True
+    trace.has_found = trace.is_certain
     if not question.options.lasso:
         return Answer(FOUND)
     run = yield from trace.timed("lasso_seconds", extraction())

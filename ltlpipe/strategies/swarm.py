@@ -21,6 +21,7 @@ from ltlpipe.search.nested.joint_coverage import member_of, together
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
     answer_of,
+    ended_problem,
     note_sample,
     note_search,
 )
@@ -125,7 +126,9 @@ class _Swarm:
             grant = yield Progress(SEARCHING, memory_bytes=needed)
             if needed > grant.memory_bytes:
                 raise StoppedError(MEMORY)
-            problem = self._product.problem(self._packed)
+            problem = ended_problem(
+                self._question, self._product, self._packed, self._trace
+            )
             variant = variant_of(self._question, self._left.pop(0))
             search = BitstateSE05(problem, bits, variant)
             job = advance(

@@ -18,7 +18,7 @@ from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies.star import not_generalised
-from ltlpipe.strategies.state_search import OVERFLOW, searched
+from ltlpipe.strategies.state_search import OVERFLOW, ends_of, searched
 from ltlpipe.systems.pnml.coloured.symmetric import MOST_CELLS, SymmetricNet
 
 if TYPE_CHECKING:
@@ -141,19 +141,23 @@ def _search(
 
     propositions = list(question.propositions.values())
     stutter = question.stutters
+    ends = ends_of(question, table, trace).nonzero()[0].tolist()
     made = yield from symbolic_product(
         layout,
         propositions,
         table,
         stutter=stutter,
         closes=emptiness == AEC_CLOSED,
+        ends=ends,
     )
     yield from made.automaton.ready()
     search = PowersetSearch(made.automaton, emptiness)
 
     def found_run() -> Job[Run]:
         sets = yield from SetRuns(search).accepting()
-        steps = NetSteps(layout.net, propositions, table, made, stutter=stutter)
+        steps = NetSteps(
+            layout.net, propositions, table, made, stutter=stutter, ends=ends
+        )
         found = yield from run_through(steps, search, sets)
         return Run(found.actions, found.states, found.length)
 

@@ -21,7 +21,7 @@ from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
 from ltlpipe.strategies import components, symmetric_nets
 from ltlpipe.strategies.explicit import obstacle_of_marks
 from ltlpipe.strategies.star import not_generalised
-from ltlpipe.strategies.state_search import searched
+from ltlpipe.strategies.state_search import ends_of, searched
 from ltlpipe.strategies.symmetric_nets import (
     WORTH_IT,
     with_colours,
@@ -157,6 +157,7 @@ def _search(
     from ltlpipe.systems.packing import pack_network
 
     options, stutter = question.options, question.stutters
+    ends = ends_of(question, table, trace).nonzero()[0].tolist()
     letters = letters_of(symmetry.network, actions)
     packed = yield from pack_network(
         symmetry.network, letters, extra_values=table.n_states, seed=options.seed
@@ -174,13 +175,16 @@ def _search(
         letters,
         stutter=stutter,
         closes=emptiness == AEC_CLOSED,
+        ends=ends,
     )
     yield from automaton.ready()
     search = PowersetSearch(automaton, emptiness)
 
     def extraction() -> Job[Run]:
         sets = yield from SetRuns(search).accepting()
-        underlying = Underlying(symmetry, packed, table, letters, stutter=stutter)
+        underlying = Underlying(
+            symmetry, packed, table, letters, stutter=stutter, ends=ends
+        )
         found = yield from run_through(underlying, search, sets)
         blocks = yield from stabiliser(symmetry, table, letters)
         found = from_initial_state(symmetry, blocks, found)

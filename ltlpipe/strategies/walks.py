@@ -12,7 +12,7 @@ from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.options import AUTO, WALKS
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
-from ltlpipe.strategies.state_search import answer_of, search_states
+from ltlpipe.strategies.state_search import answer_of, ended_problem, search_states
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
@@ -88,7 +88,8 @@ def _walk(
     from ltlpipe.search.scc.walks import Walks
 
     seed = question.options.seed or 0
-    search = Walks(product.problem(packed), product.table, seed)
+    problem = ended_problem(question, product, packed, trace)
+    search = Walks(problem, product.table, seed)
     answer = yield from answer_of(question, search, packed, trace, max_states)
     return answer
 

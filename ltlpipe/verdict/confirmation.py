@@ -24,9 +24,10 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.views import NetworkView
-from ltlpipe.verdict.judgement import judged
+from ltlpipe.verdict.judgement import judged, judged_prefix
 from ltlpipe.verdict.lasso import STUTTER_NAME
 from ltlpipe.verdict.questions import question_of, with_fair_steps
+from ltlpipe.verdict.verdict import BAD_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -62,6 +63,7 @@ class RecordedLasso(NamedTuple):
     prefix: tuple[str, ...]  # actions
     cycle: tuple[str, ...]
     before: tuple[Mapping[str, Any], ...] | None = None  # valuations, if recorded
+    kind: str | None = None  # of a finite run, which has no cycle
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,8 +115,10 @@ def confirmed(
         raise UnsupportedError(
             "the actions of a lasso do not determine a run of a graph of Spot"
         )
-    if not told.cycle:
+    if told.kind is None and not told.cycle:
         raise ReplayError("the lasso has no cycle")
+    if told.kind not in (None, BAD_PREFIX) or (told.kind and told.cycle):
+        raise ReplayError("finite runs are bad prefixes, and have no cycle")
     system = yield from with_fair_steps(system, options)
     with silenced():
         questions = [question_of(system, asked, options)]
@@ -134,6 +138,8 @@ def confirmed(
             if n_runs > MOST_RUNS:
                 raise UndecidedError(f"more than {MOST_RUNS} runs have these names")
             try:
+                if told.kind is not None:
+                    return (yield from _replayed_prefix(questions, found))
                 return (yield from _replayed(questions, found, len(told.prefix)))
             except ReplayError as error:
                 failed = failed or error
@@ -151,6 +157,18 @@ def _replayed(questions: Sequence[Question], way: _Way, length: int) -> Job[Lass
     for question in questions:
         lassos.append((yield from judged(question, run)))
     return lassos[0]
+
+
+def _replayed_prefix(questions: Sequence[Question], way: _Way) -> Job[Lasso]:
+    """Replay a finite run for a question."""
+    if len(questions) > 1:
+        raise UndecidedError("a finite run under a constraint is not judged")
+    actions = np.array(way.actions, dtype=np.int64)
+    states = questions[0].state_array(way.states)
+    found = yield from judged_prefix(questions[0], actions, states)
+    if found is None:
+        raise ReplayError("some continuation of the finite run may be no violation")
+    return found
 
 
 class _Way(NamedTuple):
@@ -174,6 +192,11 @@ class _Finder:
         k, n = len(self._told.prefix), len(self._names)
         prefix = yield from self._layers(self._steps.initial(), 0, k)
         for state in prefix[-1]:
+            if self._told.kind is not None:
+                for path in _paths(prefix, state):
+                    states = [*(src for src, _ in path), state]
+                    yield _Way([action for _, action in path], states)
+                continue
             cycle = yield from self._layers(state, k, n)
             if state not in cycle[-1]:
                 continue

@@ -20,6 +20,7 @@ from ltlpipe.runtime.jobs import (
     run,
     timed,
 )
+from ltlpipe.strategies.continuation import continued, is_open, last_step
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.shortening import (
     PRODUCT,
@@ -28,6 +29,7 @@ from ltlpipe.strategies.shortening import (
     begun,
     shortened,
     shortened_by_trial,
+    shortened_prefix,
     tightened,
     tightened_in_python,
 )
@@ -38,7 +40,13 @@ from ltlpipe.verdict.certification import (
 )
 from ltlpipe.verdict.entry import run_by
 from ltlpipe.verdict.finite_runs import NOT_LOOKED, looked_for
-from ltlpipe.verdict.judgement import as_witness, has_actions, judged
+from ltlpipe.verdict.judgement import (
+    as_witness,
+    has_actions,
+    judged,
+    judged_prefix,
+    sees_steps,
+)
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
     is_unfolded_first,
@@ -62,6 +70,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.answer import Answer, Run
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.certified import Certified
@@ -198,9 +207,7 @@ class Inquiry:
         if self._portfolio is None:
             yield from self._begin()
             assert self._portfolio is not None
-        answer = yield from self._portfolio.job()
-        if answer.unfolded:
-            self._answered = yield from self._question.unfolded()
+        answer = yield from self._answer()
         if answer.kind == EMPTY:
             self._held = self._made(HOLDS)
             if self._question.ignores_finite_runs and not self._asked.is_trivial:
@@ -217,10 +224,61 @@ class Inquiry:
         if answer.run is None:
             return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
 
-        found = begun(answer.run, of_product=answer.is_shortest)
-        yield from timed(self._shortened(found), self._add_lasso_seconds)
+        if self._violated is None:  # by a finite run
+            found = begun(answer.run, of_product=answer.is_shortest)
+            yield from timed(self._shortened(found), self._add_lasso_seconds)
         assert self._violated is not None
         return self._violated
+
+    def _answer(self) -> Job[Answer]:
+        """Return the answer of the portfolio; an open run has been continued.
+
+        If it cannot be, and is no violation as it is, the question is asked again, and
+        the search goes on where the property is lost.
+        """
+        assert self._portfolio is not None
+        answer = yield from self._portfolio.job()
+        self._answered = self._question
+        if answer.unfolded:
+            self._answered = yield from self._question.unfolded()
+        run = answer.run
+        if run is None or not self._question.takes_ends or not is_open(run):
+            return answer
+        closing = continued(self._answered, run)
+        lasso = yield from timed(closing, self._add_lasso_seconds)
+        if lasso is not None:
+            return answer._replace(run=lasso, is_shortest=False)
+        yield from timed(self._ended(run), self._add_lasso_seconds)
+        if self._violated is not None:
+            return answer
+        asked = self._question
+        asked.close()
+        with silenced():
+            self._question = question_of(asked.system, asked.property, asked.options)  # type: ignore[attr-defined]
+        self._question.takes_ends = False
+        self._portfolio = self._conducted(self._question)
+        return (yield from self._answer())
+
+    def _ended(self, run: Run) -> Job[None]:
+        """Record a violation by a finite run, if it is one."""
+        if not self._question.stutters:
+            return
+        unfolded = yield from self._unfolded(run)
+        if unfolded is not None:
+            run = yield from shortened_prefix(self._answered, unfolded, SOME_STATES)
+        actions, states, _ = self._question.refolded(run, self._answered)
+        n_steps = last_step(run) - (not sees_steps(self._question))
+        n_steps = max(n_steps, 0)
+        judging = judged_prefix(
+            self._question, actions[:n_steps], states[: n_steps + 1]
+        )
+        try:
+            found = yield from judging
+        except UnsupportedError:  # by Spot: an automaton that it cannot complement
+            self._violated = self._made(VIOLATED, LASSO_LIMIT)
+            return
+        if found is not None:
+            self._violated = replace(self._made(VIOLATED), finite_run=found)
 
     def _begin(self) -> Job[None]:
         """Make the question that takes work: constrained, or about an unfolded net."""
@@ -255,29 +313,28 @@ class Inquiry:
         With ``options.shortest`` it is noted once more when it is a shortest one.
         """
         self._found = found
-        if (yield from self._unfolded()):
+        unfolded = yield from self._unfolded(found.run)
+        if unfolded is not None:
+            self._found = found._replace(run=unfolded)
             yield from self._made_short(self._found)
         else:
             run = yield from shortened_by_trial(self._question, found.run)
             yield from self._noted(found._replace(run=run))
         yield from self._marked()
 
-    def _unfolded(self) -> Job[bool]:
-        """Take the run as one of the system that is searched state by state.
+    def _unfolded(self, run: Run) -> Job[Run | None]:
+        """Return a run as one of the system that is searched state by state.
 
-        Returns whether it is one now; it is not if unfolding a net costs too much.
+        None if unfolding a net costs too much.
         """
-        found = self._found
-        assert found is not None
-        if self._answered is self._question:
-            run = yield from self._question.unfolded_run(
-                found.run, at_any_price=self._options.shortest
-            )
-            if run is None:
-                return False
+        if self._answered is not self._question:
+            return run
+        found = yield from self._question.unfolded_run(
+            run, at_any_price=self._options.shortest
+        )
+        if found is not None:
             self._answered = yield from self._question.unfolded()
-            self._found = found._replace(run=run)
-        return True
+        return found
 
     def _made_short(self, found: Shortened) -> Job[None]:
         trace = self._portfolio.trace()  # type: ignore[union-attr]
@@ -321,6 +378,7 @@ class Inquiry:
         """Look whether another strategy finds a shorter run."""
         if strategy.obstacle(question) is None:
             run = yield from run_by(strategy, question, OTHERS_WORK)
+            run = yield from continued(question, run)
             if run is not None:
                 found = yield from shortened(question, run, most_states=SOME_STATES)
                 if len(found.run.actions) < len(best.run.actions):

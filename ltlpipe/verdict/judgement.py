@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ltlpipe.automata.bad_prefixes import every_continuation_violates
 from ltlpipe.automata.fairness import STRONG
 from ltlpipe.automata.words import violates
+from ltlpipe.logic.propositions.syntax import Number, uses_step
 from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.model import bound_propositions
@@ -21,7 +25,7 @@ from ltlpipe.verdict.graph_replay import (
     graph_run_replayed,
     spelling_of_valuations,
 )
-from ltlpipe.verdict.lasso import model_lasso, network_lasso
+from ltlpipe.verdict.lasso import finite_run, model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
 from ltlpipe.verdict.replay import (
     REPLAYING,
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model, System
-    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.verdict.verdict import FiniteRun, Lasso
 
 _REPLAYING = Progress(REPLAYING)
 """Yielded between the parts."""
@@ -97,6 +101,65 @@ def _judged_by_edges(question: GraphQuestion, run: Run) -> Job[Lasso]:
     yield from graph_run_replayed(question.system, lasso, stutters=question.stutters)
     yield from _word_replayed(question.property, lasso)
     return lasso
+
+
+def sees_steps(question: Question) -> bool:
+    """Whether propositions tell the steps of a state apart."""
+    meanings = getattr(question, "propositions", None)  # of a model
+    return meanings is None or any(map(uses_step, meanings.values()))
+
+
+def judged_prefix(
+    question: Question, actions: np.ndarray, states: np.ndarray
+) -> Job[FiniteRun | None]:
+    """Write a finite run down, and replay it; None if it can continue harmlessly.
+
+    Parameters
+    ----------
+    question : NetworkQuestion or ModelQuestion
+        The question.
+    actions : int32[k]
+        Its steps.
+    states : int32[k + 1, n] or int64[k + 1, n]
+        Before each of them, and after the last one.
+
+    Raises
+    ------
+    ReplayError
+        It is not a run of the system: a bug.
+    """
+    yield _REPLAYING
+    asked, stutters = question.property, question.stutters
+    if asked.is_trivial or question.system_marks or question.fairness is not None:
+        return None  # not every continuation counts
+    network = with_components(question)
+    system: Any = question.system  # type: ignore[attr-defined]
+    run = finite_run(system, actions, states)
+    if network is not None:
+        yield from run_replayed(system, run, stutters=stutters, accepting=False)
+        never = {name for name in asked.propositions if name not in system.action_index}
+        spelling = spelling_of_actions(run, system, asked.propositions)
+    else:
+        yield from model_run_replayed(system, run, stutters=stutters)
+        meanings: dict[str, Any] = question.propositions  # type: ignore[attr-defined]
+        never = {name for name, means in meanings.items() if means == Number(0)}
+        spelt = run
+        if not sees_steps(question):  # the state after the last step has a letter, too
+            last = tuple(states[-1].tolist())
+            is_dead = next(system.each_step(last), None) is None
+            spelt = finite_run(
+                system,
+                np.append(actions, -1 if is_dead else 0),
+                np.concatenate([states, states[-1:]]),
+            )
+        spelling = yield from spelling_of_states(meanings, spelt)
+    is_lost = yield from every_continuation_violates(
+        asked.formula or asked.violations,
+        *spelling[1:3],
+        never=never,
+        one_at_a_time=network is not None,
+    )
+    return replace(run, spelling=spelling) if is_lost and stutters else None
 
 
 def has_actions(system: System) -> bool:

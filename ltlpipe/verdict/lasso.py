@@ -1,4 +1,4 @@
-"""An infinite run of the system, written down in the shortest way.
+"""Runs of the system, written down in the shortest way.
 
 The lasso of a product may go several times round a cycle of the system, once
 for each state of the property automaton on the way.  The run is the same if
@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.runs import shortest_form
-from ltlpipe.verdict.verdict import Lasso
+from ltlpipe.systems.lts import Network
+from ltlpipe.verdict.verdict import FiniteRun, Lasso
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
 
-    from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import Model
 
 STUTTER_NAME = "<stutter>"
@@ -44,6 +44,18 @@ def model_lasso(
     moves = _names(system.actions, actions[: k + c])
     rows = states[: k + c + 1]
     return Lasso(shown[:k], shown[k:], actions[: k + c], rows, moves, system=system)
+
+
+def finite_run(
+    system: Network | Model, actions: np.ndarray, states: np.ndarray
+) -> FiniteRun:
+    """Return a finite run: the actions of k steps, and k + 1 states around them."""
+    if isinstance(system, Network):
+        names = _names([action.name for action in system.actions], actions)
+        return FiniteRun(names, [], actions, states, system=system)
+    shown = [system.shown(tuple(state)) for state in states[:-1].tolist()]
+    moves = _names(system.actions, actions)
+    return FiniteRun(shown, [], actions, states, moves, system=system)
 
 
 def _names(known: Sequence[str], actions: np.ndarray) -> list[str]:

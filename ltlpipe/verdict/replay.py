@@ -18,7 +18,7 @@ from ltlpipe.automata.words import violates
 from ltlpipe.question.option import flag_of
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.verdict.verdict import Spelling
+from ltlpipe.verdict.verdict import FiniteRun, Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,13 +108,18 @@ def run_replayed(
 
 
 def check_form(lasso: Lasso, initial: Sequence[int]) -> None:
-    """Check the parts of a lasso, its initial state, and that it closes."""
+    """Check the parts of a run, its initial state, and that a lasso closes."""
     states, length = lasso.states, len(lasso.prefix) + len(lasso.cycle)
-    if not lasso.cycle or len(lasso.actions) != length or len(states) != length + 1:
+    is_finite = isinstance(lasso, FiniteRun)
+    if (
+        is_finite == bool(lasso.cycle)
+        or len(lasso.actions) != length
+        or len(states) != length + 1
+    ):
         raise ReplayError("the lasso's parts do not fit together")
     if states[0].tolist() != list(initial):
         raise ReplayError("the run does not begin in the initial state")
-    if not np.array_equal(states[-1], states[len(lasso.prefix)]):
+    if not is_finite and not np.array_equal(states[-1], states[len(lasso.prefix)]):
         raise ReplayError("the cycle does not close")
 
 

@@ -206,6 +206,62 @@ class Lasso(ByValue, Displayed):
         }
 
 
+BAD_PREFIX, MAXIMAL = "bad-prefix", "maximal"
+FINITE_KINDS = (BAD_PREFIX, MAXIMAL)
+"""The kinds of finite runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteRun(Lasso):
+    """A finite run of the system that violates the property; it has no cycle.
+
+    Parameters
+    ----------
+    prefix : list
+        The steps, as those of a lasso.
+    cycle : list
+        Nothing.
+    actions : int32[k]
+        As those of a lasso.
+    states : int32[k + 1, n_components] or int64[k + 1, n_variables]
+        Local states, or values, before each step and after the last one.
+    kind : str
+        "bad-prefix": each continuation violates the property, and there is one that
+        counts.  "maximal": it has no continuation, and is a violation as it is.
+    spelling : Spelling, optional
+        The letters of the steps, and, if the steps alone do not violate the property
+        whatever follows, of the state behind them.
+    """
+
+    kind: str = BAD_PREFIX
+
+    @property
+    def word(self) -> None:
+        """Nothing: words of Spot are infinite."""
+
+    @property
+    def has_valuations(self) -> bool:
+        """Whether it is a run of a model, and not of a network."""
+        return self.moves is not None
+
+    def valuation(self, step: int) -> dict[str, Any]:
+        """Return the valuation of a model before a step, from 0, or after the last."""
+        system: Any = self.system
+        known: dict[str, Any] = system.shown(tuple(self.states[step].tolist()))
+        return known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the kind and the steps; of a model the valuations around them, too."""
+        if len(self.actions) <= MOST_STEPS:
+            steps = [step.to_dict() for step in self.steps]
+        else:
+            steps = [{"action": name} for name in self.action_names]
+        known: dict[str, Any] = {"kind": self.kind, "steps": steps}
+        if not self.has_valuations:
+            return known
+        return known | {"states": [self.valuation(k) for k in range(len(self.states))]}
+
+
 @dataclass(frozen=True, eq=False)
 class Vacuity(ByValue):
     """Whether a formula holds vacuously.
@@ -276,7 +332,8 @@ class Verdict(ByValue, Displayed):
     stats : Statistics
         What it cost.
     lasso : Lasso or None
-        A replayed counterexample if violated, unless disabled.
+        A replayed counterexample if violated, unless disabled, or there is a
+        `finite_run`.
     formula_id : str or None
         The origin of the formula.
     warnings : tuple of str
@@ -290,6 +347,9 @@ class Verdict(ByValue, Displayed):
     deadlock : str or None
         Whether a deadlock is "reachable", "none" is, or that was "not looked for": if
         the formula holds, and finite runs do not count.
+    finite_run : FiniteRun or None
+        A finite run that violates the property, replayed, where no infinite
+        continuation of it was found that closes.
     """
 
     verdict: str
@@ -305,6 +365,7 @@ class Verdict(ByValue, Displayed):
     vacuity: Vacuity | None = None
     certificate: Certificate | None = None
     deadlock: str | None = None
+    finite_run: FiniteRun | None = None
 
     @property
     def vacuous(self) -> bool | None:
@@ -347,14 +408,15 @@ class Verdict(ByValue, Displayed):
     def residuals(self) -> list[Any]:
         """Return the obligations of the formula before each step, and after the last.
 
-        Formulas of Spot; nothing without a formula or a lasso.
+        Formulas of Spot; nothing without a formula or a run.
         """
-        if self.formula is None or self.lasso is None:
+        run = self.lasso or self.finite_run
+        if self.formula is None or run is None:
             return []
         from ltlpipe.logic.formulas import parse
         from ltlpipe.logic.progression import residuals
 
-        letters = [step.holds for step in self.lasso.steps]
+        letters = [step.holds for step in run.steps]
         return residuals(parse(self.formula).spot, letters)
 
     def to_dict(self) -> dict[str, Any]:
@@ -362,8 +424,9 @@ class Verdict(ByValue, Displayed):
 
         ``coverage``, ``omitted`` and ``omission_probability`` are there for searches
         that may miss states only, ``swarm`` for several of them, ``spilled_mib`` where
-        the table went to files, ``message`` for the reason "unsupported" only, the
-        fields of `vacuity` if it is known, ``deadlock`` unless none is reachable.
+        the table went to files, ``message`` for the reason "unsupported" only,
+        ``finite_run`` where that is the violation, the fields of `vacuity` if it is
+        known, ``deadlock`` unless none is reachable.
         """
         stats = self.stats
         known: dict[str, Any] = {}
@@ -383,6 +446,8 @@ class Verdict(ByValue, Displayed):
             known |= self.vacuity.to_dict()
         if self.deadlock in ("reachable", "not looked for"):
             known["deadlock"] = self.deadlock
+        if self.finite_run is not None:
+            known["finite_run"] = self.finite_run.to_dict()
         if self.certificate is not None:
             known["certificate"] = self.certificate.to_dict()
         return {

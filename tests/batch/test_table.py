@@ -31,6 +31,7 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.batch.table_writers import CsvWriter, open_table
+from ltlpipe.verdict.verdict import FINITE_KINDS
 
 FULL = {
     "system": "é.dot",
@@ -68,6 +69,7 @@ FULL = {
     "expected": "violated",
     "coverage": 0.25,
     "sample": "{}",
+    "finite_run": "bad-prefix",
 }
 COLUMNS = list(FULL)  # those of the contract, in its order
 EMPTY = {"system": "s.aut", "verdict": "unknown", "reason": "input-error"}
@@ -94,7 +96,8 @@ ROWS = st.fixed_dictionaries(
         for column, dtype in DTYPES.items()
     }
     | {column: st.sampled_from(VERDICTS) for column in ("verdict", "expected")}
-    | {"reason": st.sampled_from(REASONS)},
+    | {"reason": st.sampled_from(REASONS)}
+    | {"finite_run": st.sampled_from(FINITE_KINDS)},
 )
 
 

@@ -81,8 +81,9 @@ def test_numbers_outgrow_their_fields():
     """The search begins again, with wider fields, as long as there are any."""
     assert check(GROWS, "G p0 < 1000").verdict == "violated"
     assert check(GROWS, "G p0 <= 1001").verdict == "holds"
+    assert check(ENDLESS, "G p0 < 1000").finite_run is not None
     # There is no cycle at all, so no lasso: without a limit the search would not end.
-    assert check(ENDLESS, "G p0 < 1000", max_states=2000).reason == "max-states"
+    assert check(ENDLESS, "G F p0 < 1000", max_states=2000).reason == "max-states"
     huge = net((1,), ({0: 1}, {0: 1 << 62}), ({}, {0: 1 << 62}))
     assert check(huge, "G p0 >= 0", max_states=100).reason in ("overflow", "max-states")
 

@@ -95,11 +95,14 @@ def svg_of_chart(chart: ChartedLasso) -> str:
 def _about(chart: ChartedLasso) -> str:
     steps = [max(row.left_out, 1) for row in chart.rows]
     first, again = sum(steps[: chart.first]), sum(steps[chart.first :])
+    if not again:
+        return f"Sequence chart: a finite run of {first} steps"
     return f"Sequence chart: steps of the prefix {first}, of the cycle {again}"
 
 
 def _notes(chart: ChartedLasso) -> list[str]:
-    notes = ["the framed steps repeat for ever"]
+    has_cycle = chart.first < len(chart.rows)
+    notes = ["the framed steps repeat for ever"] if has_cycle else []
     if chart.has_named:
         notes.append("bold, with a ring: steps that the formula names")
     return [*notes, *chart.notes]
@@ -109,12 +112,12 @@ def _grid(chart: ChartedLasso) -> _Grid:
     """Lay a chart out."""
     many = len(chart.lanes) > _MANY
     n_state = _STATE_OF_MANY if many else _STATE
-    digits = len(str(max(row.number for row in chart.rows)))
+    digits = len(str(max((row.number for row in chart.rows), default=0)))
     numbers = _MARGIN + 4 + digits * _LETTER
     actions = numbers + 12
     left_out = [_gap_text(row) for row in chart.rows if row.left_out]
     names = [shortened(row.action, _ACTION) for row in chart.rows]
-    widest = max(map(_width, [*names, *left_out]))
+    widest = max(map(_width, [*names, *left_out]), default=0)
     widths = _lane_widths(chart, n_state)
     named = [_width(shortened(lane.name, _NAME)) for lane in chart.lanes]
     slanted = many and any(n + 14 > w for n, w in zip(named, widths, strict=True))
@@ -169,6 +172,8 @@ def _tops(chart: ChartedLasso, top: float) -> tuple[list[float], float]:
 
 def _draw_cycle(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
     """Frame the cycle, with the way back from its last step to its first."""
+    if chart.first == len(chart.rows):
+        return
     begin, end = grid.rows[chart.first] - 2, grid.bottom
     box = (grid.left, begin, grid.right - grid.left, end - begin)
     _rect(svg, box, fill=_CYCLE, stroke="#e69f00", rx="5", kind="cycle")

@@ -101,8 +101,8 @@ def text_of_chart(
 
 def _sheet(chart: ChartedLasso, width: int, marks: Marks) -> _Sheet:
     """Choose the widths of columns."""
-    numbers = len(str(max(row.number for row in chart.rows)))
-    actions = max(cell_len(_action(row, marks)) for row in chart.rows)
+    numbers = len(str(max((row.number for row in chart.rows), default=0)))
+    actions = max((cell_len(_action(row, marks)) for row in chart.rows), default=0)
     wanted = [
         max(cell_len(lane.name), 2 + cell_len(lane.initial)) for lane in chart.lanes
     ]

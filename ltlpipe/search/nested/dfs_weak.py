@@ -7,10 +7,10 @@ on the stack before the search leaves it.
 
 Also, with the same kernel, ``--emptiness reach-terminal``: in a terminal
 automaton an accepting state accepts every infinite run of the system, so the
-first one that is reached decides, provided that every state has a successor.
-That is so with ``--deadlock stutter``.  With ``--deadlock ignore`` the system
-may have no infinite run from there on; then the search goes on until a cycle
-closes among accepting states, like ``dfs-weak``, and a deadlock is no violation.
+first one that is reached decides.  The product sees to that for all searches, which
+is why only the check that the automaton is terminal is left of it: where the state
+of the property is one of its ``ends``, the state repeats itself
+(`ltlpipe.search.product.system_steps`).
 
 Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
 Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Sec. 5.1 (Fig. 3 without the red
@@ -38,13 +38,11 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.nested.frames import marker, pop_frame, push_frame, push_waiting
 from ltlpipe.search.nested.se05 import SE05
 from ltlpipe.search.packed import Colour, colour_of, set_colour
-from ltlpipe.search.product import Setting, at_limit, is_full, leaves_accepting
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting
 from ltlpipe.search.reduced import visit_first
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.problem import Problem
 
 
@@ -59,8 +57,6 @@ def enter(expand, product, store, registers, arrays, state):
     registers[Reg.VISITED] += 1
     push_frame(registers, arrays, marker(state, 0))
     status = Status.RUNNING
-    if accepting and registers[Reg.STOPS] != 0:
-        status = Status.FOUND
     for i in range(n - 1, -1, -1):  # the first successor ends on top
         dst = product.ids[i]
         colour = colour_of(arrays.colours, dst)
@@ -68,7 +64,6 @@ def enter(expand, product, store, registers, arrays, state):
             push_waiting(registers, arrays, dst)
         elif accepting and colour == Colour.CYAN:
             registers[Reg.CLOSING] = dst
-            registers[Reg.STOPS] = 0
             status = Status.FOUND
     return status
 
@@ -77,10 +72,8 @@ def enter(expand, product, store, registers, arrays, state):
 def dfs_weak_step(expand, product, store, registers, arrays, budget):
     """Advance the simple DFS of Schwoon & Esparza 2005, Sec. 5.1.
 
-    After FOUND the frames on the stack are the path.  If ``registers[Reg.STOPS]`` is 0,
-    then ``registers[Reg.CLOSING]`` is the state of it to which the last one has a
-    transition; else the last one is the first accepting state, and the search can go on
-    once the register is 0.
+    After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
+    the state of it to which the last one has a transition.
     """
     room = arrays.stack.shape[0] - product.ids.shape[0] - 1
     while budget > 0:
@@ -104,9 +97,6 @@ def dfs_weak_step(expand, product, store, registers, arrays, budget):
             if status != Status.RUNNING:
                 return status
     return Status.RUNNING
-
-
-_COUNTS = (Reg.VISITED, Reg.TRANSITIONS, Reg.EXPANSIONS, Reg.MAX_DEPTH)
 
 
 class DFSWeak(SE05):
@@ -140,24 +130,3 @@ class ReachTerminal(DFSWeak):
                 "terminal: use --emptiness=couvreur99"
             )
         super().__init__(problem)
-        self._has_cycle = True  # on the stack, once the search has answered FOUND
-        stutters = problem.product.settings[Setting.STUTTER] != 0
-        self.registers[Reg.STOPS] = stutters
-
-    def lasso(self) -> Job[ProductLasso]:
-        """Return a short accepting run; the search must have answered FOUND.
-
-        From the accepting state on, the search goes on to the next cycle, unless a
-        limit is hit (`StoppedError`).  What it enters on the way is not counted.
-        """
-        counted = self.registers.copy()
-        self._has_cycle &= self.registers[Reg.STOPS] == 0
-        self.registers[Reg.STOPS] = 0
-        try:
-            if not self._has_cycle:  # nor if an earlier job was closed
-                yield from self.run_on()
-                self._has_cycle = True
-            return (yield from super().lasso())
-        finally:
-            for register in _COUNTS:
-                self.registers[register] = counted[register]

@@ -55,6 +55,7 @@ class Head(IntEnum):
     ASKED_CELLS = 33  # place: these; the answers are bits behind the row STATE
     PHASE = 34  # of a set with more successors: the phase in which they go on
     IS_LEFT = 35  # whether its arrangement has been left for them
+    ENDS = 36  # place: whether all markings repeat in each state of the property
 
 
 class Turn(IntEnum):

@@ -215,10 +215,11 @@ def has_edges(ints, phase, letter):
 
 
 @called
-def expand(tables, phase, out_rows, out_marks, count):
+def expand(tables, phase, ends, out_rows, out_marks, count):
     """Append the sets that the steps of the marking in the row STATE lead to.
 
-    Its dynamic subclasses are in EARLIER.  Returns the new count, or -1 if there is no
+    If it `ends`, it repeats itself, whatever its steps.  Its dynamic subclasses are in
+    EARLIER.  Returns the new count, or -1 if there is no
     room.
     """
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
@@ -226,14 +227,15 @@ def expand(tables, phase, out_rows, out_marks, count):
     answer_asked(ints, scratch, state)
     letter = letter_of(ints, ints[Head.PROPOSITIONS], state, 0)
     dead = letter
-    if ints[Head.STUTTER] != 0:
+    stutters = ends or ints[Head.STUTTER] != 0
+    if stutters:
         dead = letter_of(ints, ints[Head.PROPOSITIONS], state, 1)
-    follows = ints[Head.TAKEN] != 0 or has_edges(ints, phase, letter)
-    stutters = ints[Head.STUTTER] != 0 and has_edges(ints, phase, dead)
+    follows = not ends and (ints[Head.TAKEN] != 0 or has_edges(ints, phase, letter))
+    stutters = stutters and has_edges(ints, phase, dead)
     if not follows and not stutters:
         return count
     is_dead = True
-    for number in range(ints[Head.TRANSITIONS]):
+    for number in range(0 if ends else ints[Head.TRANSITIONS]):
         move = move_at(ints, number)
         started = False
         while next_binding(ints, move, scratch, state, started):
@@ -279,7 +281,8 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
         counts[k] = scratch[Row.COUNTS, k]
     find_twins(ints, row, n, scratch, rows[Word.SIMPLE])
     find_local(ints, blocks, scratch[Row.LEADERS], scratch[Row.LOCAL])
-    phases = ints[Head.PHASES] + read(ints, ints[Head.PROPERTY], row)
+    watching = read(ints, ints[Head.PROPERTY], row)
+    phases, ends = ints[Head.PHASES] + watching, ints[ints[Head.ENDS] + watching] != 0
     goes_on = other.shape[0] == 0
     begin = ints[Head.PHASE] if goes_on else ints[phases]
     is_left = goes_on and ints[Head.IS_LEFT] != 0
@@ -304,7 +307,7 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
             write_permuted(ints, cells, counts, n, permutation, rows[Word.STATE])
             find_subclasses(ints, scratch)
             before = count
-            count = expand(tables, phase, out_rows, out_marks, count)
+            count = expand(tables, phase, ends, out_rows, out_marks, count)
             if count < 0:
                 written = suspend(ints, number, True, before)
                 return written if before > 0 else np.int64(-1)

@@ -80,6 +80,7 @@ def symbolic_product(
     *,
     stutter: bool = True,
     closes: bool = False,
+    ends: Sequence[int] = (),
 ) -> Job[Made]:
     """Return the symbolic product of a symmetric net and a property.
 
@@ -95,6 +96,8 @@ def symbolic_product(
         Whether a marking without successors repeats itself for ever.
     closes : bool
         Whether successors are closed under what the property tells no difference of.
+    ends : sequence of int
+        States of the property in which every marking repeats itself.
 
     Raises
     ------
@@ -124,6 +127,8 @@ def symbolic_product(
     yield from built.phases(phases, kinds)
     built.ints.header[Head.STUTTER] = stutter
     built.ints.header[Head.CLOSES] = closes
+    among = np.isin(np.arange(automaton.n_states), ends)
+    built.ints.header[Head.ENDS] = built.ints.append(among)
     built.ints.header[Head.MOST_LEAVES] = MOST_LEAVES
     table = built.ints.joined()
     tables = built.tables(table)

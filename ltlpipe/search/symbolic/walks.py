@@ -45,6 +45,8 @@ class NetSteps:
         The symbolic product, which says what is where in rows.
     stutter : bool
         Whether a marking without successors repeats itself for ever.
+    ends : sequence of int
+        States of the property in which every marking does.
     """
 
     dtype: ClassVar[Any] = np.int64
@@ -57,7 +59,9 @@ class NetSteps:
         made: Made,
         *,
         stutter: bool,
+        ends: Sequence[int] = (),
     ) -> None:
+        self.ends = frozenset(ends)
         self.net = net
         self.automaton = automaton
         self.places, self.of_property = made.places, made.of_property
@@ -121,7 +125,8 @@ class NetSteps:
                 letter = self._letters.of(step.state, step.action)
                 if self._goes(letter, watching, after.watching, marks):
                     yield step.action, State(step.state, watching)
-        if self.stutter and self.net.firing.is_dead(after.local):
+        repeats = watching in self.ends
+        if repeats or (self.stutter and self.net.firing.is_dead(after.local)):
             letter = self._letters.of(after.local, STUTTER)
             if self._goes(letter, watching, after.watching, marks):
                 yield STUTTER, State(after.local, watching)

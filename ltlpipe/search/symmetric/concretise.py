@@ -33,7 +33,7 @@ from ltlpipe.search.symmetric.members import read_blocks, read_colours, settle
 from ltlpipe.search.symmetric.preimages import Preimages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
@@ -93,7 +93,9 @@ class Underlying:
         letters: np.ndarray,
         *,
         stutter: bool,
+        ends: Sequence[int] = (),
     ) -> None:
+        self.ends = frozenset(ends)
         self.symmetry = symmetry
         self.network = symmetry.network
         self.packed = packed
@@ -151,10 +153,11 @@ class Underlying:
             }
             for before in within.completed(after.local, sources):
                 yield None if before is None else (number, before)
+        repeats = watching in self.ends
         if (
-            self.stutter
+            (repeats or self.stutter)
             and self._follows(STUTTER, watching, after.watching, marks)
-            and self.is_deadlock(after.local)
+            and (repeats or self.is_deadlock(after.local))
         ):
             yield STUTTER, after.local
 

@@ -40,6 +40,7 @@ class Sym(IntEnum):
     STEP_COLOURS = 26  # of orbits: room for those of a successor
     PHASE = 27  # of a set with more successors: the phase in which they go on
     IS_LEFT = 28  # whether its arrangement has been left for them
+    ENDS = 29  # place of whether all states repeat in each state of the property
 
 
 COLUMN = 6

@@ -240,7 +240,9 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
     blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
     read_blocks(ints, row, blocks)
     read_colours(ints, row, scratch[Row.COLOURS])
-    phases = ints[Sym.PHASES] + read_field(ints, ints[Sym.PROPERTY], row)
+    watching = read_field(ints, ints[Sym.PROPERTY], row)
+    phases = ints[Sym.PHASES] + watching
+    ends = ints[ints[Sym.ENDS] + watching] != 0
     goes_on = other.shape[0] == 0
     begin = ints[Sym.PHASE] if goes_on else ints[phases]
     is_left = goes_on and ints[Sym.IS_LEFT] != 0
@@ -263,8 +265,10 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
             is_left, started = False, True
             take_arrangement(tables, row, state, is_finer)
             read_roles(ints, state, scratch[Row.ROLES])
-            n_steps = steps_of(tables, state, Select.ALL)
-            if n_steps == 0 and ints[Sym.STUTTER] != 0:
+            n_steps = 0
+            if not ends:
+                n_steps = steps_of(tables, state, Select.ALL)
+            if n_steps == 0 and (ends or ints[Sym.STUTTER] != 0):
                 n_steps = steps_of(tables, state, Select.STUTTER)
             work += 1 + n_steps
             before = count

@@ -38,6 +38,8 @@ from ltlpipe.search.symmetric.product import symbolic_successors
 from ltlpipe.search.symmetric.starts import initial_set
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.runtime.jobs import Job
@@ -83,6 +85,7 @@ def symbolic_product(
     *,
     stutter: bool = False,
     closes: bool = False,
+    ends: Sequence[int] = (),
 ) -> Job[PowersetAutomaton]:
     """Return the symbolic product of a network and a property (Def. 12 of the source).
 
@@ -100,6 +103,8 @@ def symbolic_product(
     closes : bool
         Whether successors are closed under what the property tells no difference of:
         `ltlpipe.search.symmetric.product`.
+    ends : sequence of int
+        States of the property in which every state repeats itself.
 
     Raises
     ------
@@ -117,6 +122,7 @@ def symbolic_product(
     ints = IntTable()
     ints.header[Sym.STUTTER] = stutter
     ints.header[Sym.CLOSES] = closes
+    ints.header[Sym.ENDS] = ints.append(np.isin(np.arange(automaton.n_states), ends))
     ints.header[Sym.LETTER_SHIFT] = automaton.system_marks
     if n_marks > automaton.n_marks:
         ints.header[Sym.SYSTEM_SHIFT] = automaton.n_marks

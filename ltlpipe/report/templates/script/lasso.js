@@ -71,12 +71,13 @@
     const picture = pictureOf(row);
     if (!picture) return null;
     const [first, again] = [lengthOf(picture.prefix), lengthOf(picture.cycle)];
-    const about = first
-      ? `A run that violates the formula: ${steps(first)}, then a cycle of ${steps(again)} for ever.`
+    const about = !again
+      ? `A finite run of ${steps(first)}: every continuation violates the formula.`
+      : first ? `A run that violates the formula: ${steps(first)}, then a cycle of ${steps(again)} for ever.`
       : `A run that violates the formula: a cycle of ${steps(again)} for ever.`;
     const lost = picture.lost === null ? null : make("p", { class: "lost-note" },
       `Violated by the first ${steps(picture.lost)}: what follows does not matter.`);
-    return make("div", {}, make("h3", {}, "Lasso"), make("p", {}, about), lost, laneNote(picture),
+    return make("div", {}, make("h3", {}, again ? "Lasso" : "Finite run"), make("p", {}, about), lost, laneNote(picture),
       make("div", { class: "lasso wide", tabindex: "0", role: "region", "aria-label": "Lasso" },
         drawLasso(picture, about)),
       make("details", {}, make("summary", {}, "The steps as a list"), stepList(picture)));
@@ -110,7 +111,7 @@
   function layoutOf(picture) {
     const lines = [...picture.prefix, ...picture.cycle];
     const names = lines.map((line) => line.gap ? 20 : Math.min(line.name.length, LONGEST_NAME));
-    const left = 56 + Math.max(...names) * LETTER;
+    const left = 56 + Math.max(0, ...names) * LETTER;
     const titles = picture.lanes.map((lane) => componentName(picture, lane).length);
     const longest = Math.min(Math.max(0, ...titles), 24) * LETTER;
     const showsStates = picture.hasStates && picture.lanes.length <= MOST_LANES;
@@ -152,6 +153,7 @@
 
   // The frame of the cycle, and the way back from its last step to its first.
   function drawCycle(picture, { lines, top, right, row, bar }) {
+    if (!picture.cycle.length) return [];
     const begin = top + picture.prefix.length * row;
     const end = top + lines.length * row;
     const [first, last, x] = [begin + bar, end - row + bar, right + 6];

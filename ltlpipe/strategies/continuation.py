@@ -1,0 +1,79 @@
+"""Infinite continuations of a finite run after which a violation is certain.
+
+A search that stops where the property is lost (`ltlpipe.question.question.Question`)
+ends its run with steps that only repeat the last state.  From there on every word
+violates the property, so that any cycle of the system nearby completes the violation:
+it is looked for in plain Python, breadth first and then in depth.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.automata.letters import universal
+from ltlpipe.question.answer import Run
+from ltlpipe.strategies import instant_search
+from ltlpipe.systems.lts import Network
+from ltlpipe.systems.views import ModelView, NetworkView, TooLargeError
+
+if TYPE_CHECKING:
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+
+MOST_STATES = 2_000
+"""States of the system near the end of the run: some hundredths of a second."""
+
+_WORK = 200_000.0
+"""Microseconds that their steps may take together, roughly; large nets have fewer."""
+
+_LEAST_STATES = 20
+
+
+def is_open(run: Run) -> bool:
+    """Whether a run only repeats its last state, which need not be a deadlock."""
+    return bool((run.actions[run.length :] < 0).all())
+
+
+def last_step(run: Run) -> int:
+    """Return the number of steps of an open run up to the last that moves."""
+    moving = np.flatnonzero(run.actions >= 0)
+    return int(moving[-1]) + 1 if len(moving) else 0
+
+
+def continued(question: Question, run: Run | None) -> Job[Run | None]:
+    """Return an open run with an infinite continuation; None if none is near.
+
+    A deadlock repeats itself if the question says so.  Other runs are as they were.
+    """
+    if run is None or not is_open(run):
+        return run
+    system: Any = question.system  # type: ignore[attr-defined]
+    try:
+        view: Any = (
+            NetworkView(system, limited=False)
+            if isinstance(system, Network)
+            else ModelView(system, ())
+        )
+    except TooLargeError:
+        return None
+    n_steps = last_step(run)
+    last = tuple(run.states[n_steps].tolist())
+    view.initial = lambda: last
+    outcome = yield from instant_search.search(
+        view,
+        universal(),
+        stutter=question.stutters,
+        max_states=int(min(MOST_STATES, max(_WORK / view.cost, _LEAST_STATES))),
+    )
+    if outcome.lasso is None:
+        return None
+    prefix, cycle, states, _ = outcome.lasso
+    more = np.array([*prefix, *cycle], dtype=run.actions.dtype)
+    after = question.state_array(states[1:]).astype(run.states.dtype)
+    return Run(
+        np.concatenate([run.actions[:n_steps], more]),
+        np.concatenate([run.states[: n_steps + 1], after]),
+        n_steps + len(prefix),
+    )
