@@ -81,7 +81,12 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
     unknown = [name for name in names if name not in index]
     if unknown:
         message = f"no action of the system is called {_listed(unknown)}"
-        refuse_unknown(message, unknown[0], index, asked, options)
+        hidden = {a.name for a in system.actions if a.internal}.intersection(unknown)
+        if hidden:
+            message = f"no formula can name what is internal: {_listed(sorted(hidden))}"
+            refuse_unknown(message, min(hidden), (), asked, options, advice="")
+        else:
+            refuse_unknown(message, unknown[0], index, asked, options)
     if options.visible is not None:
         known = {*index, *names}
         stray = [name for name in options.visible_actions or [] if name not in known]
@@ -118,6 +123,7 @@ def refuse_unknown(
     asked: Property,
     options: Options,
     otherwise: str = "never true",
+    advice: str = MEANT,
 ) -> None:
     """Refuse an unknown name, or warn of it if ``unknown`` is "never".
 
@@ -131,6 +137,8 @@ def refuse_unknown(
         The known names; the nearest are suggested.
     otherwise : str
         How it is treated if it is not refused.
+    advice : str
+        What to do if it is meant.
     """
     formula = asked.formula
     if options.unknown == NEVER:
@@ -140,7 +148,7 @@ def refuse_unknown(
         return
     text = formula.text if formula else options.visible or "(automaton)"
     raise UnknownNameError(
-        f"{message}{nearest(name, known)}{MEANT}",
+        f"{message}{nearest(name, known)}{advice}",
         formula=text,
         position=_place_of(name, text),
         file=formula.file if formula else None,

@@ -178,11 +178,10 @@ def livelock(
             "livelock is about actions, and a graph of Spot has none: check a formula "
             "such as GF(progress)"
         )
-    known: Container[str] = (
-        system.action_index
-        if isinstance(system, Network)
-        else system.vocabulary.actions
-    )
+    if isinstance(system, Network):
+        known: Container[str] = system.action_index
+    else:
+        known = system.vocabulary.actions
     for name in progress_actions:
         if name not in known:
             raise UnsupportedError(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -53,22 +53,10 @@ class Transition(Node):
         return {place: change for place, change in changes.items() if change}
 
 
-class Called(Protocol):
-    """What has an id, which is unique, and a name, which need not be."""
-
-    @property
-    def id(self) -> str:
-        """The id."""
-
-    @property
-    def name(self) -> str:
-        """The name."""
-
-
-def nodes_called(nodes: Sequence[Called]) -> dict[str, tuple[int, ...]]:
+def nodes_called(nodes: Sequence[Any]) -> dict[str, tuple[int, ...]]:
     """Return the nodes that each id or name means, by their numbers.
 
-    An id means its own node alone, a name that is no id all nodes that have it.
+    An id, which is unique, means its own node; a name that is no id all that have it.
     """
     named: dict[str, list[int]] = {}
     for k, node in enumerate(nodes):
@@ -77,7 +65,7 @@ def nodes_called(nodes: Sequence[Called]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(own) for name, own in named.items()} | by_id
 
 
-def namesakes(nodes: Sequence[Called], text: str) -> list[str]:
+def namesakes(nodes: Sequence[Any], text: str) -> list[str]:
     """Return the ids of the nodes that have a text for their name or id."""
     return [node.id for node in nodes if text in (node.id, node.name)]
 
