@@ -19,16 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import from_clauses
 from ltlpipe.automata.fin_removal import (
-    condition_of,
     fin_less,
     generalised_rabin,
-    marks_of,
     without_fin,
 )
+from ltlpipe.automata.labels import cubes_of, draft_over, table_over_sets
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.structure import Draft, draft_of, table_of
-from ltlpipe.logic.actions import bit_names, cube_of, numbered
+from ltlpipe.automata.structure import draft_of, table_of
+from ltlpipe.logic.actions import bit_names, numbered
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.automata.structure import Cell
     from ltlpipe.logic.formulas import Formula
 
     Answer = TypeVar("Answer")
@@ -211,7 +209,9 @@ def from_formula_over_states(
     Parameters and errors are those of `from_formula`.
     """
     translated = violations_of(formula, acceptance, deterministic=deterministic)
-    return table_over(translated, _valuations(propositions), acceptance)
+    return _of_acceptance(
+        translated, table_over_sets(translated, propositions), acceptance
+    )
 
 
 def violations_of(
@@ -236,25 +236,16 @@ def from_automaton_over_states(
     With `acceptance` None it is taken as it is, state by state; else Spot makes it one
     of that kind, and simplifies it.
     """
-    letters = _valuations(propositions)
-    if acceptance is None:
-        return table_over(automaton, letters, "tela")
-    made = of_kind(automaton, acceptance, deterministic=deterministic)
-    return table_over(made, letters, acceptance)
+    if acceptance is not None:
+        automaton = of_kind(automaton, acceptance, deterministic=deterministic)
+    table = table_over_sets(automaton, propositions)
+    return _of_acceptance(automaton, table, acceptance or "tela")
 
 
 def of_kind(automaton: Any, acceptance: str, *, deterministic: bool = False) -> Any:
     """Return an automaton that Spot has made one of a kind, and simplified."""
     wishes = _wishes(acceptance, deterministic)
     return by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
-
-
-def _valuations(propositions: Sequence[str]) -> list[set[str]]:
-    """Return every set of propositions, by the number whose bits say what it holds."""
-    return [
-        {name for bit, name in enumerate(propositions) if number >> bit & 1}
-        for number in range(1 << len(propositions))
-    ]
 
 
 def _mark_names(system_marks: int) -> list[str]:
@@ -291,19 +282,6 @@ def by_spot(work: Callable[[], Answer], what: str = "build the automaton") -> An
         raise UnsupportedError(f"Spot cannot {what}: {reason}") from error
 
 
-def _cubes(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:
-    """Return the assignment of all propositions for each letter, as a BDD.
-
-    A letter is the set of the propositions that hold.
-    """
-    names = [p.ap_name() for p in automaton.ap()]
-    variables = [automaton.register_ap(name) for name in names]
-    return [
-        cube_of(sum(1 << i for i, n in enumerate(names) if n in holding), variables)
-        for holding in letters
-    ]
-
-
 def _restrict(
     automaton: Any, letters: Sequence[set[str]], wishes: Sequence[str]
 ) -> Any:
@@ -312,7 +290,7 @@ def _restrict(
     import spot
 
     possible = buddy.bddfalse
-    for cube in _cubes(automaton, letters):
+    for cube in cubes_of(automaton, letters):
         possible |= cube
     # What else Spot knew of the automaton, completeness for one, may be gone.
     only_state_based = spot.twa_prop_set(True, *[False] * 5)
@@ -331,19 +309,18 @@ def table_over(
     system_marks: int = 0,
 ) -> PropertyAutomaton:
     """Evaluate every label at every letter."""
+    table = table_of(draft_over(automaton, letters, system_marks))
+    return _of_acceptance(automaton, table, acceptance)
+
+
+def _of_acceptance(
+    automaton: Any, table: PropertyAutomaton, acceptance: str
+) -> PropertyAutomaton:
+    """Return the table of an automaton as one of the acceptance that was asked for."""
     if acceptance in ("ba", "tgba") and not (
         automaton.acc().is_generalized_buchi() or automaton.acc().is_f()
     ):
         raise AssertionError(f"Spot returned {automaton.acc()} for {acceptance}")
-    draft = Draft(
-        _cells(automaton, letters),
-        len(letters),
-        automaton.get_init_state_number(),
-        automaton.num_sets(),
-        condition_of(automaton),
-        system_marks,
-    )
-    table = table_of(draft)
     if acceptance == "ba" and not table.is_buchi:
         raise AssertionError("Spot returned no state-based Büchi acceptance")
     if acceptance == "tfla":
@@ -357,20 +334,6 @@ def _in_pairs(table: PropertyAutomaton) -> PropertyAutomaton:
         return table
     condition = from_clauses(normal_form(table.condition))
     return table_of(draft_of(table)._replace(condition=condition))
-
-
-def _cells(automaton: Any, letters: Sequence[set[str]]) -> list[Cell]:
-    """Return the transitions by state and letter."""
-    import buddy
-
-    cubes = _cubes(automaton, letters)
-    cells: list[Cell] = [[] for _ in range(automaton.num_states() * len(letters))]
-    for edge in automaton.edges():
-        marks = marks_of(edge)
-        for i, cube in enumerate(cubes):
-            if edge.cond & cube != buddy.bddfalse:
-                cells[edge.src * len(letters) + i].append((edge.dst, marks))
-    return cells
 
 
 assert OTHER == 0  # letters begin with the one in which nothing holds

@@ -10,10 +10,10 @@ from ltlpipe import UnsupportedError
 from ltlpipe.automata.conditions import Shape, from_clauses, has_shape, shape_of
 from ltlpipe.automata.fin_removal import condition_of
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.labels import draft_over
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.automata.translation import (
-    _cells,
     by_spot,
     from_automaton,
     from_formula,
@@ -229,7 +229,7 @@ def assert_accepts_as(automaton, acceptance, deterministic=False):
 
 def table_as_read(automaton, letters):
     """A table of the edges as they are, without any simplification."""
-    cells = _cells(automaton, letters)
+    cells = draft_over(automaton, letters).cells
     return PropertyAutomaton(
         n_states=automaton.num_states(),
         initial=automaton.get_init_state_number(),
