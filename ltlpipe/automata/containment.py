@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.hoa import parse_again, parse_automata
 from ltlpipe.automata.translation import by_spot
 from ltlpipe.logic.formulas import from_spot_text, spot_text
+from ltlpipe.logic.propositions.parsing import boolean_formula
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def contains_violations(
     constraint: str | None = None,
     never: Sequence[str],
     at_most_one: Sequence[str],
+    combined: Sequence[str] = (),
 ) -> Job[bool]:
     """Decide whether an automaton accepts all words that violate a formula.
 
@@ -42,6 +44,8 @@ def contains_violations(
         Propositions that no word has.
     at_most_one : sequence of str
         Propositions of which each letter has at most one.
+    combined : sequence of str
+        Propositions about states, which may be Boolean combinations of others.
 
     Raises
     ------
@@ -56,6 +60,7 @@ def contains_violations(
         constraint=constraint,
         never=list(never),
         at_most_one=list(at_most_one),
+        combined=list(combined),
     )
     return answer
 
@@ -66,6 +71,7 @@ def are_contained(
     constraint: str | None,
     never: list[str],
     at_most_one: list[str],
+    combined: list[str],
 ) -> bool:
     """Do the work of `contains_violations`."""
     import spot
@@ -83,6 +89,9 @@ def are_contained(
         parse_automata(constraint, "constraint")  # refuses what would be costly
         allowed = parse_again(constraint, dictionary)
         wanted = by_spot(lambda: spot.product(wanted, allowed))
+    if combined:
+        consistent = _consistent(combined, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, consistent))
     rest = by_spot(lambda: spot.complement(automaton))
     return not by_spot(lambda: wanted.intersects(rest))
 
@@ -103,4 +112,21 @@ def _one_at_a_time(names: Sequence[str], dictionary: Any) -> Any:
         none = none & no
     graph.new_states(1)
     graph.new_edge(0, 0, none | one)
+    return graph
+
+
+def _consistent(propositions: Sequence[str], dictionary: Any) -> Any:
+    """Return the automaton of the words in which combinations are what they combine."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    graph = spot.make_twa_graph(dictionary)
+    label = buddy.bddtrue
+    for text in propositions:
+        same = spot.formula_Equiv(spot.formula_ap(text), boolean_formula(text))
+        label = label & spot.formula_to_bdd(same, dictionary, graph)
+    graph.new_states(1)
+    graph.new_edge(0, 0, label)
     return graph

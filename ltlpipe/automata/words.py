@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
 
+_MOST_CONDITIONS = 5_000
+"""Numbers of letters in the conditions of all propositions of a word."""
+
+
 def violates(
     asked: Formula | Any, letters: Sequence[Iterable[str]], word: np.ndarray, start: int
 ) -> Job[bool]:
@@ -80,42 +84,51 @@ def is_violation(
 ) -> bool:
     """Do the work of `violates`.
 
-    If no two propositions hold together, those of a formula become the bits of a
-    number for each that occurs in the word (0 for none): there may be hundreds.
+    Where that makes them fewer, the propositions of a formula become the bits of the
+    number of the letter, of which the word has few: there may be hundreds.
     """
     import spot
 
     automaton: Any = received(asked)
     if isinstance(automaton, Formula):
         violation = spot.formula_Not(automaton.spot)
-        if all(len(names) <= 1 for names in letters):
-            violation, letters = _numbered(violation, letters)
+        violation, letters = _numbered(violation, letters)
         automaton = spot.translate(violation, "any", "low")
     return accepts(automaton, letters, word.tolist(), start)
 
 
 def _numbered(formula: Any, letters: list[list[str]]) -> tuple[Any, list[list[str]]]:
-    """Replace propositions by the bits of numbers; those of no letter are false."""
+    """Replace propositions by conditions on the bits of the number of a letter.
+
+    As they are if they are fewer, or letters so many that conditions would be large.
+    """
     import spot
 
-    occurring = sorted({name for names in letters for name in names})
-    numbers = {name: i for i, name in enumerate(occurring, start=1)}
-    bits = [(bit, f"happens{bit}") for bit in range(len(occurring).bit_length())]
+    propositions = [p.ap_name() for p in spot.atomic_prop_collect(formula) or ()]
+    occurring: dict[frozenset[str], int] = {frozenset(): 0}  # what holds nowhere
+    told = [frozenset(propositions).intersection(names) for names in letters]
+    for names in told:
+        occurring.setdefault(names, len(occurring))
+    bits = [f"happens{bit}" for bit in range((len(occurring) - 1).bit_length())]
+    n_held = sum(map(len, occurring))
+    if len(bits) >= len(propositions) or n_held > _MOST_CONDITIONS:
+        return formula, letters
     meaning = spot.relabeling_map()
-    for proposition in spot.atomic_prop_collect(formula):
-        number = numbers.get(proposition.ap_name())
-        parts = [
-            happens if (number or 0) >> bit & 1 else f"!{happens}"
-            for bit, happens in bits
-        ]
-        meaning[proposition] = spot.formula(
-            "0" if number is None else " & ".join(parts)
+    for name in propositions:
+        own = [number for names, number in occurring.items() if name in names]
+        meaning[spot.formula_ap(name)] = spot.formula_Or(
+            [spot.formula(_literals(number, bits)) for number in own]
         )
-    told = [
-        [happens for bit, happens in bits if names and numbers[names[0]] >> bit & 1]
-        for names in letters
+    numbered = [
+        [bit for k, bit in enumerate(bits) if occurring[names] >> k & 1]
+        for names in told
     ]
-    return spot.relabel_apply(formula, meaning), told
+    return spot.relabel_apply(formula, meaning), numbered
+
+
+def _literals(number: int, bits: Sequence[str]) -> str:
+    literals = ["!"[number >> k & 1 :] + bit for k, bit in enumerate(bits)]
+    return " & ".join(literals) or "1"
 
 
 def accepts(

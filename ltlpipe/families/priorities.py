@@ -12,7 +12,7 @@ and its introduction (clients that differ in priority when they access the serve
 from __future__ import annotations
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.propositions.tables import MAX_PROPOSITIONS
+from ltlpipe.systems.propositions.letters import MAX_PROPOSITIONS
 
 
 def priorities(n: int, m: int) -> str:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.translating import stutter_invariant, translated
+from ltlpipe.logic.folding import MOST_NAMED, folded
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
-from ltlpipe.logic.propositions.syntax import Number
+from ltlpipe.logic.propositions.syntax import Number, Taken
 from ltlpipe.question.answer import Run
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
@@ -34,6 +35,7 @@ from ltlpipe.runtime.errors import (
     silenced,
 )
 from ltlpipe.search.catalogue import POWERSET
+from ltlpipe.systems.propositions.letters import refuse_too_many
 from ltlpipe.systems.views import ModelView
 
 if TYPE_CHECKING:
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
 
 _SOON = 20_000
 """Moves of a symmetric net that is unfolded just to make a run shorter."""
+
+_NOTHING = Number(0)
+"""What a name means that nothing has, if that is allowed."""
 
 _SECONDS = 2.0
 """CPU time for `decide_stuttering`; a property without an answer is not reduced."""
@@ -106,8 +111,10 @@ class ModelQuestion(Question):
 
     Attributes
     ----------
-    propositions : dict of str to Expression
+    written : dict of str to Expression
         What the propositions of the property mean, by their texts.
+    propositions : dict of str to Expression
+        What letters are sets of: these, or, if they are many, Boolean combinations.
     """
 
     def __init__(self, system: Model, asked: Property, options: Options) -> None:
@@ -117,7 +124,29 @@ class ModelQuestion(Question):
         self.system = system
         reasons = (*self.given.reasons, *system.about)
         self.given = replace(self.given, reasons=reasons)
-        self.propositions = bound_propositions(system, asked, options)
+        self.written = bound_propositions(system, asked, options)
+        self.propositions = self.written
+        if asked.formula is not None and len(self.written) > MOST_NAMED:
+            self._fold(asked.formula)
+
+    def _fold(self, formula: Formula) -> None:
+        """Make the largest parts without temporal operators propositions."""
+        parsed = {text: parse_proposition(text) for text in self.written}
+        known = self.written.items()
+        said = {text: parsed[text] for text, own in known if own is not _NOTHING}
+        of_steps = {text for text, own in known if isinstance(own, Taken)}
+        try:
+            found, new = folded(formula.spot, said, of_steps)
+        except UnsupportedError:  # PSL
+            return
+        fewer = replace(formula, spot=found)
+        if len(fewer.propositions) >= len(self.written):
+            return
+        self.translated = fewer
+        with silenced():
+            bound = {text: self.system.bound(own, text) for text, own in new.items()}
+        meaning = self.written | bound
+        self.propositions = {text: meaning[text] for text in fewer.propositions}
 
     @property
     def stutters(self) -> bool:
@@ -182,6 +211,7 @@ class ModelQuestion(Question):
             and not deterministic
             and kind != "ba"
         )
+        refuse_too_many(len(self.propositions))
         table = yield from translated(
             violated,
             None if as_it_is else kind,
@@ -224,7 +254,7 @@ class ModelQuestion(Question):
     def stuttering(self) -> Job[Decision]:
         """Decide, once, whether the property is stutter-invariant."""
         decision = yield from self.fact(
-            "stuttering", lambda: decide_stuttering(self.property)
+            "stuttering", lambda: decide_stuttering(self.property, self.translated)
         )
         return decision
 
@@ -244,17 +274,23 @@ class ModelQuestion(Question):
         )
 
 
-def decide_stuttering(asked: Property) -> Job[Decision]:
-    """Decide whether a property is stutter-invariant."""
+def decide_stuttering(asked: Property, translated: Formula | None) -> Job[Decision]:
+    """Decide whether a property is stutter-invariant.
+
+    So it is if what is `translated` is, over combinations of its propositions; not the
+    other way round, for these may imply each other.
+    """
     if asked.is_trivial:
         return Decision(True, "there is no property")
     formula = asked.formula
     if formula is not None and formula.spot.is_syntactic_stutter_invariant():
         return Decision(True, "the formula is stutter-invariant by its syntax")
     what = "automaton" if formula is None else "formula"
-    answer = yield from decided(
-        stutter_invariant(formula or asked.violations), _SECONDS
-    )
+    answer = None
+    for subject in dict.fromkeys([translated, formula]):
+        if not answer:
+            job = stutter_invariant(subject or asked.violations)
+            answer = yield from decided(job, _SECONDS)
     return Decision.of(answer, f"the {what} is", "stutter-invariant")
 
 
@@ -311,7 +347,7 @@ def bound_propositions(
                 error.message += MEANT
                 raise _placed(error, text, asked) from None
             refuse_unknown(error.message, text, (), asked, options)
-            meanings[text] = Number(0)
+            meanings[text] = _NOTHING
         except FormulaError as error:
             raise _placed(error, text, asked) from None
     return meanings

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.answer import Plan, Run, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -113,6 +114,8 @@ class Question(ABC):
     generic : bool
         Whether the property's automaton keeps its acceptance, instead of being
         translated to a Büchi automaton for a reduction.
+    translated : Formula or None
+        That of the property, or one that says the same of the system.
     system_condition : Condition or None
         What has to hold of the system's marks; None is each infinitely often.
     explored : Moves or None
@@ -137,6 +140,7 @@ class Question(ABC):
     ) -> None:
         self.name = name
         self.property = asked
+        self.translated: Formula | None = asked.formula
         self.options = options
         self.system_marks = system_marks
         self.fairness = fairness
@@ -313,10 +317,9 @@ class Question(ABC):
 
     def violated(self) -> Job[Any]:
         """Return the formula that shall hold, or the automaton of its violations."""
-        asked, command = self.property, self.options.translator
-        formula = asked.formula
+        formula, command = self.translated, self.options.translator
         if formula is None or command is None:
-            return formula or asked.violations
+            return formula or self.property.violations
         from ltlpipe.automata.external import translate_externally
 
         automaton = yield from self.fact(

@@ -192,7 +192,7 @@ class ModelWalker(Walker):
 
     def __init__(self, question: ModelQuestion) -> None:
         self._model = question.system
-        self._propositions = question.propositions
+        self._propositions = question.written
 
     def initial(self) -> Any:
         """Return the initial valuation."""

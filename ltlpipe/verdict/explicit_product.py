@@ -19,10 +19,11 @@ from ltlpipe.strategies.instant_search import goal_of
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
 from ltlpipe.systems.views import TooLargeError
+from ltlpipe.verdict.model_replay import holding
 from ltlpipe.verdict.questions import question_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from ltlpipe.question.question import Question
     from ltlpipe.systems.reading import SystemLike
@@ -109,7 +110,7 @@ def _product(question: Question, max_states: int) -> Any:
             known = [view.repeated(state[0])]
         for step in known:
             cell = state[1] * table.n_letters + step.letter
-            label = label_of(step)
+            label = label_of(state[0], step)
             for edge in range(first[cell], first[cell + 1]):
                 carried = marks[edge] | step.marks << table.n_marks
                 yield (step.state, dst[edge]), (label, carried)
@@ -132,15 +133,17 @@ def _name_of(state: tuple[Any, int]) -> str:
     return f"{','.join(map(str, parts))}|{state[1]}"
 
 
-def _labels(question: Question) -> tuple[Callable[[PlainStep], Any], AutomatonWriter]:
-    """Return the function for the label of a step, and its writer."""
+def _labels(
+    question: Question,
+) -> tuple[Callable[[Any, PlainStep], Any], AutomatonWriter]:
+    """Return the function for the label of a step out of a state, and its writer."""
     propositions = question.property.propositions
     known: dict[Any, Any] = {}
     if isinstance(question, GraphQuestion):
         system, found = question.system, question.found
         writer = AutomatonWriter(propositions, system.graph)
 
-        def of_edge(step: PlainStep) -> Any:
+        def of_edge(_: Any, step: PlainStep) -> Any:
             edge = int(found.steps.edge[step.action])
             place = int(system.label[edge]) if edge >= 0 else -1
             if edge < 0:
@@ -157,18 +160,19 @@ def _labels(question: Question) -> tuple[Callable[[PlainStep], Any], AutomatonWr
     writer = AutomatonWriter(propositions)
     sets = _holding(question)
 
-    def of_letter(step: PlainStep) -> Any:
-        if step.letter not in known:
-            known[step.letter] = writer.label(sets(step.letter))
-        return known[step.letter]
+    def of_step(state: Any, step: PlainStep) -> Any:
+        names = sets(state, step)
+        if names not in known:
+            known[names] = writer.label(names)
+        return known[names]
 
-    return of_letter, writer
+    return of_step, writer
 
 
-def _holding(question: Question) -> Callable[[int], Sequence[str]]:
-    """Return the function for the propositions of a letter."""
+def _holding(question: Question) -> Callable[[Any, PlainStep], tuple[str, ...]]:
+    """Return the function for the propositions that hold at a step out of a state."""
     if isinstance(question, NetworkQuestion):
         actions = ["", *question.actions]
-        return lambda letter: [actions[letter]]
-    names = question.property.propositions
-    return lambda letter: [p for k, p in enumerate(names) if letter >> k & 1]
+        return lambda _, step: (actions[step.letter],)
+    model: Any = question
+    return lambda state, step: holding(model.written, state, step.action)

@@ -89,7 +89,7 @@ def _judged_by_valuations(question: ModelQuestion, run: Run) -> Job[Lasso]:
     yield from model_run_replayed(system, lasso, stutters=question.stutters)
     yield _REPLAYING
     check_fairness(system, lasso, question.options)
-    spelling = yield from spelling_of_states(question.propositions, lasso)
+    spelling = yield from spelling_of_states(question.written, lasso)
     lasso = replace(lasso, spelling=spelling)
     yield from _word_replayed(question.property, lasso)
     return lasso

@@ -297,6 +297,7 @@ class _Check:
             raise RefusedError("the formula does not parse") from None
         names = automaton.propositions
         stray = {*formula.propositions, *propositions_in(constraint or "")} - {*names}
+        combined: set[str] = set()
         if isinstance(system, Network):
             never = stray & set(document.never) - set(system.action_index)
             if stray - never:
@@ -304,6 +305,7 @@ class _Check:
             stray -= never
         else:
             never = set()  # the automaton names them, and it is judged with them
+            combined, stray = {*names, *stray}, set()
         if stray:
             raise RefusedError(f"the automaton knows nothing of {sorted(stray)}")
         judging = contains_violations(
@@ -312,6 +314,7 @@ class _Check:
             constraint=constraint,
             never=sorted(never),
             at_most_one=list(names) if isinstance(system, Network) else [],
+            combined=sorted(combined),
         )
         try:
             contains = yield from bounded(judging, _JUDGING)

@@ -112,13 +112,27 @@ def parse_proposition(text: str) -> Expression:
     FormulaError
         With the position of the first error.
     """
+    expression: Expression = _parsed(text, _parser(_Propositions), _refusal(text))
+    return expression
 
+
+def boolean_formula(text: str) -> Any:
+    """Return a proposition as a Spot formula over the comparisons that it combines.
+
+    Raises
+    ------
+    FormulaError
+        With the position of the first error.
+    """
+    return parse_formula(text, _refusal(text))
+
+
+def _refusal(text: str) -> Refusal:
     def refusal(message: str, position: int | None) -> FormulaError:
         message = f"no proposition about states: {message}"
         return FormulaError(message, formula=text, position=position)
 
-    expression: Expression = _parsed(text, _parser(_Propositions), refusal)
-    return expression
+    return refusal
 
 
 def parse_formula(text: str, refusal: Refusal) -> Any:
@@ -314,6 +328,14 @@ class _Formulas(_Propositions):
     xor = _of_spot("Xor")
     both = _of_spot("And", several=True)
     either = _of_spot("Or", several=True)
+
+    def compare(self, left: Any, relation: Token, right: Any) -> Any:
+        sides = left, right
+        if relation in ("==", "!=") and not any(
+            isinstance(s, Expression) for s in sides
+        ):
+            return _spot("Equiv" if relation == "==" else "Xor")(*sides)
+        return super().compare(left, relation, right)
 
     def temporal(self, operator: Token, *operand: Any) -> Any:
         formula = formula_of(*operand)

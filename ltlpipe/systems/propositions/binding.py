@@ -17,6 +17,7 @@ from ltlpipe.logic.propositions.syntax import (
     Taken,
     Text,
     Variable,
+    any_taken,
     uses_step,
 )
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError, listed, nearest, warn
@@ -30,10 +31,6 @@ DEADLOCK = "deadlock"
 ACTION = "action"
 FIREABLE = "fireable"
 _NEAREST = 3  # names that a message offers
-
-
-def _no_namesakes(_: str) -> Sequence[str]:
-    return ()
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,9 @@ class Vocabulary:
     """When each action can be taken, for ``fireable(a)``."""
     actions: Mapping[str, Collection[int]] = field(default_factory=dict)
     """The actions that each name means, for ``action=="a"``: any that is called so."""
-    variables_called: Callable[[str], Sequence[str]] = _no_namesakes
+    variables_called: Callable[[str], Sequence[str]] = lambda _: ()
     """Returns the ids of the variables that have a text for their name or id."""
-    actions_called: Callable[[str], Sequence[str]] = _no_namesakes
+    actions_called: Callable[[str], Sequence[str]] = lambda _: ()
     """The same of actions."""
 
 
@@ -93,9 +90,11 @@ class _Binder:
                     return self.named_value(other, some.value)
                 if isinstance(some, Name) and self.has_value(other, some.text):
                     return self.named_value(other, some.text)
-        return replace(
-            expression, operands=tuple(self.bound(operand) for operand in operands)
-        )
+        parts = [self.bound(operand) for operand in operands]
+        steps = [part for part in parts if isinstance(part, Taken)]
+        if expression.operator == "||" and len(steps) == len(parts):
+            return any_taken(steps)
+        return replace(expression, operands=tuple(parts))
 
     def leaf(self, expression: Expression) -> Expression:
         if isinstance(expression, Name):
@@ -110,20 +109,18 @@ class _Binder:
 
     def named(self, name: str) -> Expression:
         known = self.known
+        ids = known.variables_called(name)
+        self.note_namesakes("place", name, ids)
         if name in known.variables:
-            self.note_namesakes("place", name, known.variables_called(name))
             return Variable(known.variables[name])
         if name in known.facts:
-            self.note_namesakes("place", name, known.variables_called(name))
             return self.bound(known.facts[name])
         if name == DEADLOCK:
             return Deadlock()
-        if ids := known.variables_called(name):
-            raise self.refusal(
-                f"several places are called {name!r}: say which by its id, "
-                f"{listed(list(map(repr, ids[:_NEAREST])))}",
-                name,
-            )
+        if ids:
+            some = listed(list(map(repr, ids[:_NEAREST])))
+            message = f"several places are called {name!r}: say which by its id, {some}"
+            raise self.refusal(message, name)
         if name in known.arrays:
             raise self.refusal(f"{name} is an array: say which element, {name}[0]")
         everything = [*known.variables, *known.facts, *known.arrays, DEADLOCK]

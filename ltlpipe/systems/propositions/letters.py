@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import uses_step
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.propositions.evaluating import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+
+MAX_PROPOSITIONS = 20
+"""Propositions of one property: every set of them is a letter."""
+
+
+def refuse_too_many(n_propositions: int) -> None:
+    """Raise UnsupportedError if a property has too many propositions."""
+    if n_propositions > MAX_PROPOSITIONS:
+        raise UnsupportedError(
+            f"the property has {n_propositions} propositions about states, the largest "
+            f"parts without temporal operators: the limit is {MAX_PROPOSITIONS}"
+        )
 
 
 class Letters:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import (
+    COMMUTATIVE,
     Deadlock,
     Indexed,
     Number,
@@ -17,14 +18,12 @@ from ltlpipe.logic.propositions.syntax import (
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.kernels import DEPTH, Code
+from ltlpipe.systems.propositions.letters import refuse_too_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
-
-MAX_PROPOSITIONS = 20
-"""Propositions of one property: every set of them is a letter."""
 
 _OPERATORS = {
     "+": Code.ADD,
@@ -54,11 +53,7 @@ def assemble(propositions: Sequence[Expression], places: Sequence[Place]) -> np.
     UnsupportedError
         There are too many, or one is nested too deep.
     """
-    if len(propositions) > MAX_PROPOSITIONS:
-        raise UnsupportedError(
-            f"the property has {len(propositions)} propositions about states, the "
-            f"limit is {MAX_PROPOSITIONS}"
-        )
+    refuse_too_many(len(propositions))
     table = [len(propositions)]
     for proposition in propositions:
         if isinstance(proposition, Taken):
@@ -96,8 +91,15 @@ def _depth(expression: Expression) -> int:
         return _depth(expression.index)
     if not isinstance(expression, Operation) or _terms(expression) is not None:
         return 1
-    depths = map(_depth, expression.operands)
+    depths = map(_depth, _in_order(expression))
     return max(depth + (i > 0) for i, depth in enumerate(depths))
+
+
+def _in_order(operation: Operation) -> Sequence[Expression]:
+    """Return the operands in the order that needs the fewest intermediate results."""
+    if operation.operator not in COMMUTATIVE:
+        return operation.operands
+    return sorted(operation.operands, key=_depth, reverse=True)
 
 
 def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
@@ -135,7 +137,7 @@ def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
         yield from _code(operation.operands[0], places)
         yield Code.NOT if operation.operator == "!" else Code.NEGATIVE
     else:
-        for i, operand in enumerate(operation.operands):
+        for i, operand in enumerate(_in_order(operation)):
             yield from _code(operand, places)
             if i > 0:
                 yield _OPERATORS[operation.operator]

@@ -24,11 +24,8 @@ from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.binding import Vocabulary, bind
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.systems.propositions.kernels import letter_of
-from ltlpipe.systems.propositions.tables import (
-    MAX_PROPOSITIONS,
-    assemble,
-    taken_bits,
-)
+from ltlpipe.systems.propositions.letters import MAX_PROPOSITIONS
+from ltlpipe.systems.propositions.tables import assemble, taken_bits
 
 KNOWN = Vocabulary(
     variables={"x": 0, "P": 1, "t[0]": 2, "t[1]": 3, "P.i": 4, "Q": 5, "idle": 6},
@@ -184,6 +181,6 @@ def test_limits():
         assemble([Number(0)] * (MAX_PROPOSITIONS + 1), PLACES)
     deep = Variable(0)
     for _ in range(8):
-        deep = Operation("*", (Variable(1), deep))
+        deep = Operation("/", (Variable(1), deep))
     with pytest.raises(UnsupportedError, match="intermediate results"):
         assemble([deep], PLACES)
