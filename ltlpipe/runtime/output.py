@@ -19,8 +19,6 @@ from ltlpipe.runtime.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.runtime.files import StrPath
-
 _MOST_LINKS = 40  # as in Linux
 _MOST_NAME = 200  # bytes of a file's name that the name beside it repeats
 
@@ -36,7 +34,7 @@ class Output:
         As for `open`.
     """
 
-    def __init__(self, path: StrPath, buffering: int = -1) -> None:
+    def __init__(self, path: str | os.PathLike[str], buffering: int = -1) -> None:
         self._place = place = _place_of(Path(path))
         self._mode: int | None = None  # of the file that is replaced
         self.beside: Path | None = None
@@ -92,7 +90,7 @@ def _place_of(path: Path) -> Path | None:
 
 
 @contextmanager
-def rewriting(path: StrPath) -> Iterator[IO[bytes]]:
+def rewriting(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Write a file in a with statement; after an error the old one stays."""
     output = Output(path)
     try:
@@ -103,7 +101,7 @@ def rewriting(path: StrPath) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def replacing(path: StrPath) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Do what `rewriting` does; InputError if the file cannot be written."""
     try:
         with rewriting(path) as stream:
@@ -113,7 +111,7 @@ def replacing(path: StrPath) -> Iterator[IO[bytes]]:
         raise InputError(message, file=os.fspath(path)) from None
 
 
-def write_bytes(path: StrPath, data: bytes) -> None:
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file as a whole, as `replacing` does."""
     with replacing(path) as stream:
         stream.write(data)

@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
-from ltlpipe.runtime.kernels.cache import cache_folder
 from ltlpipe.runtime.wire import Message, Receiver
 
 MOST_GROWTH = 64 << 20

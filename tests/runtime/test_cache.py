@@ -16,8 +16,9 @@ from ltlpipe import LtlpipeWarning
 from ltlpipe.batch import task_job
 from ltlpipe.batch.procfs import descendants
 from ltlpipe.batch.task_job import TaskJob
+from ltlpipe.runtime import code_folder as cache
 from ltlpipe.runtime.jobs import TIMEOUT
-from ltlpipe.runtime.kernels import cache, locks
+from ltlpipe.runtime.kernels import locks
 from tests.processes import SOON
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -28,7 +29,7 @@ import numpy as np
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import Clock, Limits, StoppedError, run
 from ltlpipe.runtime.kernels import compilation
-from ltlpipe.runtime.kernels.cache import cache_folder
+from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.search.powerset.inclusion_checks import Index, rehash
 
 def few(kind):

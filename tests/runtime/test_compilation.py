@@ -27,7 +27,7 @@ import numpy as np
 from numba.core import event
 from ltlpipe.runtime.jobs import Clock, run
 from ltlpipe.runtime.kernels import compilation
-from ltlpipe.runtime.kernels.cache import cache_folder
+from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.loading import spent
 from ltlpipe.search.powerset.inclusion_checks import Index, rehash
 

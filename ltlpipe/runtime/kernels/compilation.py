@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.code_folder import cache_folder, is_ours, move_to
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
-from ltlpipe.runtime.kernels.cache import cache_folder, is_ours, move_to
 from ltlpipe.runtime.kernels.locks import IDLE_SECONDS, turn
 from ltlpipe.runtime.loading import loading
 from ltlpipe.runtime.worker_process import WorkerDiedError

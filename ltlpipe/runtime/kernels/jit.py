@@ -12,7 +12,7 @@ from pathlib import Path
 from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.kernels.cache import cache_folder, remove_unused
+from ltlpipe.runtime.code_folder import cache_folder, remove_unused
 from ltlpipe.runtime.kernels.keys import kernel_key, type_key
 from ltlpipe.runtime.kernels.locks import turn
 from ltlpipe.runtime.loading import ALONE, note_compiler

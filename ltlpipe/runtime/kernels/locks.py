@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ltlpipe.runtime.kernels.cache import cache_folder
+from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.worker_process import cpu_seconds_of
 
 if TYPE_CHECKING:
