@@ -76,11 +76,12 @@ class Output:
 def _place_of(path: Path) -> Path | None:
     """Return where a rename replaces a file; None where that would destroy something.
 
-    A link below ``/proc`` names an open file, which others may be writing to.
+    A link below ``/proc`` names an open file, which others may be writing to; so does
+    one of ``/dev``.
     """
     for _ in range(_MOST_LINKS):
         path = Path(os.path.realpath(path.parent)) / path.name
-        if path.is_relative_to("/proc"):
+        if path.is_relative_to("/proc") or path.parent == Path("/dev"):
             return None
         if not path.is_symlink():
             is_special = path.exists() and not path.is_file()
