@@ -68,7 +68,8 @@ def meant(transitions, name):
 
 def agree(rng, net, transitions, reduce):
     """Whether names and ids are answered alike; a name that no one has is refused."""
-    name, form = rng.choice(NAMES), rng.choice(FORMS)
+    name = rng.choice([*NAMES, *(t.name for t in transitions)])
+    form = rng.choice(FORMS)
     ids = meant(transitions, name)
     options = {"reduce": reduce, "max_states": LIMIT}
     for said, whole in (('action=="{}"', None), ("fireable({})", "fireable({})")):
