@@ -182,9 +182,10 @@ def test_csv_of_one_row(tmp_path):
     assert full == (
         'é.dot,f.ltl:1,"G ""a,b""",violated,,BA,Inf(0),2,se05,none,9007199254740993,'
         '0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00,'
-        "explicit,1,0.0,0.05,0.07,[],deadlock=stutter,False,F b,violated,0.25,{}"
+        "explicit,1,0.0,0.5,0.05,0.07,[],deadlock=stutter,False,F b,violated,0.25,{},"
+        "bad-prefix"
     )
-    assert empty == "s.aut,,,unknown,input-error" + "," * 29
+    assert empty == "s.aut,,,unknown,input-error" + "," * (len(COLUMNS) - 5)
 
 
 def test_row_of_a_verdict():
