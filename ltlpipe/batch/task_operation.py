@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.answering import Expected, Systems, answer
 from ltlpipe.batch.task_data import answer_to_dict, task_from_dict
-from ltlpipe.question.options import AUTO
 from ltlpipe.runtime.loading import hearers
 from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
 from ltlpipe.runtime.worker_process import resident_bytes
-from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.verdict.checking import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +25,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Progress
 
 _TELL_SECONDS = 0.2  # how often progress is sent
-
-_WARM_FORMULAS = ("G a", "GFa -> GFb")  # a weak automaton, and one that is not
-_WARM_SYSTEM = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
 
 _systems = Systems()
 
@@ -74,32 +68,12 @@ def answer_task(
                 _systems,
                 options,
                 expected=wanted,
-                began=lambda: _begin(options, tell),
+                began=lambda: tell({"began": resident_bytes()}),
                 progress=teller.progress,
             )
     finally:
         teller.tell = None
     return answer_to_dict(found)
-
-
-def _begin(options: dict[str, Any], tell: Callable[[dict[str, Any]], None]) -> None:
-    if options.get("cpu_time") is not None:  # which loading takes, too
-        names = ("emptiness", "acceptance", "reduce", "deadlock")
-        chosen = {name: options[name] for name in names if name in options}
-        if chosen.get("emptiness", AUTO) != AUTO:  # else it depends on the question
-            _warm_up(tuple(sorted(chosen.items())))
-    tell({"began": resident_bytes()})
-
-
-@cache
-def _warm_up(chosen: tuple[tuple[str, Any], ...]) -> None:
-    """Load the kernels that tasks with these options need.
-
-    Otherwise the first task of each worker would spend its CPU time on that.
-    """
-    for formula in _WARM_FORMULAS:
-        with suppress(Exception):  # reported by the task itself
-            check(_WARM_SYSTEM, formula, **dict(chosen))
 
 
 class _Teller:

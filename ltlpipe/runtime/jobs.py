@@ -287,7 +287,8 @@ def _check(clock: Clock, limits: Limits) -> None:
     """Raise StoppedError if the clock is beyond a limit."""
     if limits.timeout is not None and clock.seconds >= limits.timeout:
         raise StoppedError(TIMEOUT)
-    if limits.cpu_time is not None and clock.cpu_seconds >= limits.cpu_time:
+    used = clock.cpu_seconds - clock.load_seconds
+    if limits.cpu_time is not None and used >= limits.cpu_time:
         raise StoppedError(CPU_TIME)
 
 

@@ -19,6 +19,7 @@ import atexit
 import os
 import queue
 import threading
+import time
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,9 @@ STARTING = "starting a worker process"
 
 FREE_GROWTH = 32 << 20
 """Bytes that an operation may take uncounted: what Spot's first translation takes."""
+
+IDLE_SECONDS = 5.0
+"""For so long a process may do nothing before it is not waited for."""
 
 _MOST_IDLE = 4  # workers that are kept for the next calls
 
@@ -242,6 +246,7 @@ def _reply(
     None if the worker, which has answered others, has not even begun.
     """
     usage: dict[str, Any] | None = None  # when the operation began, or was looked at
+    spent, since = 0.0, time.monotonic()  # CPU time while it starts
     reply: dict[str, Any] | None = None
     while True:
         work, growth = 0.0, 0
@@ -252,8 +257,15 @@ def _reply(
         # At the end the last work is accounted for, and nothing is waited for.
         readable = worker if reply is None else _at_end()
         starting = usage is None and not worker.has_answered
-        said = STARTING if starting else phase
-        grant: Grant = yield Progress(said, work, growth, waits=(readable,))
+        if starting and worker.cpu_seconds != spent:
+            spent, since = worker.cpu_seconds, time.monotonic()
+        grant: Grant = yield Progress(
+            STARTING if starting else phase,
+            work,
+            growth,
+            waits=(readable,),
+            loading=starting and time.monotonic() - since < IDLE_SECONDS,
+        )
         if growth > grant.memory_bytes:
             raise StoppedError(MEMORY)
         if reply is not None:

@@ -208,7 +208,7 @@ def test_what_a_worker_cannot_compile_is_compiled_here():
 
     assert double(3) == 6
     assert len(double.overloads) == 1
-    assert clock.compile_seconds > clock.seconds
+    assert clock.compile_seconds + clock.load_seconds > clock.seconds
 
 
 def test_generated_functions(tmp_path):

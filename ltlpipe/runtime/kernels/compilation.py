@@ -23,9 +23,10 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.code_folder import cache_folder, is_ours, move_to
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
-from ltlpipe.runtime.kernels.locks import IDLE_SECONDS, turn
+from ltlpipe.runtime.kernels.locks import turn
 from ltlpipe.runtime.loading import loading
 from ltlpipe.runtime.worker_process import WorkerDiedError
+from ltlpipe.runtime.workers import IDLE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +191,10 @@ def compile_kernel(
     with turn(place, tell):
         kernel = _found(place, file)
         kernel._cache.follow()
-        kernel.compile(tuple(map(decoded_type, kinds)))
+        types = tuple(map(decoded_type, kinds))
+        if types in kernel.overloads:  # the former folder has not taken it
+            kernel._cache.save_overload(types, kernel.overloads[types])
+        kernel.compile(types)
 
 
 def compile_pointer(

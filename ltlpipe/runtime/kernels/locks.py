@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.worker_process import cpu_seconds_of
+from ltlpipe.runtime.workers import IDLE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-IDLE_SECONDS = 5.0
-"""For so long a process may do nothing before it is not waited for."""
 
 _LOOK_SECONDS = 0.05
 _MOST_NUMBER = 20  # bytes
