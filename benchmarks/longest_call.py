@@ -26,16 +26,16 @@ def watched() -> dict[str, Any]:
     """Have the clock of jobs note the longest call from now on; return the note."""
     note = {"seconds": 0.0, "phase": ""}
     advance = jobs.Clock.advance
-    last = {"cpu": time.process_time(), "compile": 0.0}
+    last = {"cpu": time.process_time(), "waited": 0.0}
 
-    def noting(clock: jobs.Clock, began: float, *, compiling: bool) -> float:
-        now = advance(clock, began, compiling=compiling)
-        cpu, compiled = time.process_time(), clock.compile_seconds
-        spent = cpu - last["cpu"] - max(compiled - last["compile"], 0.0)
+    def noting(clock: jobs.Clock, began: float, progress: jobs.Progress) -> float:
+        now = advance(clock, began, progress)
+        cpu, waited = time.process_time(), clock.compile_seconds + clock.load_seconds
+        spent = cpu - last["cpu"] - max(waited - last["waited"], 0.0)
         spent = min(spent, now - began)  # not what was before the job
-        if not compiling and spent > note["seconds"]:
-            note.update(seconds=round(spent, 3), phase=clock.phase)
-        last.update(cpu=cpu, compile=compiled)
+        if not (progress.compiling or progress.loading) and spent > note["seconds"]:
+            note.update(seconds=round(spent, 3), phase=progress.phase)
+        last.update(cpu=cpu, waited=waited)
         return now
 
     jobs.Clock.advance = noting  # type: ignore[method-assign]

@@ -12,8 +12,10 @@ marked tuples of each place with their tokens.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from itertools import product
+from functools import cache
+from itertools import accumulate, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +35,7 @@ from ltlpipe.systems.pnml.coloured.net import (
     Bound,
     Comparison,
     Constant,
+    Difference,
     Every,
     Part,
     Sum,
@@ -68,21 +71,21 @@ class Interpreter:
         ]
         sorts = [[net.variables[v].sort for v in t.variables] for t in net.transitions]
         self._sizes = [[net.size(sort) for sort in own] for own in sorts]
+        self._first = [0, *accumulate(map(prod, self._sizes))]
         domains = [place.domain for place in net.places]
         self._places = _Names(net, net.places, domains, shared=False)
         self._moves = _Names(net, net.transitions, sorts, shared=True)
-        self._trees: dict[str, Expression] = {}
+        self._parsed = cache(parse_proposition)
 
     def each_step(self, state: Sequence[int]) -> Iterator[Step]:
         """Yield the steps of a row, transition by transition."""
-        marking, first = self._marking(state), 0
+        marking = self._marking(state)
         for number, sizes in enumerate(self._sizes):
-            for binding in self._bindings(number, marking):
+            for colours in self._bindings(number, marking):
                 action = 0
-                for colour, size in zip(binding, sizes, strict=True):
+                for colour, size in zip(colours, sizes, strict=True):
                     action = action * size + colour
-                yield self._step(number, binding, marking, first + action)
-            first += prod(sizes)
+                yield self._step(number, colours, marking, self._first[number] + action)
 
     def steps_by(self, state: Sequence[int], action: int) -> Iterator[Step]:
         """Yield the step of a row by an action, if it is enabled."""
@@ -103,9 +106,7 @@ class Interpreter:
         move = None if action < 0 else self._move(action)
         return tuple(text for text in propositions if self._holds(text, marking, move))
 
-    def _holds(
-        self, text: str, marking: Marking, move: tuple[int, Colour] | None
-    ) -> bool:
+    def _holds(self, text: str, marking: Marking, move: Node | None) -> bool:
         def valued(part: Expression) -> Expression:
             if isinstance(part, Call):
                 return Number(any(self._fires(t, marking) for t in part.arguments))
@@ -123,10 +124,8 @@ class Interpreter:
                         return Number(bool(taken))
             return Operation(part.operator, tuple(map(valued, part.operands)))
 
-        if text not in self._trees:
-            self._trees[text] = parse_proposition(text)
         try:
-            return bool(evaluate(valued(self._trees[text]), ()))
+            return bool(evaluate(valued(self._parsed(text)), ()))
         except _UnknownNameError:
             return False
 
@@ -140,21 +139,22 @@ class Interpreter:
 
     def _called(self, text: str) -> list[Node]:
         """Return the transitions with a name; with colours, if their guards hold."""
-        found = []
-        for k, colours in self._moves.found(text):
-            guard = self._net.transitions[k].guard
-            if colours is None or _is_true(guard, self._binding(k, colours)):
-                found.append((k, colours))
+        guards = [transition.guard for transition in self._net.transitions]
+        found = [
+            (k, colours)
+            for k, colours in self._moves.found(text)
+            if colours is None or _is_true(guards[k], self._binding(k, colours))
+        ]
         if not found:
             raise _UnknownNameError
         return found
 
     def _fires(self, text: str, marking: Marking) -> bool:
         return any(
-            any(True for _ in self._bindings(number, marking))
+            any(True for _ in self._bindings(k, marking))
             if colours is None
-            else self._is_enabled(number, self._binding(number, colours), marking)
-            for number, colours in self._called(text)
+            else self._is_enabled(k, self._binding(k, colours), marking)
+            for k, colours in self._called(text)
         )
 
     def _marking(self, row: Sequence[int]) -> Marking:
@@ -166,10 +166,8 @@ class Interpreter:
 
     def _move(self, action: int) -> tuple[int, Colour]:
         """Return the transition of an action, and the colours of its variables."""
-        number = 0
-        while action >= prod(self._sizes[number]):
-            action -= prod(self._sizes[number])
-            number += 1
+        number = bisect_right(self._first, action) - 1
+        action -= self._first[number]
         colours: Colour = ()
         for size in reversed(self._sizes[number]):
             action, colour = divmod(action, size)
@@ -183,14 +181,10 @@ class Interpreter:
         self, number: int, colours: Colour, marking: Marking, action: int
     ) -> Step:
         """Return the step by a transition that is enabled."""
-        transition, binding = (
-            self._net.transitions[number],
-            self._binding(number, colours),
-        )
-        after = [tokens.copy() for tokens in marking]
-        for place, what in transition.pre:
+        binding, after = self._binding(number, colours), [m.copy() for m in marking]
+        for place, what in self._net.transitions[number].pre:
             after[place].subtract(_counted(what, binding))
-        for place, what in transition.post:
+        for place, what in self._net.transitions[number].post:
             after[place].update(_counted(what, binding))
         return Step(action, tuple([after[k][colours] for k, colours in self._cells]))
 
@@ -205,58 +199,51 @@ class Interpreter:
     def _bindings(self, number: int, marking: Marking) -> Iterator[Colour]:
         """Yield the bindings that enable a transition: colours of its variables."""
         transition = self._net.transitions[number]
-        taken = [(marking[place], tokens) for place, what in transition.pre
-                 for tokens in _taken(what)]  # fmt: skip
-        sizes = dict(zip(transition.variables, self._sizes[number], strict=True))
-
-        def bound(binding: Binding, k: int) -> Iterator[Binding]:
-            free = [v for v in sizes if v not in binding]
+        choices: list[tuple[Iterable[Colour], tuple[Any, ...]]] = [
+            (marking[place], entries)
+            for place, what in transition.pre
+            for entries in _taken(what)
+        ]
+        told = {getattr(e, "variable", None) for _, entries in choices for e in entries}
+        for variable, size in zip(
+            transition.variables, self._sizes[number], strict=True
+        ):
+            if variable not in told:
+                choices.append((product(range(size)), (Bound(variable, 0, size),)))
+        choices = [(list(colours), entries) for colours, entries in choices]
+        waiting: list[tuple[Binding, int]] = [({}, 0)]
+        while waiting:
+            binding, k = waiting.pop()
             if _is_true(transition.guard, binding) is False:
-                return
-            if k < len(taken):
-                marked, tokens = taken[k]
-                for colours in marked:
-                    longer = _matched(tokens, colours, binding)
-                    if longer is not None:
-                        yield from bound(longer, k + 1)
-            elif free:
-                for colour in range(sizes[free[0]]):
-                    yield from bound({**binding, free[0]: colour}, k)
+                continue
+            if k < len(choices):
+                longer = [_matched(choices[k][1], c, binding) for c in choices[k][0]]
+                waiting += [(b, k + 1) for b in longer[::-1] if b is not None]
             elif self._is_enabled(number, binding, marking):
-                yield binding
-
-        for binding in bound({}, 0):
-            yield tuple([binding[variable] for variable in sizes])
+                yield tuple([binding[variable] for variable in transition.variables])
 
 
 class _Names:
-    """What names mean: nodes of a net, with colours of some sorts or with any."""
+    """What names mean: nodes of a net, with colours of some sorts or with any.
+
+    If they are `shared`, a name that several nodes have means any of them.
+    """
 
     def __init__(
-        self,
-        net: ColouredNet,
-        nodes: Sequence[Any],
-        domains: Sequence[Sequence[int]],
-        *,
-        shared: bool,  # whether a name that several have means any of them
+        self, net: ColouredNet, nodes: Sequence[Any], domains: Any, *, shared: bool
     ) -> None:
-        ids, self._domains = [node.id for node in nodes], domains
+        self._domains, self._shared = domains, shared
+        ids = [node.id for node in nodes]
         self._whole = _numbers(ids, [node.name for node in nodes])
-        self._shared = shared
         self._readings = [
             (_numbers(ids, ids), [_numbers(sort.ids, sort.ids) for sort in net.sorts]),
             (self._whole, [_numbers(sort.ids, sort.names) for sort in net.sorts]),
         ]
-        self._found: dict[str, list[Node]] = {}
         self._is_dot = [sort.kind == DOT for sort in net.sorts]
+        self.found = cache(self._found)
 
-    def found(self, text: str) -> list[Node]:
+    def _found(self, text: str) -> list[Node]:
         """Return the nodes that a text means; ids come before names."""
-        if text not in self._found:
-            self._found[text] = self._find(text)
-        return self._found[text]
-
-    def _find(self, text: str) -> list[Node]:
         whole: list[Node] = [(k, None) for k in self._whole.get(text, ())]
         if self._shared and whole:
             return whole
@@ -319,7 +306,7 @@ def _is_true(guard: Guard, binding: Binding) -> bool | None:
     return decisive if decisive in parts else None if None in parts else not decisive
 
 
-def _counted(what: Multiset, binding: Binding) -> Counter[Colour]:
+def _counted(what: Multiset, binding: Binding, sign: int = 1) -> Counter[Colour]:
     """Return the tokens of a multiset; negative if more is subtracted than there is."""
     total: Counter[Colour] = Counter()
     if isinstance(what, Tokens):
@@ -327,33 +314,31 @@ def _counted(what: Multiset, binding: Binding) -> Counter[Colour]:
             range(entry.size) if isinstance(entry, Every) else [_colour(entry, binding)]
             for entry in what.entries
         ]
-        total.update(dict.fromkeys(product(*entries), what.weight))
-    elif isinstance(what, Sum):
-        for part in what.parts:
-            total.update(_counted(part, binding))
-    else:
-        total.update(_counted(what.left, binding))
-        total.subtract(_counted(what.right, binding))
+        return Counter(dict.fromkeys(product(*entries), sign * what.weight))
+    for part in what.parts if isinstance(what, Sum) else [what.left]:
+        total.update(_counted(part, binding, sign))
+    if isinstance(what, Difference):
+        total.update(_counted(what.right, binding, -sign))
     return total
 
 
-def _taken(what: Multiset) -> Iterator[Tokens]:
-    """Yield tokens of one tuple each that are taken whatever is subtracted."""
+def _taken(what: Multiset) -> list[tuple[Any, ...]]:
+    """Return the entries of tokens of one tuple that are taken in any case."""
     if isinstance(what, Sum):
-        for part in what.parts:
-            yield from _taken(part)
-    elif isinstance(what, Tokens) and not any(
-        isinstance(entry, Every) for entry in what.entries
-    ):
-        yield from [what] if what.weight else []
+        return [entries for part in what.parts for entries in _taken(part)]
+    if not isinstance(what, Tokens) or not what.weight:
+        return []
+    return [] if any(isinstance(e, Every) for e in what.entries) else [what.entries]
 
 
-def _matched(tokens: Tokens, colours: Colour, binding: Binding) -> Binding | None:
-    """Return a binding with what makes tokens a tuple of colours, if they can be it."""
+def _matched(
+    entries: tuple[Any, ...], colours: Colour, binding: Binding
+) -> Binding | None:
+    """Return a binding under which entries are a tuple of colours, if there is one."""
     longer = dict(binding)
-    for entry, colour in zip(tokens.entries, colours, strict=True):
+    for entry, colour in zip(entries, colours, strict=True):
         if isinstance(entry, Bound):
             longer.setdefault(entry.variable, (colour - entry.shift) % entry.size)
-        if _colour(entry, longer) != colour:  # type: ignore[arg-type]
+        if _colour(entry, longer) != colour:
             return None
     return longer
