@@ -37,7 +37,7 @@ from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced
 from ltlpipe.runtime.files import write_text
 from ltlpipe.systems.writing import save
 from ltlpipe.verdict.checking import check
@@ -179,13 +179,14 @@ class _Choice:
         if self._n_checks >= CHECKS * self._n:
             return
         self._n_checks += 1
-        found = check(
-            self._network,
-            text,
-            emptiness="couvreur99",
-            reduce="alphabet",
-            max_states=self._max_states,
-        )
+        with silenced():  # nobody has asked about deadlocks
+            found = check(
+                self._network,
+                text,
+                emptiness="couvreur99",
+                reduce="alphabet",
+                max_states=self._max_states,
+            )
         self._checked[found.verdict].append(Asked(number, text, found.verdict))
         if found.lasso is not None:
             run = Word(tuple(found.lasso.prefix), tuple(found.lasso.cycle))
