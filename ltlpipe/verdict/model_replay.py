@@ -71,11 +71,13 @@ def spelling_of_states(
     """
     model: Any = lasso.system
     holds: Callable[..., tuple[str, ...]] = holding
+    work = _PER_LETTER * (1 + len(propositions))
     if isinstance(model, SymmetricNet):
         holds = model.interpreter.holding
+        work += model.step_work
     numbers: dict[frozenset[str], int] = {}
     word = np.zeros(len(lasso.actions), dtype=np.int64)
-    ticks = Ticks(REPLAYING, _PER_LETTER * (1 + len(propositions)))
+    ticks = Ticks(REPLAYING, work)
     for k, (state, action) in enumerate(
         zip(lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True)
     ):

@@ -132,7 +132,7 @@ class SymmetricNet(Model):
     @property
     def step_work(self) -> float:
         """Microseconds that the step by one move takes, roughly."""
-        return 20.0 + 0.1 * len(self.cells)
+        return 20.0 + 0.2 * len(self.cells)
 
     def unfolding(self) -> Job[UnfoldedNet]:
         """Return the net unfolded, once.
