@@ -115,10 +115,8 @@ def confirmed(
         raise UnsupportedError(
             "the actions of a lasso do not determine a run of a graph of Spot"
         )
-    if told.kind is None and not told.cycle:
-        raise ReplayError("the lasso has no cycle")
-    if told.kind not in (None, BAD_PREFIX) or (told.kind and told.cycle):
-        raise ReplayError("finite runs are bad prefixes, and have no cycle")
+    if told.kind not in (None, BAD_PREFIX) or (told.kind is None) != bool(told.cycle):
+        raise ReplayError("the lasso has no cycle, and is no bad prefix")
     system = yield from with_fair_steps(system, options)
     with silenced():
         questions = [question_of(system, asked, options)]
@@ -138,9 +136,7 @@ def confirmed(
             if n_runs > MOST_RUNS:
                 raise UndecidedError(f"more than {MOST_RUNS} runs have these names")
             try:
-                if told.kind is not None:
-                    return (yield from _replayed_prefix(questions, found))
-                return (yield from _replayed(questions, found, len(told.prefix)))
+                return (yield from _replayed(questions, found, told))
             except ReplayError as error:
                 failed = failed or error
     finally:
@@ -149,22 +145,20 @@ def confirmed(
     raise failed or ReplayError(finder.why)
 
 
-def _replayed(questions: Sequence[Question], way: _Way, length: int) -> Job[Lasso]:
-    """Replay a run for each of some questions."""
+def _replayed(
+    questions: Sequence[Question], way: _Way, told: RecordedLasso
+) -> Job[Lasso]:
+    """Replay a run for each of some questions; a finite one for the only question."""
     states = questions[0].state_array(way.states)
-    run = Run(np.array(way.actions, dtype=np.int64), states, length)
-    lassos = []
-    for question in questions:
-        lassos.append((yield from judged(question, run)))
-    return lassos[0]
-
-
-def _replayed_prefix(questions: Sequence[Question], way: _Way) -> Job[Lasso]:
-    """Replay a finite run for a question."""
+    actions = np.array(way.actions, dtype=np.int64)
+    if told.kind is None:
+        run = Run(actions, states, len(told.prefix))
+        lassos = []
+        for question in questions:
+            lassos.append((yield from judged(question, run)))
+        return lassos[0]
     if len(questions) > 1:
         raise UndecidedError("a finite run under a constraint is not judged")
-    actions = np.array(way.actions, dtype=np.int64)
-    states = questions[0].state_array(way.states)
     found = yield from judged_prefix(questions[0], actions, states)
     if found is None:
         raise ReplayError("some continuation of the finite run may be no violation")
