@@ -139,14 +139,19 @@ def held(meanings, state, action):
 
 def assert_network_violates(network, formula, run):
     """A finite run is one of the network, and a bad prefix."""
-    state = [c.initial for c in network.components]
-    for k, name in enumerate(run.prefix):
+    state, letters = [c.initial for c in network.components], []
+    numbers = run.actions.tolist()
+    for k, (name, number) in enumerate(zip(run.prefix, numbers, strict=True)):
+        internal = number >= 0 and network.actions[number].internal
         after = run.states[k + 1].tolist()
-        for component, src, dst in zip(network.components, state, after, strict=True):
-            takes = name in component.labels
-            assert (src, name, dst) in component.transitions() if takes else src == dst
+        for i, component in enumerate(network.components):
+            takes = name in set(component.labels) - component.internal
+            if internal:
+                takes = network.actions[number].participants == (i,)
+            step = state[i], name, after[i]
+            assert step in component.transitions() if takes else state[i] == after[i]
         state = after
-    letters = [{name} for name in run.prefix]
+        letters.append(set() if internal else {name})
     assert is_bad(formula.spot, letters, one_at_a_time=True)
 
 
