@@ -359,3 +359,27 @@ print(run(workers.call("file_of", module="spot")))
     with program(work) as run_of_it:
         assert str(tmp_path) not in run_of_it.stdout.read()
     assert run_of_it.returncode == 0
+
+
+# --- starting ---------------------------------------------------------------
+
+
+def test_starting_a_worker_is_loading():
+    workers.close_idle()
+    clock = Clock()
+    run(call("echo", value=1), clock=clock)
+    assert clock.load_seconds > 0
+
+
+def test_a_worker_that_is_suspended_while_it_starts(monkeypatch):
+    """The time is the question's, then: its limit holds."""
+    monkeypatch.setattr(workers, "IDLE_SECONDS", 0.2)
+    workers.close_idle()
+
+    def stop(progress):
+        for worker in workers._workers.alive:
+            if worker.cpu_seconds:
+                os.kill(worker.pid, signal.SIGSTOP)
+
+    with pytest.raises(StoppedError, match="timeout"):
+        run(call("echo", value=1), Limits(timeout=0.5), observer=stop)
