@@ -19,6 +19,7 @@ from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.pnml.net import PetriNet
 from ltlpipe.systems.pnml.structure import Place, Transition
 from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.verdict.model_replay import holding
 from tests.depth import at_least, examples
 from tests.search.symbolic.nets import lively_net
 
@@ -118,6 +119,7 @@ def test_names_of_symmetric_nets(reduce):
     assert shared >= at_least(1)
 
 
+@pytest.mark.filterwarnings("ignore:.*is the id of one transition")
 def test_moves_of_transitions_that_share_a_name():
     """Interpreter and unfolded net name the same moves, with colours and without."""
     for seed in range(examples(30)):
@@ -131,6 +133,17 @@ def test_moves_of_transitions_that_share_a_name():
             assert {unfolded.transitions[k].id for k in known} <= own
             ids = meant(net.coloured.transitions, name)
             assert own == {net.move_names.id(m) for i in ids for m in moves_of(net, i)}
+            if name in net.vocabulary.actions:
+                assert_replayed_alike(net, name)
+
+
+def assert_replayed_alike(net, name):
+    """The replay, which looks names up by itself, has them mean what they mean."""
+    texts, state = [f"action=='{name}'", f"fireable({name})"], net.initial()
+    meanings = {text: net.bound(parse_proposition(text), text) for text in texts}
+    for step in net.each_step(state):
+        held = net.interpreter.holding(texts, state, step.action)
+        assert held == holding(meanings, state, step.action)
 
 
 def moves_of(net, own):
