@@ -105,7 +105,7 @@ def _judged_by_edges(question: GraphQuestion, run: Run) -> Job[Lasso]:
 
 def sees_steps(question: Question) -> bool:
     """Whether propositions tell the steps of a state apart."""
-    meanings = getattr(question, "propositions", None)  # of a model
+    meanings = getattr(question, "written", None)  # of a model
     return meanings is None or any(map(uses_step, meanings.values()))
 
 
@@ -141,7 +141,7 @@ def judged_prefix(
         spelling = spelling_of_actions(run, system, asked.propositions)
     else:
         yield from model_run_replayed(system, run, stutters=stutters)
-        meanings: dict[str, Any] = question.propositions  # type: ignore[attr-defined]
+        meanings: dict[str, Any] = question.written  # type: ignore[attr-defined]
         never = {name for name, means in meanings.items() if means == Number(0)}
         spelt = run
         if not sees_steps(question):  # the state after the last step has a letter, too

@@ -197,6 +197,22 @@ def test_what_depends_on_the_comparisons_sees_all_of_them():
     assert made.is_empty()
 
 
+def test_finite_runs_are_judged_by_the_comparisons():
+    """A transition that only produces: what is lost is lost after a finite run."""
+    places = [Place("p0", "p0"), Place("p1", "p1", 1)]
+    net = PetriNet(places, [Transition("t", "t", {}, {0: 1})])
+    text = "G(" + " && ".join(f"(p0 <= {k} || p1 == 0)" for k in range(5, 15)) + ")"
+    found = check(net, text, emptiness="reach-terminal")
+    assert found.verdict == "violated"
+    assert len(found.finite_run.steps) == 6
+    written = parse(text).propositions
+    for step in found.finite_run.steps:
+        assert set(step.holds) <= set(written)
+        assert "p0<=14" in step.holds
+    other = "F(" + " || ".join(f"p0 == {k}" for k in range(5, 15)) + ")"
+    assert check(net, other, timeout=20).verdict == "holds"
+
+
 def test_products_have_the_words_that_violate():
     for seed in range(examples(40)):
         rng = random.Random(seed)
