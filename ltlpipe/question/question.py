@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 UNFAIR = "fairness depends on which actions are enabled"
 
-_WEAK_SEARCHES = ("dfs-weak", "reach-terminal")
-
 Fact = TypeVar("Fact")
 
 
@@ -297,14 +295,9 @@ class Question(ABC):
         In these states of the property every word is accepted, and no mark of the
         system counts: a run violates the property iff some continuation counts.  Each
         finite run has one if states without successors repeat themselves.  Else one
-        has to be found: that is tried where nothing else is a violation, and no search
-        is named that would go on.
+        has to be found: that is tried where nothing else is a violation.
         """
-        counts = self.stutters or (
-            table.terminal
-            and self.options.lasso
-            and self.given.emptiness in (None, *_WEAK_SEARCHES)
-        )
+        counts = self.stutters or (table.terminal and self.options.lasso)
         has_marks = self.system_marks > 0 or self.fairness is not None
         if (
             self.takes_ends

@@ -38,6 +38,8 @@ BITSTATE_REASON = "bitstate"
 With fingerprints it is "compact".
 """
 
+_OF_WEAK = ("dfs-weak", "reach-terminal")
+
 OVERFLOW = "overflow"
 """Why there is no answer if no row can hold the values of a variable."""
 
@@ -103,11 +105,13 @@ def search_once(
 def ends_of(question: Question, table: PropertyAutomaton, trace: Trace) -> np.ndarray:
     """Return where a search stops, which a trace describes; see `Question.ends`.
 
-    A finite run of components that were reduced, but to what infinite words tell apart,
-    need not be one of the components before.
+    Where an infinite continuation has to be found, only a search does whose runs are
+    extracted at once, for nothing is certain before; and not in components that were
+    reduced: they need not have each finite run that the reduced ones have.
     """
-    ends = question.ends(table)
-    if COMPONENTS in trace.plan.reductions and not question.stutters:
+    ends, plan = question.ends(table), trace.plan
+    fits = plan.emptiness in _OF_WEAK and COMPONENTS not in plan.reductions
+    if not (question.stutters or fits):
         ends = ends[:0]
     trace.is_certain = question.stutters or not ends.any()
     return ends
