@@ -291,7 +291,7 @@ NO_FUNCTIONS = {
     *("ReplayError", "UnsupportedError", "Model", "System", "__version__", "plots"),
     # Made by functions of ltlpipe, and by nobody else.
     *("Formula", "Lasso", "LassoStep", "Move", "Plan", "Progress", "Statistics"),
-    *("Tried", "Vacuity", "Verdict"),
+    *("Tried", "Vacuity", "Verdict", "FiniteRun"),
     *("AutomatonRun", "EmptinessResult", "RunStep", "SpotGraph"),
     *("Certificate", "Verification"),
 }
