@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from contextlib import contextmanager
 from unittest.mock import patch
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, UnsupportedError, check
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question import model as model_module
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.search.catalogue import POWERSET
@@ -78,10 +80,19 @@ def net(tokens, *transitions):
 
 SOURCE = net((0, 0), ({}, {0: 1}))
 
+MANY = " && ".join(f"p0>={k}" for k in range(1, 11))
+"""More comparisons than may each be a bit of a letter."""
 
+
+@contextmanager
 def hardly_continued():
-    """Let runs be continued only to where they are deadlocked, or stay."""
-    return patch.object(continuation, "MOST_STATES", 1)
+    """Let runs be continued only to where they are deadlocked, or stay.
+
+    Boolean parts of small formulas are folded.
+    """
+    folding = patch.object(model_module, "MOST_NAMED", 1)
+    with patch.object(continuation, "MOST_STATES", 1), folding:
+        yield
 
 
 def is_bad(formula, letters, *, one_at_a_time):
@@ -314,6 +325,7 @@ def test_sets_of_states_by_the_hundred():
         ("G(p0<=5 || p1>=1)", 6),
         ('G !(action=="t0")', 1),
         ("false", 0),
+        (f"G !({MANY})", 10),
     ],
 )
 def test_unbounded_nets_lose_no_violation(way, formula, n_steps):
