@@ -53,6 +53,9 @@ MOST_ROUNDS = 3_000
 _MOST_STATES, _MOST_CELLS = 100, 100_000
 """States of an automaton, and pairs of a state and a letter."""
 
+_MOST_COPIES, _MOST_EDGES = 1_000, 500_000
+"""States of the Büchi automaton for the rounds, and transitions that are added."""
+
 _MOST_CHOICES = 5_000
 """Ways in which some rounds can go on by one letter."""
 
@@ -104,22 +107,26 @@ def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None
         alike.setdefault(str(cells[letter::n]), []).append(letter)
     letters = list(alike.values())
     buchi = _buchi(table, [cells[some[0] :: n] for some in letters])
-    rounds = list(islice(_begun(buchi), most + 1))
+    rounds = [] if buchi is None else list(islice(_begun(buchi), most + 1))
+    if buchi is None or len(rounds) > most:
+        return None
     number = {some: k for k, some in enumerate(rounds)}
     edges: list[_Edge] = []
     ticks = Ticks("translating", _PER_CHOICE)
     for src, some in enumerate(rounds):  # grows while it is read
         for column in range(len(letters)):
             choices = prod(len(buchi.moves[state][column]) for state in some.states)
-            if choices > _MOST_CHOICES or len(rounds) > most:
+            if choices > _MOST_CHOICES:
                 return None
+            if ticks.over(choices):
+                yield ticks.progress
             for following, marked in _next(buchi, some, column):
                 dst = number.setdefault(following, len(rounds))
                 if dst == len(rounds):
                     rounds.append(following)
                 edges.append((src, dst, marked, column))
-                if ticks.over():
-                    yield ticks.progress
+                if len(rounds) > most or len(edges) > _MOST_EDGES:
+                    return None
     steps = [Step(*edge[:3]) for edge in edges]
     inside = decompose(steps, range(len(steps)), range(len(rounds))).inside
     kept = {
@@ -131,8 +138,13 @@ def tight(table: PropertyAutomaton, most: int = MOST_ROUNDS) -> Job[Tight | None
     return _joined(table, letters, origin, kept)
 
 
-def _buchi(table: PropertyAutomaton, columns: Sequence[Sequence[Cell]]) -> _Buchi:
-    """Take an acceptance apart: for each way to accept a copy, which counts marks."""
+def _buchi(
+    table: PropertyAutomaton, columns: Sequence[Sequence[Cell]]
+) -> _Buchi | None:
+    """Take an acceptance apart: for each way to accept a copy, which counts marks.
+
+    None if these are too many.
+    """
     ways = [marks_in((1 << table.n_marks) - 1)]
     if table.condition is not None:
         ways = [marks_in(clause.inf) for clause in normal_form(table.condition)]
@@ -141,6 +153,8 @@ def _buchi(table: PropertyAutomaton, columns: Sequence[Sequence[Cell]]) -> _Buch
         for q, way in product(range(table.n_states), range(len(ways)))
         for level in range(len(ways[way]) or 1)
     ]
+    if len(keys) > _MOST_COPIES:
+        return None
     number = {key: k for k, key in enumerate(keys)}
 
     def moves(way: int, level: int, cell: Cell) -> Iterator[tuple[int, int]]:
@@ -171,6 +185,8 @@ def _begun(buchi: _Buchi) -> Iterator[_Rounds]:
     ]
     accepts = {q for src, marked in inside if marked for q in range(n) if same(q, src)}
     always = all(marked for src, marked in inside if src in accepts)
+    goal = sum(1 << q for q in accepts)
+    useful = [q for q in range(n) if (buchi.reach[q] | 1 << q) & goal]
 
     def places(
         chosen: tuple[int, ...], m: int, first: int
@@ -178,7 +194,7 @@ def _begun(buchi: _Buchi) -> Iterator[_Rounds]:
         if len(chosen) == m:
             yield chosen
             return
-        for state in accepts if len(chosen) >= first else range(n):
+        for state in accepts if len(chosen) >= first else useful:
             if (
                 state not in chosen
                 and (not chosen or buchi.reach[chosen[-1]] >> state & 1)
@@ -186,7 +202,7 @@ def _begun(buchi: _Buchi) -> Iterator[_Rounds]:
             ):
                 yield from places((*chosen, state), m, first)
 
-    for m in range(2, n + 1):
+    for m in range(2, len(useful) + 1):
         for first in range(m):
             for states in places((), m, first):
                 for watched in range(m - 1 if always else first, m):
@@ -220,8 +236,11 @@ def _joined(
     letters: Sequence[Sequence[int]],
     origin: Sequence[int],
     edges: set[_Edge],
-) -> Tight:
-    """Put an automaton and rounds, which begin in its states, together."""
+) -> Tight | None:
+    """Put an automaton and rounds, which begin in its states, together.
+
+    None if that adds too many transitions.
+    """
     n_letters, n, marks = table.n_letters, table.n_states, table.n_marks
     condition, accepting = table.condition, (1 << max(marks, 1)) - 1
     if condition is not None:
@@ -231,6 +250,10 @@ def _joined(
     begun: list[list[int]] = [[] for _ in range(n)]
     for rounds in sorted({dst for _, dst, marked, _ in edges if marked}):
         begun[origin[rounds]].append(number[rounds])
+    added = sum(len(letters[column]) for *_, column in edges)
+    added += sum(len(begun[dst]) for dst in table.edge_dst.tolist())
+    if added > _MOST_EDGES:
+        return None
     cells = [
         [(dst, seen | own) for dst, seen in cell]
         + [(rounds, 0) for dst, _ in cell for rounds in begun[dst]]

@@ -131,3 +131,24 @@ def test_the_limit():
         state_based=False,
     )
     assert complete(tight(table, 100)) is None
+
+
+@pytest.mark.parametrize("n", [12, 90])
+def test_states_that_accept_nothing_are_in_no_rounds(n):
+    """The ways through them are as many as they have permutations."""
+    cells = [[(1, 1), *((k, 0) for k in range(2, n))], [(1, 1)]]
+    cells += [
+        [(2 + (q - 1) % (n - 2), 0), (2 + q * 3 % (n - 2), 0)] for q in range(2, n)
+    ]
+    table = PropertyAutomaton(
+        n_states=n,
+        initial=0,
+        n_letters=1,
+        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        edge_dst=np.array([d for c in cells for d, _ in c], dtype=np.int32),
+        edge_marks=np.array([m for c in cells for _, m in c], dtype=np.uint32),
+        n_marks=1,
+        state_based=False,
+    )
+    found = complete(tight(table))
+    assert found.table.n_states <= n + 2
