@@ -33,6 +33,11 @@ FIREABLE = "fireable"
 _NEAREST = 3  # names that a message offers
 
 
+def _called_otherwise(_: str) -> Sequence[str]:
+    """Return no ids: names are those of the vocabulary (found by name in a pickle)."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """The names of a system."""
@@ -51,9 +56,9 @@ class Vocabulary:
     """When each action can be taken, for ``fireable(a)``."""
     actions: Mapping[str, Collection[int]] = field(default_factory=dict)
     """The actions that each name means, for ``action=="a"``: any that is called so."""
-    variables_called: Callable[[str], Sequence[str]] = lambda _: ()
+    variables_called: Callable[[str], Sequence[str]] = _called_otherwise
     """Returns the ids of the variables that have a text for their name or id."""
-    actions_called: Callable[[str], Sequence[str]] = lambda _: ()
+    actions_called: Callable[[str], Sequence[str]] = _called_otherwise
     """The same of actions."""
 
 
