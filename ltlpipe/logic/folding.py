@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOST_NAMED = 8
 """Propositions of a formula that may each be a bit of its letters."""
 
+_MOST_DOUBLED = 10
+"""Equivalences, whose operands Spot would write twice, in what it simplifies."""
+
 _LARGEST, _DEEPEST = 20_000, 60
 """Operators and propositions of an expression, and how deep they are nested."""
 
@@ -75,7 +78,8 @@ def folded(
 
     folding = _Folding(said, of_steps)
     whole = folding.folded(formula)
-    if len(spot.atomic_prop_collect(whole) or ()) > MOST_NAMED:
+    many = len(spot.atomic_prop_collect(whole) or ()) > MOST_NAMED
+    if many and folding.n_doubled <= _MOST_DOUBLED:
         # Temporal operators are joined, too: G a & G b becomes G(a & b).
         basic = spot.tl_simplifier_options(True, False, False)
         whole = folding.folded(spot.tl_simplifier(basic).simplify(whole))
@@ -91,6 +95,7 @@ class _Folding:
         self._said, self._of_steps = dict(said), set(of_steps)
         self._texts = {expression: text for text, expression in said.items()}
         self.new: dict[str, Expression] = {}
+        self.n_doubled = 0  # equivalences and their negations, not folded
 
     def folded(self, formula: Any) -> Any:
         return self._formula(fold(formula, self._combined))
@@ -111,6 +116,7 @@ class _Folding:
                 same = _sized(Operation("==", truths), below)
                 if same is not None:
                     return same if kind == "Equiv" else same.negation()
+        self.n_doubled += kind in ("Equiv", "Xor")
         return rebuilt(kind, list(map(self._formula, below))) if below else node
 
     def _joined(self, kind: str, below: list[Any]) -> Any:

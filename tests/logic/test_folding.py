@@ -147,6 +147,19 @@ def test_what_is_nested_too_deep_stays_a_formula(deep):
     assert len(spot.atomic_prop_collect(found)) < deep
 
 
+@pytest.mark.parametrize("inner", ["{}", "F {}"])
+def test_equivalences_in_each_other_are_not_written_twice(inner):
+    """Spot would pull negations into each operand: 2 to the 200 occurrences."""
+    names = [f"p{k}" for k in range(200)]
+    whole = spot.formula("1")
+    for name in names:
+        own = spot.formula(inner.format(name))
+        whole = spot.formula_F(spot.formula_Xor(whole, spot.formula_G(own)))
+        whole = spot.formula_Xor(own, whole)
+    found, _ = folded(spot.formula_F(whole), {name: Name(name) for name in names}, ())
+    assert len(spot.atomic_prop_collect(found)) <= 200
+
+
 def test_truths_are_compared_not_numbers():
     whole = spot.formula("G(x <-> y)")
     _, new = folded(whole, {name: Name(name) for name in "xy"}, ())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,9 +60,10 @@ def assemble(propositions: Sequence[Expression], places: Sequence[Place]) -> np.
     for proposition in propositions:
         if isinstance(proposition, Taken):
             proposition = Number(0)
-        if _depth(proposition) > DEPTH:
+        depth, proposition = _ordered(proposition)
+        if depth > DEPTH:
             raise UnsupportedError(
-                f"a proposition needs {_depth(proposition)} intermediate results, the "
+                f"a proposition needs {depth} intermediate results, the "
                 f"limit is {DEPTH}: put what is nested deep to the left"
             )
         table += _code(proposition, places)
@@ -86,20 +89,21 @@ def _int64(values: Sequence[int]) -> np.ndarray:
     return np.array(wrapped, dtype=np.uint64).view(np.int64)
 
 
-def _depth(expression: Expression) -> int:
+def _ordered(expression: Expression) -> tuple[int, Expression]:
+    """Return how many intermediate results an expression needs, and in which order.
+
+    Operands that can be exchanged are in the order that needs the fewest.
+    """
     if isinstance(expression, Indexed):
-        return _depth(expression.index)
+        depth, index = _ordered(expression.index)
+        return depth, replace(expression, index=index)
     if not isinstance(expression, Operation) or _terms(expression) is not None:
-        return 1
-    depths = map(_depth, _in_order(expression))
-    return max(depth + (i > 0) for i, depth in enumerate(depths))
-
-
-def _in_order(operation: Operation) -> Sequence[Expression]:
-    """Return the operands in the order that needs the fewest intermediate results."""
-    if operation.operator not in COMMUTATIVE:
-        return operation.operands
-    return sorted(operation.operands, key=_depth, reverse=True)
+        return 1, expression
+    known = list(map(_ordered, expression.operands))
+    if expression.operator in COMMUTATIVE:
+        known.sort(key=itemgetter(0), reverse=True)
+    depth = max(depth + (i > 0) for i, (depth, _) in enumerate(known))
+    return depth, replace(expression, operands=tuple(said for _, said in known))
 
 
 def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
@@ -137,7 +141,7 @@ def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
         yield from _code(operation.operands[0], places)
         yield Code.NOT if operation.operator == "!" else Code.NEGATIVE
     else:
-        for i, operand in enumerate(_in_order(operation)):
+        for i, operand in enumerate(operation.operands):
             yield from _code(operand, places)
             if i > 0:
                 yield _OPERATORS[operation.operator]

@@ -184,3 +184,12 @@ def test_limits():
         deep = Operation("/", (Variable(1), deep))
     with pytest.raises(UnsupportedError, match="intermediate results"):
         assemble([deep], PLACES)
+
+
+def test_operands_are_put_in_order_once():
+    """Not once more for each expression around them: 4 to the 50th power."""
+    deep = Variable(0)
+    for k in range(50):
+        deep = Operation("==", (Variable(k % 2), deep))
+    state = (1, 0, 0, 0, 0, 0)
+    assert letters([deep], state) == evaluate(deep, state)
