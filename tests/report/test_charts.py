@@ -15,6 +15,7 @@ from rich.cells import cell_len
 from ltlpipe import LTS, Chart, Lasso, Network, check, load
 from ltlpipe.report.charts.sequence import charted, kept, shortened
 from ltlpipe.report.charts.text_chart import ASCII, BOX, marks_for
+from tests.cross.test_finite_runs import SOURCE
 from tests.depth import examples
 from tests.report.lassos import lassos, lost_lasso, office_lasso, ring_lasso
 from tests.report.made import EVIL
@@ -238,6 +239,14 @@ def test_nobody_moves():
     root = etree.fromstring(lasso.chart().svg)
     assert len(by_class(root, "step")) == 1
     assert not by_class(root, "lane")
+
+
+def test_a_finite_run_repeats_nothing():
+    chart = check(SOURCE, "G(p0<=2)").finite_run.chart()
+    for shown in (chart.text(), chart.svg):
+        assert "t0" in shown
+        assert "repeat" not in shown
+    assert "└" not in chart.text()
 
 
 def test_processes_and_variables():

@@ -93,7 +93,8 @@ def text_of_chart(
         lines.append(_bracket(chart, number, sheet) + _line(row, sheet))
     if chart.lost == len(chart.rows):
         lines.append(_lost(chart, len(chart.rows), sheet, width))
-    lines.append(f"{marks.corners[2]} repeats for ever")
+    if chart.first < len(chart.rows):  # not of a finite run
+        lines.append(f"{marks.corners[2]} repeats for ever")
     for note in _notes(chart, sheet):
         lines += _wrapped(note, width)
     return "".join(f"{line.rstrip()}\n" for line in lines)
