@@ -65,7 +65,9 @@ def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
     """
     name = os.fspath(path)
     if not os.path.isfile(name):  # noqa: PTH113
-        raise LtlpipeError(f"{name}: the store does not exist")
+        is_there = os.path.exists(name)  # noqa: PTH110
+        why = "is not a regular file" if is_there else "the store does not exist"
+        raise LtlpipeError(f"{name}: {why}")
     with translated(name):
         db = connect(name, to_read=True)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_no_store(tmp_path, run):
     outcome = run("verify", tmp_path / "nothing")
     assert (outcome.code, outcome.out) == (2, "")
     assert "the store does not exist" in outcome.complaint
+
+
+def test_a_pipe_is_no_store(tmp_path, run):
+    """It is there, so its name is not the mistake."""
+    os.mkfifo(tmp_path / "pipe")
+    for command in (["verify"], ["report", "--out", tmp_path / "r.html"]):
+        outcome = run(*command, tmp_path / "pipe")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert "is not a regular file" in outcome.complaint
 
 
 @pytest.fixture
