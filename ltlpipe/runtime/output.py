@@ -8,7 +8,6 @@ file whose folder accepts no other.  Symbolic links and permissions are kept.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,7 +43,7 @@ class Output:
             with suppress(FileNotFoundError):  # or the folder; then opening says so
                 self._mode = stat.S_IMODE(place.stat().st_mode)
             name = os.fsdecode(os.fsencode(place.name)[:_MOST_NAME])
-            beside = place.with_name(f".{name}.{secrets.token_hex(4)}.partial")
+            beside = place.with_name(f".{name}.{os.urandom(4).hex()}.partial")
             try:
                 self.stream = beside.open("xb", buffering)
                 self.beside = beside

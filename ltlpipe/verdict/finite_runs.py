@@ -27,7 +27,6 @@ from ltlpipe.strategies.instant_search import Moves
 from ltlpipe.systems.graph import SpotGraph, unlabelled
 from ltlpipe.systems.lts import Network
 from ltlpipe.systems.views import GraphView, ModelView, NetworkView, TooLargeError
-from ltlpipe.verdict.deadlocks import deadlock_job
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
@@ -119,6 +118,8 @@ def looked_for(question: Question, work: float) -> Job[str]:
 
 def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
     """Look with the compiled search for deadlocks, unless it has to be compiled."""
+    from ltlpipe.verdict.deadlocks import deadlock_job
+
     system: Any = question.system  # type: ignore[attr-defined]
     options = replace(question.options, max_states=None, lasso=True)
     trace = Trace(question.given)

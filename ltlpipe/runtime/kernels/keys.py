@@ -121,6 +121,7 @@ def _names(code: CodeType) -> set[str]:
     return found
 
 
+@cache
 def _global_names(code: CodeType) -> set[str]:
     """Return the names that a code, or one within it, reads as globals."""
     found = {i.argval for i in dis.get_instructions(code) if "GLOBAL" in i.opname}
