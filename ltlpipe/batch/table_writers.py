@@ -247,7 +247,7 @@ class ParquetWriter(TableWriter):
 def open_table(path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> TableWriter:
     """Open a result file with columns of these types; the suffix names the format.
 
-    The previous contents of the file are lost.
+    The table replaces the file when it is closed.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".csv":
