@@ -110,9 +110,9 @@ class TableWriter(ABC):
     def _failure(self, error: OSError) -> LtlpipeError:
         self._failed = True
         message = f"{self.path}: cannot be written: {error.strerror or error}"
-        return LtlpipeError(
-            f"{message}; {self._rows_so_far()}" if self.n_rows else message
-        )
+        if self.n_rows and self.place.is_file():  # a pipe keeps nothing
+            message += f"; {self._rows_so_far()}"
+        return LtlpipeError(message)
 
     def _rows_so_far(self) -> str:
         return f"{self.place} holds the first {self.n_rows} rows"

@@ -201,6 +201,19 @@ def test_a_pipe(tmp_path):
     assert systems == ["system", "s0", "s1", "s2", "s4"]
 
 
+def test_a_pipe_that_nobody_reads_any_more(tmp_path):
+    """It keeps no rows, and is not said to."""
+    pipe = tmp_path / "r.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    table = open_table(pipe)
+    table.write(rows_of(1)[0])
+    os.close(reader)
+    with pytest.raises(LtlpipeError, match="Broken pipe$"):
+        table.write(rows_of(2)[1])
+    table.close()
+
+
 # --- programs ---------------------------------------------------------------
 
 
