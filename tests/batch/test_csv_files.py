@@ -209,7 +209,7 @@ def test_a_pipe_that_nobody_reads_any_more(tmp_path):
     table = open_table(pipe)
     table.write(rows_of(1)[0])
     os.close(reader)
-    with pytest.raises(LtlpipeError, match="Broken pipe$"):
+    with pytest.raises(LtlpipeError, match=r"Broken pipe$"):
         table.write(rows_of(2)[1])
     table.close()
 
