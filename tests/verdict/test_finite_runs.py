@@ -249,7 +249,7 @@ def test_agrees_with_all_reachable_states(components):
 
 
 @pytest.mark.slow
-@settings(max_examples=3000)
+@settings(max_examples=examples(3000))
 @given(systems())
 def test_agrees_with_all_reachable_states_of_many(components):
     """As above, thousands of times."""

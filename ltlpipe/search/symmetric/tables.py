@@ -348,6 +348,7 @@ def product_bytes(
     numbers = (
         numbers_of_group(symmetry, packed)
         + 3  # the field of the property's state
+        + automaton.n_states  # whether every state repeats itself in it
         + _of_phases(symmetry, automaton)
         + len(Row) * symmetry.n_members  # scratch
         + (2 + symmetry.n_members) * n_system  # masks
