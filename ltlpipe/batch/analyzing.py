@@ -33,6 +33,7 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -381,8 +382,8 @@ def _explain_erasable(formula: Formula) -> Iterator[str]:
 def _explain_automaton(formula: Formula) -> Iterator[str]:
     table = classification.buchi(formula)
     normal, violation = classification.violation_of_normal_form(table)
-    counted = "1 state" if table.n_states == 1 else f"{table.n_states} states"
     no = "" if normal else "not "
-    yield f"Büchi automaton: {counted}, {no}in interrupt normal form"
+    states = counted(table.n_states, "state")
+    yield f"Büchi automaton: {states}, {no}in interrupt normal form"
     if not normal:
         yield f"  {violation}"

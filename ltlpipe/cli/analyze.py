@@ -15,6 +15,7 @@ from ltlpipe.cli.reading import run_within
 from ltlpipe.cli.verdicts import json_line
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
@@ -154,9 +155,8 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
 def _summarise(rows: list[Row], seconds: float, out: str | None) -> None:
     interruptible = sum(bool(row["interruptible"]) for row in rows)
     by_syntax = sum(row["syntactic"] == "intrpt" for row in rows)
-    n_rows = "1 formula" if len(rows) == 1 else f"{len(rows)} formulas"
     written = "" if out is None else f" written to {out}"
     told = f"{interruptible} interruptible, {by_syntax} by syntax"
     if unknown := sum(row["interruptible"] is None for row in rows):
         told += f", {unknown} not known"
-    print(f"{n_rows}{written}: {told}; {seconds:.1f} s")
+    print(f"{counted(len(rows), 'formula')}{written}: {told}; {seconds:.1f} s")

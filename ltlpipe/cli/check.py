@@ -19,6 +19,7 @@ from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.option import CHECK
 from ltlpipe.question.options import NEVER
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
@@ -155,7 +156,9 @@ def check(
                 break
     left = len(questions) - len(verdicts)
     if left:
-        print(f"interrupted: {left} more formulas not checked", file=sys.stderr)
+        print(
+            f"interrupted: {counted(left, 'more formula')} not checked", file=sys.stderr
+        )
     reasons = [v.reason for v in verdicts]
     code = exit_code([v.verdict for v in verdicts], reasons)
     raise typer.Exit(BUG if CRASH in reasons else code)

@@ -21,6 +21,7 @@ from ltlpipe.question.given_options import manner_of, of_question
 from ltlpipe.question.option import COMPARE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -283,5 +284,4 @@ def _summarise(n_rows: int, left: int, seconds: float, out: str | None) -> None:
     """Print a summary."""
     unfinished = f", {left} more not run: interrupted" if left else ""
     written = "" if out is None else f" written to {out}"
-    rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
-    print(f"{rows}{written} in {seconds:.1f} s{unfinished}")
+    print(f"{counted(n_rows, 'row')}{written} in {seconds:.1f} s{unfinished}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ltlpipe.cli import options as shared  # noqa: TC001 (typer reads the annotations)
+from ltlpipe.runtime.names import counted
 
 
 def compile_model(
@@ -40,11 +41,7 @@ def compile_model(
     expand_pointer(model.pack([]).expand)
     seconds = time.perf_counter() - started
     print(
-        f"{path}: {_counted(len(model.variables), 'variable')} in "
-        f"{_counted(model.layout.n_words, 'word')}, "
-        f"{_counted(model.n_actions, 'action')}; compiled in {seconds:.2f} s"
+        f"{path}: {counted(len(model.variables), 'variable')} in "
+        f"{counted(model.layout.n_words, 'word')}, "
+        f"{counted(model.n_actions, 'action')}; compiled in {seconds:.2f} s"
     )
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -9,6 +9,7 @@ import typer
 
 from ltlpipe.cli.tables import Where  # noqa: TC001 (typer evaluates it)
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.names import counted
 
 SUFFIXES = (".html", ".htm")
 
@@ -63,4 +64,4 @@ def write_page(
 
     n_tasks = write_report(results, out, title=title, where=where)
     if not quiet:
-        print(f"report of {n_tasks} tasks written to {out}")
+        print(f"report of {counted(n_tasks, 'task')} written to {out}")

@@ -156,8 +156,7 @@ def _converse(session: Session) -> None:
 
 def _heading(simulation: Simulation) -> list[str]:
     """Return the simulation."""
-    from ltlpipe.runtime.names import quoted_name, visible
-    from ltlpipe.simulation.descriptions import count
+    from ltlpipe.runtime.names import counted, quoted_name, visible
 
     lines = [f"system: {quoted_name(simulation.system.name)}"]
     if simulation.formula is not None:
@@ -165,9 +164,9 @@ def _heading(simulation: Simulation) -> list[str]:
     if simulation.lasso_length is not None:
         prefix, cycle = simulation.lasso_length
         ever = f", then {cycle:,} for ever" if cycle else ""
-        lines.append(f"lasso: {count(prefix, 'step')}{ever} (next follows it)")
+        lines.append(f"lasso: {counted(prefix, 'step')}{ever} (next follows it)")
     if (bad := simulation.lasso_bad_prefix) is not None:
-        lines.append(f"violated by the first {count(bad, 'step')} of the lasso")
+        lines.append(f"violated by the first {counted(bad, 'step')} of the lasso")
     return lines
 
 

@@ -22,6 +22,7 @@ from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.question.option import SOLVE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,10 +212,11 @@ def solve(
         print_outcomes(dict(sorted(counts.items(), key=str)), left, "interrupted")
         seconds = time.monotonic() - started
         if place is not None:
-            print(f"{counts.total()} rows written to {place} in {seconds:.1f} s")
+            n_rows = counted(counts.total(), "row")
+            print(f"{n_rows} written to {place} in {seconds:.1f} s")
         if answers is not None:
             _summarise_problems(answers)
-            print(f"{answers.n_answers} answers written to {rers}")
+            print(f"{counted(answers.n_answers, 'answer')} written to {rers}")
         _print_agreement(agreement)
         _print_joint(sampled)
     if report is not None and place is not None:

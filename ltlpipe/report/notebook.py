@@ -19,6 +19,7 @@ from ltlpipe.report.charts.chart import Chart, framed
 from ltlpipe.report.charts.sequence import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.report.palette import ON_WHITE
+from ltlpipe.runtime.names import counted
 from ltlpipe.simulation.descriptions import violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
@@ -134,9 +135,11 @@ def _lasso_html(subject: Lasso) -> str:
             continue
         part = "cycle" if step >= first else "prefix"
         rows.append([str(step + 1), part, _name(names[step]), _moves(subject, step)])
-    about = f"<p>Lasso: {_count(first, 'step')}, then {len(subject.cycle)} for ever</p>"
+    about = (
+        f"<p>Lasso: {counted(first, 'step')}, then {len(subject.cycle)} for ever</p>"
+    )
     if isinstance(subject, FiniteRun):
-        about = f"<p>Finite run ({subject.kind}): {_count(first, 'step')}</p>"
+        about = f"<p>Finite run ({subject.kind}): {counted(first, 'step')}</p>"
     table = html_table(["step", "part", "action", changes], rows)
     listed = f"<details><summary>The steps as a table</summary>\n{table}</details>"
     return f"<div>{about}\n{framed(Chart(subject).svg)}\n{listed}</div>"
@@ -162,7 +165,7 @@ def _moves_of(step: LassoStep) -> str:
 def _simulation_html(subject: Simulation) -> str:
     number = subject.n_steps
     about = f"<p>Simulation of {_code(subject.system.name or 'a system')}"
-    about += f" after {_count(number, 'step')}</p>"
+    about += f" after {counted(number, 'step')}</p>"
     if subject.formula is not None:
         left, lost = _code(str(subject.residual)), violation_text(subject)
         about += f"<p>left of {_code(subject.formula)}: {left}</p>"
@@ -188,7 +191,7 @@ def _network_html(subject: Network) -> str:
     n = len(subject.components)
     named = f" {_code(subject.name)}" if subject.name else ""
     marked = ", with acceptance" if subject.has_acceptance else ""
-    about = f"<p>Network{named}: {_count(n, 'component')}{marked}</p>"
+    about = f"<p>Network{named}: {counted(n, 'component')}{marked}</p>"
     head = ["", "component", "states", "transitions", "labels", "accepting"]
     numeric = ["n", "", "n", "n", "n", "n"]
     rows = [
@@ -202,14 +205,14 @@ def _network_html(subject: Network) -> str:
     ]
     table = html_table(head, rows, numeric) + _rest(n - len(rows), "component")
     names = [action.name for action in subject.actions]
-    actions = f"<p>{_count(len(names), 'action')}: {_listed(names)}</p>"
+    actions = f"<p>{counted(len(names), 'action')}: {_listed(names)}</p>"
     return f"<div>{about}\n{table}\n{actions}\n{svg_of(subject) or ''}</div>"
 
 
 @html_of.register
 def _model_html(subject: Model) -> str:
-    counts = f"{_count(len(subject.variables), 'variable')}, "
-    counts += _count(len(subject.actions), "action")
+    counts = f"{counted(len(subject.variables), 'variable')}, "
+    counts += counted(len(subject.actions), "action")
     named = f" {_code(subject.name)}" if subject.name else ""
     about = f"<p>Model{named}: {counts}</p>"
     about += "".join(f"<p>{html.escape(line)}</p>" for line in subject.about)
@@ -224,8 +227,8 @@ def _model_html(subject: Model) -> str:
 @html_of.register
 def _graph_html(subject: SpotGraph) -> str:
     kind = "Kripke structure" if subject.is_kripke else "Automaton"
-    counts = f"{_count(subject.n_states, 'state')}, "
-    counts += _count(subject.n_edges, "edge")
+    counts = f"{counted(subject.n_states, 'state')}, "
+    counts += counted(subject.n_edges, "edge")
     acceptance = html.escape(str(subject.graph.get_acceptance()))
     about = f"<p>{kind} {_code(subject.name)}: {counts}; acceptance {acceptance}</p>"
     names = f"<p>propositions: {_listed(subject.propositions)}</p>"
@@ -245,8 +248,8 @@ def _emptiness_html(subject: EmptinessResult) -> str:
 @html_of.register
 def _lts_html(subject: LTS) -> str:
     named = f" {_code(subject.name)}" if subject.name else ""
-    counts = f"{_count(subject.n_states, 'state')}, "
-    counts += _count(subject.n_transitions, "transition")
+    counts = f"{counted(subject.n_states, 'state')}, "
+    counts += counted(subject.n_transitions, "transition")
     about = f"<p>LTS{named}: {counts}; labels: {_listed(subject.labels)}</p>"
     picture = svg_of(subject)
     if picture is not None:
@@ -276,8 +279,8 @@ def _automaton_html(subject: PropertyAutomaton) -> str:
         "weak": subject.weak,
         "terminal": subject.terminal,
     }
-    counts = f"{_count(subject.n_states, 'state')}, "
-    counts += f"{_count(subject.n_letters, 'letter')}, "
+    counts = f"{counted(subject.n_states, 'state')}, "
+    counts += f"{counted(subject.n_letters, 'letter')}, "
     facts = [f"acceptance {subject.acceptance}", *(k for k in kinds if kinds[k])]
     about = f"<p>Property automaton: {counts}{html.escape(', '.join(facts))}</p>"
     picture = svg_of(subject)
@@ -314,9 +317,5 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown}, … {rest:,} more" if rest > 0 else shown or "none"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _rest(number: int, noun: str) -> str:
-    return f"\n<p>… {_count(number, noun)} more</p>" if number > 0 else ""
+    return f"\n<p>… {counted(number, noun)} more</p>" if number > 0 else ""

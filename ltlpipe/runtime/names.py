@@ -37,6 +37,17 @@ def quoted_name(name: str) -> str:
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> print(counted(1, "state"), counted(1200, "step"))
+    1 state 1,200 steps
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _escaped(character: str) -> str:
     if character.isprintable():
         return character

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.names import quoted_name, visible
+from ltlpipe.runtime.names import counted, quoted_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,11 +20,6 @@ MOST_LISTED = 40
 
 _MOST_MOVES = 8  # of a step
 _MOST_LETTERS = 400  # of a residual formula
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def moves_text(step: LassoStep) -> str:
@@ -65,7 +60,7 @@ def violation_text(simulation: Simulation) -> str | None:
     if number is None:
         return None
     return (
-        f"violated by the first {count(number, 'step')}: no continuation satisfies it"
+        f"violated by the first {counted(number, 'step')}: no continuation satisfies it"
     )
 
 
@@ -134,7 +129,7 @@ def enabled_lines(
 
 def overview(simulation: Simulation) -> str:
     """Describe the state, the residual formula, and the enabled steps."""
-    lines = [f"after {count(simulation.n_steps, 'step')}: {state_text(simulation)}"]
+    lines = [f"after {counted(simulation.n_steps, 'step')}: {state_text(simulation)}"]
     if simulation.accepting:
         names = " ".join(map(quoted_name, simulation.accepting))
         lines.append(f"accepting: {names}")

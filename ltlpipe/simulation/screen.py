@@ -22,7 +22,7 @@ from textual.widgets.option_list import Option
 from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.names import visible, visible_lines
+from ltlpipe.runtime.names import counted, visible, visible_lines
 from ltlpipe.simulation import descriptions
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class SimulationScreen(App[None]):
     def _about(self) -> Text:
         simulation = self._session.simulation
         text = Text(f"{visible(simulation.system.name)}, ")
-        text.append(f"after {descriptions.count(simulation.n_steps, 'step')}")
+        text.append(f"after {counted(simulation.n_steps, 'step')}")
         if simulation.formula is not None:
             text.append(f"\nformula: {visible(simulation.formula)}")
             text.append(f"\nleft:    {descriptions.residual_text(simulation)}")

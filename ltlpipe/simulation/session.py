@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, nearest
-from ltlpipe.runtime.names import quoted_name, visible
+from ltlpipe.runtime.names import counted, quoted_name, visible
 from ltlpipe.simulation import descriptions
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Session:
             return Reply(is_elsewhere=True)
         values = self._values(rest)
         n_steps = yield from self.simulation.goto_job(values)
-        steps = descriptions.count(n_steps, "step")
+        steps = counted(n_steps, "step")
         return Reply(f"{steps} to the nearest such state", is_elsewhere=True)
 
     def _values(self, text: str) -> dict[str, str]:
@@ -175,7 +175,7 @@ class Session:
         taken = yield from self.simulation.random_job(n, seed=seed)
         if n == taken == 1:
             return self._moved()
-        steps = descriptions.count(taken, "step")
+        steps = counted(taken, "step")
         end = "" if taken == n else ", then a deadlock"
         return Reply(f"{steps} at random{end}", is_elsewhere=True)
 
@@ -216,7 +216,7 @@ class Session:
             raise UnsupportedError("save: expected a file")
         file = _unquoted(rest)
         self.simulation.save(file)
-        steps = descriptions.count(self.simulation.n_steps, "step")
+        steps = counted(self.simulation.n_steps, "step")
         return Reply(f"{steps} written to {quoted_name(file)}")
 
     def _help(self, rest: str) -> Job[Reply]:

@@ -24,6 +24,7 @@ from ltlpipe.runtime.jobs import (
     run,
 )
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.simulation.nearest import (
     MOST_DRAWN,
@@ -162,7 +163,7 @@ class Simulation(Displayed):
     def __repr__(self) -> str:
         number = len(self._points) - 1
         name = self.system.name or "a system"
-        steps = "1 step" if number == 1 else f"{number} steps"
+        steps = counted(number, "step")
         parts = [f"{key}={value}" for key, value in islice(self.state.items(), 6)]
         more = " ..." if len(self.state) > 6 else ""
         return f"<Simulation of {name} after {steps}: {' '.join(parts)}{more}>"
