@@ -55,7 +55,9 @@ def assert_relations(rows: pd.DataFrame) -> None:
         assert states["couvreur99"] <= states[name], f"{name} visits less"
     assert states["se05"] <= states["hpy96"], "se05 visits more than hpy96"
     if "dfs-weak" in known.index:
-        assert states["se05"] == states["dfs-weak"] == states["couvreur99"], "weak"
+        assert states["se05"] == states["couvreur99"], "weak"
+        # Ours ends where every word is accepted (docs/searches.md).
+        assert states["dfs-weak"] <= states["couvreur99"], "weak"
     roots, current = known["max_roots"], known["max_current"]
     assert roots["couvreur99"] <= current["gv04"], "roots exceed current"
     assert roots["couvreur99-fig5"] == roots["couvreur99"], "roots differ"

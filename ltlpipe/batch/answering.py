@@ -292,7 +292,11 @@ def answer(
                 row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
         except Exception as error:  # an error of one task must not affect the others
             row, failure = failed_row(task.system_name, task.formula, error), error
-    warned = tuple((str(w.message), w.category.__name__) for w in caught)
+    # As written: who shows them names parameters as the caller does.
+    warned = tuple(
+        (getattr(w.message, "written", "") or str(w.message), w.category.__name__)
+        for w in caught
+    )
     known |= option_columns(merged) | {
         "expected": task.expected,
         "warnings": _listed(warned),

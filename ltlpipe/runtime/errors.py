@@ -150,6 +150,10 @@ class ReplayError(LtlpipeError):
 class LtlpipeWarning(UserWarning):
     """What is allowed but probably not meant."""
 
+    written = ""
+    """The message as it was written, with parameters as flags
+    (`ltlpipe.runtime.spelling`)."""
+
 
 class SystemWarning(LtlpipeWarning):
     """What is so whatever is asked about a system; a terminal shows it once."""
@@ -175,7 +179,10 @@ def warn(message: str, category: type[Warning] = LtlpipeWarning) -> None:
     if issubclass(category, LtlpipeWarning):
         for notes in _NOTED.get():
             notes[text] = None
-    warnings.warn(text, category, stacklevel=level + 1)
+    given = category(text)
+    if isinstance(given, LtlpipeWarning):
+        given.written = message
+    warnings.warn(given, stacklevel=level + 1)
 
 
 _NOTED: ContextVar[tuple[dict[str, None], ...]] = ContextVar("noted", default=())

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.thorough("compiles every kernel once more, and interpre
 PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
+warnings.filterwarnings("ignore", message="finite runs do not count")
 from ltlpipe import LTS, Network, UnsupportedError, check, sccs
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems import packing_tables
