@@ -28,6 +28,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
 from ltlpipe.strategies import explicit, instant
+from ltlpipe.strategies.continuation import continued
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
@@ -98,8 +99,10 @@ def outcome(system, formula, grants, options=None, strategies=STRATEGIES):
     portfolio = Portfolio(question, strategies)
     try:
         answer = driven(portfolio.job(), grants)
-        if answer.run is not None:
-            run(judged(question, answer.run))  # it is replayed
+        if answer.run is not None:  # it is replayed, unless nothing continues it
+            whole = run(continued(question, answer.run))
+            if whole is not None:
+                run(judged(question, whole))
     finally:
         question.close()
     trace = portfolio.trace()
