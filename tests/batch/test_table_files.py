@@ -127,7 +127,7 @@ def test_other_files(tmp_path):
     """Those that are not there, other databases, and other kinds."""
     with pytest.raises(InputError, match="cannot be read: No such file"):
         results(tmp_path / "none.csv")
-    with pytest.raises(LtlpipeError, match="the store does not exist"):
+    with pytest.raises(LtlpipeError, match="is not a regular file"):
         results(tmp_path)
     (tmp_path / "r.txt").write_text("system")
     with pytest.raises(UnsupportedError, match="not a result store, and its name"):

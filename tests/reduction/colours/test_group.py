@@ -188,7 +188,7 @@ def assert_kept(net, transition, moved):
 def test_random_nets():
     """Each generator takes transitions under bindings to such again."""
     counts = Counter()
-    for seed in range(examples(150)):
+    for seed in range(examples(200)):
         net = random_net(random.Random(seed))
         group = complete(group_of_colours(net))
         for moved in generators(group):
