@@ -347,6 +347,8 @@ def failed_row(
 
 
 def _reason_of(error: Exception) -> str:
+    if isinstance(error, StoppedError):
+        return error.reason
     if isinstance(error, UnsupportedError):
         return UNSUPPORTED
     if isinstance(error, ReplayError):

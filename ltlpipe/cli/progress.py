@@ -7,6 +7,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import LtlpipeError, ReplayError
+from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.runtime.progress_bar import search_bar
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Complaints:
         """Print an error; the same one in a row is printed once."""
         message = f"error: {error}"
         self.found_bug |= isinstance(error, ReplayError)
+        if isinstance(error, StoppedError):
+            return  # a limit, which is the reason in the task's row
         if not isinstance(error, LtlpipeError):
             traceback.print_exception(error)
             print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
