@@ -182,7 +182,11 @@ def check_interrupts(tmp_path, chance, n):
         assert code in CODES, (code, err)
         assert "Traceback" not in err, err
         if (folder / "run.sqlite").exists():
-            kept = results(folder / "run.sqlite")
+            try:
+                kept = results(folder / "run.sqlite")
+            except LtlpipeError as error:  # ended before it had tables
+                assert "it is empty" in str(error)
+                continue
             assert set(kept["verdict"]) <= {"holds"}
 
 
