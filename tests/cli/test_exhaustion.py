@@ -185,7 +185,8 @@ def check_interrupts(tmp_path, chance, n):
             try:
                 kept = results(folder / "run.sqlite")
             except LtlpipeError as error:  # ended before it had tables
-                assert "it is empty" in str(error)
+                if "it is empty" not in str(error):
+                    raise
                 continue
             assert set(kept["verdict"]) <= {"holds"}
 
