@@ -152,14 +152,13 @@ def grow(n_bytes):
 
 
 def compile_slowly(seconds):
-    """Have Numba say that it compiles, for longer than a task may take."""
+    """Have a task load or compile kernels for longer than it may take."""
 
     def check(*args, **options):
-        from numba.core import event
+        from ltlpipe.runtime.loading import loading
 
-        event.start_event("numba:compile")
-        time.sleep(seconds)
-        event.end_event("numba:compile")
+        with loading():
+            time.sleep(seconds)
         return _check(*args, **(options | {"timeout": None}))
 
     answering.check = check

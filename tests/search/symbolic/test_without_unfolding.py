@@ -117,10 +117,10 @@ def test_a_large_net_is_decided_without_unfolding(text, verdict):
     assert not net.is_unfolded
     if verdict == "violated":
         assert found.reason is None
-        assert {"meet", "leave"} >= {
-            name.split(".")[0] for name in found.lasso.cycle_actions
-        }
-        assert len(found.lasso.prefix[0]) == 80
+        run = found.lasso or found.finite_run
+        actions = [*run.prefix_actions, *run.cycle_actions]
+        assert {"meet", "leave"} >= {name.split(".")[0] for name in actions}
+        assert all(len(valuation) == 80 for valuation in [*run.prefix, *run.cycle])
 
 
 @pytest.mark.usefixtures("too_large")
@@ -220,7 +220,8 @@ def test_random_nets_that_cannot_be_unfolded(monkeypatch):
                 continue
         if "unknown" not in (plain.verdict, found.verdict):
             assert found.verdict == plain.verdict, (seed, text)
-            assert (found.lasso is None) == (found.verdict == "holds")
+            run = found.lasso or found.finite_run
+            assert (run is None) == (found.verdict == "holds")
             counts[found.verdict] += 1
 
     assert min(counts.values()) >= at_least(5)
