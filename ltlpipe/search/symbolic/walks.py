@@ -116,6 +116,11 @@ class NetSteps:
         is yielded wherever the search for the next one may take long.  Those come first
         in which the first of the colours that look alike are bound; then all.
         """
+        repeated = State(after.local, watching)
+        letter = self._letters.of(after.local, STUTTER)
+        repeats = self._goes(letter, watching, after.watching, marks)
+        if repeats and watching in self.ends:  # first: the others may be millions
+            yield STUTTER, repeated
         first = first_alike(self.net.coloured, self._alike(after.local, within))
         for admits in (first, None):
             for step in self.net.firing.each_step_onto(after.local, admits):
@@ -125,11 +130,8 @@ class NetSteps:
                 letter = self._letters.of(step.state, step.action)
                 if self._goes(letter, watching, after.watching, marks):
                     yield step.action, State(step.state, watching)
-        repeats = watching in self.ends
-        if repeats or (self.stutter and self.net.firing.is_dead(after.local)):
-            letter = self._letters.of(after.local, STUTTER)
-            if self._goes(letter, watching, after.watching, marks):
-                yield STUTTER, State(after.local, watching)
+        if repeats and self.stutter and self.net.firing.is_dead(after.local):
+            yield STUTTER, repeated
 
     def _alike(
         self, tokens: tuple[int, ...], blocks: list[int]
