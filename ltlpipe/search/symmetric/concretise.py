@@ -142,6 +142,9 @@ class Underlying:
         Those that may be states of a set, and whose action lets the property go from
         `watching` with these marks.
         """
+        repeats = self._follows(STUTTER, watching, after.watching, marks)
+        if repeats and watching in self.ends:  # first: the others may be many
+            yield STUTTER, after.local
         for number, action in enumerate(self.network.actions):
             if number % _ACTIONS_PER_TICK == 0:
                 yield None
@@ -153,12 +156,7 @@ class Underlying:
             }
             for before in within.completed(after.local, sources):
                 yield None if before is None else (number, before)
-        repeats = watching in self.ends
-        if (
-            (repeats or self.stutter)
-            and self._follows(STUTTER, watching, after.watching, marks)
-            and (repeats or self.is_deadlock(after.local))
-        ):
+        if repeats and self.stutter and self.is_deadlock(after.local):
             yield STUTTER, after.local
 
     def _follows(self, action: int, src: int, dst: int, marks: int) -> bool:
