@@ -229,7 +229,7 @@ def test_symmetry_side_by_side(tmp_path):
 
     arguments = ["--part", "table", "--resume", "--runs", "1"]
     arguments += ["--priorities", "3", "--coloured-clients", "--peers", "--clients"]
-    arguments += ["--dispatchers"]
+    arguments += ["--dispatchers", "--polyorb"]
     again = rows_of("benchmarks.table1_symmetry", arguments, path)
 
     assert again == rows[:14]

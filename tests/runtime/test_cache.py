@@ -19,6 +19,7 @@ from ltlpipe.batch.task_job import TaskJob
 from ltlpipe.runtime import code_folder as cache
 from ltlpipe.runtime.jobs import TIMEOUT
 from ltlpipe.runtime.kernels import locks
+from ltlpipe.runtime.workers import close_idle
 from tests.processes import SOON
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -232,6 +233,7 @@ def test_a_worker_that_is_suspended_while_it_compiles(tmp_path):
 def test_a_worker_that_is_suspended_in_solve(phase, monkeypatch):
     """In whatever phase it is, the task ends with its limit."""
     monkeypatch.setattr(task_job, "_IDLE_SECONDS", 0.3)
+    close_idle()  # a new worker is stopped before it can answer
     order = {
         "task": {},
         "options": {"timeout": 0.1},
