@@ -20,15 +20,15 @@ from benchmarks.tasks import significant
 from ltlpipe import check
 from ltlpipe.automata.conditions import disjunction, fin, inf
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
+from ltlpipe.components.alphabet import letters_of
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
-from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

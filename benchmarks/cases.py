@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 
 class Case(NamedTuple):

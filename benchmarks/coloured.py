@@ -24,13 +24,13 @@ from ltlpipe.families.symmetric_nets import (
     shared_memory,
 )
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchmarks.sizes import Row
-    from ltlpipe.systems.pnml.coloured.net import ColouredNet
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
 
 
 class Family(NamedTuple):

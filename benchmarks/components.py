@@ -34,10 +34,10 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import record
 from benchmarks.spin import available, run_spin
 from ltlpipe import LTS, Network, check
+from ltlpipe.components.alphabet import trim
+from ltlpipe.components.composition.merger import Limit, n_composed, reduce_components
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.generating import instances
-from ltlpipe.reduction.alphabet import trim
-from ltlpipe.reduction.components.merger import Limit, n_composed, reduce_components
 from ltlpipe.runtime.jobs import run
 
 if TYPE_CHECKING:

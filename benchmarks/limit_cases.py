@@ -21,8 +21,8 @@ from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.generating import instances
 from ltlpipe.question.options import REDUCTION_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
-from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.pnml.writing import save_pnml
+from ltlpipe.systems.nets.writing import save_pnml
+from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.writing import save
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 
-SEARCHES = ("runtime/kernels", "automata", "systems", "search")
-ANSWERS = (*SEARCHES, "reduction", "question", "strategies", "verdict")
+SEARCHES = ("runtime/kernels", "automata", "systems", "por", "search")
+REDUCTIONS = ("components", "decoupled", "symmetry")
+ANSWERS = (*SEARCHES, *REDUCTIONS, "question", "strategies", "verdict")
 ALL = ("",)
 
 _TABLES = {

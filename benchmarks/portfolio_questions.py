@@ -27,13 +27,13 @@ from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
 from ltlpipe.logic.formula_files import read_formulas
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ltlpipe.systems.models import System
-    from ltlpipe.systems.pnml.coloured.net import ColouredNet
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
 
 FORMULAS = Path(__file__).parents[1] / "formulas"
 

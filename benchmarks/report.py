@@ -25,7 +25,7 @@ from ltlpipe.batch.store import Listed, Store
 from ltlpipe.batch.table import host_columns
 from ltlpipe.batch.tasks import Task, identity_of
 from ltlpipe.report.page import write_report
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.writing import save
 
 if TYPE_CHECKING:

@@ -40,12 +40,12 @@ import pandas as pd
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime.worker_process import end_with_parent
-from ltlpipe.systems.promela import to_promela
+from ltlpipe.systems.networks.promela import to_promela
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 NUMBER = r"([\d.]+(?:e[+-]?\d+)?)"
 

@@ -36,7 +36,7 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import is_full, visit_successors
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import Store
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:

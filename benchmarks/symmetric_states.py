@@ -2,7 +2,7 @@
 
 A search that finds a product empty has visited sets that together hold all reachable
 states of the product, and none besides (properties 3 to 5 of
-`ltlpipe.search.powerset.automaton`).  The sets overlap, so their sizes cannot be added.
+`ltlpipe.symmetry.sets.automaton`).  The sets overlap, so their sizes cannot be added.
 Instead all of them are cut until they have the same blocks, the common refinement of
 all; then two pieces are equal or disjoint (the refinement of Baarir & Duret-Lutz 2006,
 Sec. 6.3), and a piece of blocks with so many members of each colour has the product of
@@ -22,26 +22,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.components.alphabet import letters_of
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.network import NetworkQuestion
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
-from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import run
 from ltlpipe.search.driver import advance
-from ltlpipe.search.powerset.inclusion_checks import REMOVED
-from ltlpipe.search.powerset.searching import PowersetSearch
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.symmetric.layout import Sym
-from ltlpipe.search.symmetric.tables import symbolic_product
 from ltlpipe.strategies.symmetry import symmetry_of
-from ltlpipe.systems.packing import pack
+from ltlpipe.symmetry.sets.inclusion_checks import REMOVED
+from ltlpipe.symmetry.sets.networks.layout import Sym
+from ltlpipe.symmetry.sets.networks.tables import symbolic_product
+from ltlpipe.symmetry.sets.searching import PowersetSearch
+from ltlpipe.systems.networks.packing import pack
 
 if TYPE_CHECKING:
     from ltlpipe import Network
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.reduction.symmetry.group import Symmetry
-    from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.symmetry.classes.group import Symmetry
+    from ltlpipe.systems.networks.packing import PackedNetwork
 
 Cell = tuple[int, ...]  # members, ascending
 EXACT = ("tec", "nsiec", "iec", "aec")

@@ -63,7 +63,7 @@ from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.families.priorities import priorities
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
 from ltlpipe.logic.formula_files import read_formulas
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
     from ltlpipe import Network
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.systems.pnml.coloured.net import ColouredNet
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
 
 FORMULAS = Path(__file__).parents[1] / "formulas"
 PLAIN = "SP+TEC"

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from ltlpipe.search.scc.scc_enumeration import sccs
     from ltlpipe.simulation.simulation import Simulation
     from ltlpipe.systems.graph import SpotGraph
-    from ltlpipe.systems.lts import LTS, Network
     from ltlpipe.systems.models import Model, System
+    from ltlpipe.systems.networks.lts import LTS, Network
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
     from ltlpipe.verdict.automaton_emptiness import (
@@ -77,13 +77,13 @@ _PLACES = {
     "Chart": "ltlpipe.report.charts.chart",
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
-    "LTS": "ltlpipe.systems.lts",
+    "LTS": "ltlpipe.systems.networks.lts",
     "FiniteRun": "ltlpipe.verdict.verdict",
     "Lasso": "ltlpipe.verdict.verdict",
     "LassoStep": "ltlpipe.verdict.steps",
     "Model": "ltlpipe.systems.models",
     "Move": "ltlpipe.verdict.steps",
-    "Network": "ltlpipe.systems.lts",
+    "Network": "ltlpipe.systems.networks.lts",
     "Plan": "ltlpipe.question.answer",
     "Progress": "ltlpipe.runtime.jobs",
     "RunStep": "ltlpipe.verdict.automaton_emptiness",

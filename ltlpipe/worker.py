@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OPERATIONS = {
     "analyse": "ltlpipe.batch.analyzing:parts_of",
     "answer task": "ltlpipe.batch.task_operation:answer_task",
-    "automorphisms": "ltlpipe.reduction.automorphisms.graph:find_generators",
+    "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
     "automaton text": "ltlpipe.automata.translating:write_automaton",
     "check hoa": "ltlpipe.automata.external:check_output",
     "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
@@ -38,7 +38,7 @@ OPERATIONS = {
     "constrain": "ltlpipe.automata.translating:product_text",
     "contains violations": "ltlpipe.automata.containment:are_contained",
     "equivalent formulas": "ltlpipe.logic.actions:are_equivalent",
-    "extend permutations": "ltlpipe.reduction.automorphisms.graph:extend_permutations",
+    "extend permutations": "ltlpipe.symmetry.groups.graph:extend_permutations",
     "erasable formula": "ltlpipe.logic.erasable:is_erasable_text",
     "erasable table": "ltlpipe.automata.erasures:is_erasable_table",
     "explain": "ltlpipe.batch.analyzing:explained",

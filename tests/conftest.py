@@ -40,7 +40,7 @@ LONG = (
     "cross/test_models.py",
     "cross/test_trimming.py",
     "cross/test_ample.py",
-    "reduction/test_components.py",
+    "components/test_composition.py",
 )
 """Files that take longest although they have few tests."""
 

@@ -67,18 +67,18 @@ def test_no_python_code_calls_a_part_of_a_kernel():
                 callers.add(where)
     # The exceptions are compiled by their addresses, with what they call.
     expanding = {
-        "tests.search.powerset.explicit",
-        "ltlpipe.search.symbolic.decomposition",
-        "ltlpipe.search.symbolic.inclusion",
-        "ltlpipe.search.symbolic.product",
-        "ltlpipe.search.symmetric.decomposition",
-        "ltlpipe.search.symmetric.inclusion",
-        "ltlpipe.search.symmetric.orbits",
-        "ltlpipe.search.symmetric.product",
+        "tests.symmetry.sets.explicit",
+        "ltlpipe.symmetry.sets.nets.decomposition",
+        "ltlpipe.symmetry.sets.nets.inclusion",
+        "ltlpipe.symmetry.sets.nets.product",
+        "ltlpipe.symmetry.sets.networks.decomposition",
+        "ltlpipe.symmetry.sets.networks.inclusion",
+        "ltlpipe.symmetry.orbits.stabiliser",
+        "ltlpipe.symmetry.sets.networks.product",
         "ltlpipe.systems.graph_kernels",
-        "ltlpipe.systems.orbit_kernels",
-        "ltlpipe.systems.packing_kernels",
-        "ltlpipe.systems.pnml.kernels",
-        "ltlpipe.systems.pnml.orbit_kernels",
+        "ltlpipe.systems.networks.orbit_kernels",
+        "ltlpipe.systems.networks.packing_kernels",
+        "ltlpipe.systems.nets.kernels",
+        "ltlpipe.systems.nets.orbit_kernels",
     }
     assert callers <= expanding

@@ -116,7 +116,7 @@ def test_loading_a_system_needs_no_search():
     "name",
     [
         "ltlpipe",
-        "ltlpipe.systems.lts",
+        "ltlpipe.systems.networks.lts",
         "ltlpipe.logic.formulas",
         "ltlpipe.logic.actions",
         "ltlpipe.logic.interruptible",

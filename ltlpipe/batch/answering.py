@@ -33,7 +33,7 @@ from ltlpipe.runtime.jobs import (
     run,
 )
 from ltlpipe.runtime.spelling import FLAGS, spelled
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.verdict import UNKNOWN, not_read

@@ -44,7 +44,7 @@ from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.sizes import chosen_search, product_size

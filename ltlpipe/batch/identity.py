@@ -19,15 +19,15 @@ from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.wire import packed
-from ltlpipe.systems.digests import network_digest
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
+from ltlpipe.systems.networks.digests import network_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ltlpipe.batch.tasks import Task
-    from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import System
+    from ltlpipe.systems.networks.lts import Network
 
 LIMIT_COLUMNS = {
     "timeout": "timeout",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.batch.identity import Digests, identity_text, key_of
 from ltlpipe.batch.sqlite_file import reading
 from ltlpipe.batch.stored_rows import stored_rows
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import load
 
 if TYPE_CHECKING:

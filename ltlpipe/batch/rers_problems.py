@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.table import Row
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 TRUTH = {
     "problem": "string",

@@ -20,8 +20,8 @@ from ltlpipe.question.options import NEVER, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, silenced
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.lasso import STUTTER_NAME, model_lasso
 from ltlpipe.verdict.model_replay import spelling_of_states
 

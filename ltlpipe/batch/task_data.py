@@ -31,7 +31,7 @@ from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
 from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

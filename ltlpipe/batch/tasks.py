@@ -13,7 +13,7 @@ from ltlpipe.logic.formulas import Formula, formula_text, identifier
 from ltlpipe.runtime.arguments import a_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from ltlpipe.systems.formats import OUTPUT_FILE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 _EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ltlpipe.systems.pnml.coloured.net import ColouredNet
-    from ltlpipe.systems.pnml.net import PetriNet
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
+    from ltlpipe.systems.nets.net import PetriNet
 
 Size = Annotated[int, typer.Argument(metavar="N", help="How many.")]
 _NetOut = Annotated[
@@ -125,7 +125,7 @@ NETS = (
 
 
 def _write_net(net: PetriNet, out: str | None) -> None:
-    from ltlpipe.systems.pnml.writing import pnml_text, save_pnml
+    from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 
     if out is None:
         print(pnml_text(net), end="")
@@ -135,8 +135,8 @@ def _write_net(net: PetriNet, out: str | None) -> None:
 
 
 def _write_coloured(net: ColouredNet, out: str | None, *, unfolded: bool) -> None:
-    from ltlpipe.systems.pnml.coloured.unfolding import unfolded as unfolding
-    from ltlpipe.systems.pnml.coloured.writing import coloured_text, save_coloured
+    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
+    from ltlpipe.systems.nets.coloured.writing import coloured_text, save_coloured
 
     if unfolded:
         _write_net(unfolding(net), out)

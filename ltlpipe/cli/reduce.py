@@ -12,7 +12,7 @@ from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.systems.formats import NETWORK_FILES
 
 if TYPE_CHECKING:
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 
 def reduce(
@@ -44,8 +44,8 @@ def reduce(
 
     Actions that are not visible are hidden, unless several components share them.
     """
-    from ltlpipe.reduction import reduce as reduce_component
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.components import reduce as reduce_component
+    from ltlpipe.systems.networks.lts import Network
     from ltlpipe.systems.reading import load_network
     from ltlpipe.systems.writing import save
 

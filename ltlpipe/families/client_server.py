@@ -40,7 +40,7 @@ labels and sizes are ours.
 from __future__ import annotations
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 _FREE, _CLOSED, _SAVING, _UNDOING = range(4)
 

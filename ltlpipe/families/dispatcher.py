@@ -57,7 +57,7 @@ from __future__ import annotations
 from itertools import product
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 _READY, _PAUSED = range(2)
 

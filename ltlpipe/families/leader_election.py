@@ -81,7 +81,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

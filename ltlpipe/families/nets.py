@@ -20,8 +20,8 @@ time, so that cards of the first cell are taken by an arc of that weight.
 from __future__ import annotations
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 
 Sides = tuple[dict[str, int], dict[str, int]]  # tokens taken and put
 

@@ -45,7 +45,7 @@ above is ours.
 from __future__ import annotations
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 
 def philosophers(n: int) -> Network:

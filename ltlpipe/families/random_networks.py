@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -49,7 +49,7 @@ import numpy as np
 
 from ltlpipe.families.random_lassos import Walker
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ accepting states; the choices above are ours.
 from __future__ import annotations
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 
 def ring(n: int) -> Network:

@@ -32,7 +32,7 @@ pp. 643-644, Sec. "Solution with K-state machines".
 from __future__ import annotations
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.pnml.coloured.net import (
+from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
     DOT,
     EMPTY,

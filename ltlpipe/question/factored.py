@@ -14,10 +14,10 @@ from ltlpipe.question.network import NetworkQuestion, with_components
 from ltlpipe.question.options import ALPHABET, EACH, FACTORING
 
 if TYPE_CHECKING:
+    from ltlpipe.components.factoring.factored_network import Factored
     from ltlpipe.question.question import Question
-    from ltlpipe.reduction.factoring.factored_network import Factored
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 
 _MEMORY = "that takes too much memory"
@@ -75,9 +75,9 @@ def factored_question(question: Question) -> Job[Question]:
 
 
 def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
-    from ltlpipe.reduction.components.shared_results import trimmed_network
-    from ltlpipe.reduction.factoring.factors import factored, needed_bytes
-    from ltlpipe.reduction.progress import factoring
+    from ltlpipe.components.composition.shared_results import trimmed_network
+    from ltlpipe.components.factoring.factors import factored, needed_bytes
+    from ltlpipe.components.progress import factoring
 
     options, before = question.options, question.system
     if options.symmetric:

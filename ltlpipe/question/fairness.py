@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.automata.fairness import STRONG, Fairness, fairness_to
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

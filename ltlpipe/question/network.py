@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.components.alphabet import Trimmed
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.property import Property
     from ltlpipe.question.question import Product
-    from ltlpipe.reduction.alphabet import Trimmed
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.lts import Network
-    from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.networks.packing import PackedNetwork
 
 
 @dataclass
@@ -67,9 +67,9 @@ class NetworkProduct:
 
     def packed(self) -> Job[PackedNetwork]:
         """Return the packed network."""
-        from ltlpipe.reduction.alphabet import letters_of
-        from ltlpipe.reduction.stubborn import ready_tables
-        from ltlpipe.systems.packing import pack_network
+        from ltlpipe.components.alphabet import letters_of
+        from ltlpipe.por.tables import ready_tables
+        from ltlpipe.systems.networks.packing import pack_network
 
         if self.visible is not None and self.question.options.uses_stubborn:
             yield from ready_tables()
@@ -84,10 +84,10 @@ class NetworkProduct:
 
     def problem(self, packed: PackedNetwork) -> Problem:
         """Return the product of the packed network and the automaton."""
-        from ltlpipe.reduction.alphabet import letters_of
-        from ltlpipe.reduction.ample import relation_of
-        from ltlpipe.reduction.stubborn import enabling_of
-        from ltlpipe.search.ample import Inner
+        from ltlpipe.components.alphabet import letters_of
+        from ltlpipe.por.component_sets import Inner
+        from ltlpipe.por.independence import relation_of
+        from ltlpipe.por.tables import enabling_of
         from ltlpipe.search.problem import make_problem
 
         options, stutters = self.question.options, self.question.stutters
@@ -109,9 +109,9 @@ class NetworkProduct:
 
     def needed_bytes(self, packed: PackedNetwork) -> int:
         """Return the bytes of the buffers of `problem`."""
-        from ltlpipe.search.ample import ample_bytes
+        from ltlpipe.por.component_sets import ample_bytes
+        from ltlpipe.por.stubborn_sets import stubborn_bytes
         from ltlpipe.search.problem import buffer_bytes
-        from ltlpipe.search.stubborn import stubborn_bytes
 
         needed = buffer_bytes(packed, self.table)
         if self.visible is not None and self.question.options.uses_stubborn:
@@ -235,7 +235,7 @@ class NetworkQuestion(Question):
         trace : Trace
             Records the automaton.
         """
-        from ltlpipe.reduction.alphabet import Trimmed, trim_alone, trim_with
+        from ltlpipe.components.alphabet import Trimmed, trim_alone, trim_with
 
         # Invisible actions of an automaton may be hidden: then they are as any other.
         actions = [name for name in self.actions if name in network.action_index]

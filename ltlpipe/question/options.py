@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from ltlpipe.components.composition.groups import MAX_COMPONENT_STATES
 from ltlpipe.question.option import (
     ABOUT_PROPERTIES,
     ABOUT_RUNS,
@@ -19,8 +20,6 @@ from ltlpipe.question.option import (
     TRANSLATE,
     Option,
 )
-from ltlpipe.reduction.components.groups import MAX_COMPONENT_STATES
-from ltlpipe.reduction.symmetry.notation import is_permutation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
@@ -33,6 +32,7 @@ from ltlpipe.search.catalogue import (
     SEARCHES,
     SHARED,
 )
+from ltlpipe.symmetry.classes.notation import is_permutation
 
 AUTO = "auto"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 MEANT = " (--unknown=never treats it as never happening)"
 

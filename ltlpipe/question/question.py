@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.views import GraphView, ModelView, NetworkView
 
 UNFAIR = "fairness depends on which actions are enabled"

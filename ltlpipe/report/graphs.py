@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.systems.lts import LTS
+    from ltlpipe.systems.networks.lts import LTS
 
 MOST_STATES = 24
 MOST_ARROWS = 60

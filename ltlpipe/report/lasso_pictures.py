@@ -23,7 +23,7 @@ from ltlpipe.report.passed_states import Replay
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 Item = TypeVar("Item")
 

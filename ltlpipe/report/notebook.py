@@ -23,8 +23,8 @@ from ltlpipe.runtime.names import counted
 from ltlpipe.simulation.descriptions import violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.lts import LTS, Network
 from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict.automaton_emptiness import EmptinessResult
 from ltlpipe.verdict.verdict import (
     HOLDS,

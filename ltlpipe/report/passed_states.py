@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.networks.lts import LTS, Network
 
 States = frozenset[int]
 Change = tuple[int | None, int | None]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.origins import Origins, RunOfStore
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 NEEDED = ("system", "formula", "verdict")
 """Columns that a result table needs for a report."""

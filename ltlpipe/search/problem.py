@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.reduction.ample import Relation
+from ltlpipe.por.component_sets import AmpleTables, Inner, new_tables
+from ltlpipe.por.independence import Relation
+from ltlpipe.por.stubborn_sets import stubborn_tables
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import expand_pointer
-from ltlpipe.search.ample import AmpleTables, Inner, new_tables
 from ltlpipe.search.product import MAX_MARKS, Product, Setting
-from ltlpipe.search.stubborn import stubborn_tables
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.reduction.stubborn import Enabling
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.por.tables import Enabling
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 
 @dataclass(frozen=True)

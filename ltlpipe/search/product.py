@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ltlpipe.por.component_sets import meets
 from ltlpipe.runtime.kernels.jit import inlined, specialised
-from ltlpipe.search.ample import meets
 from ltlpipe.search.interning import intern, lookup, row_of
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.tree import lacks_room
-from ltlpipe.systems.packing_kernels import Select
+from ltlpipe.systems.networks.packing_kernels import Select
 
 MAX_MARKS = 32
 """Bits of a set of marks; also Spot's limit."""

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
-from ltlpipe.search.ample import smallest
-from ltlpipe.search.choosing import (
+from ltlpipe.por.choosing import (
     choice_on_cycles,
     choose_again,
     effort_of_choices,
     first_choices,
     more_choices,
 )
+from ltlpipe.por.component_sets import smallest
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.interning import lookup, row_of, store_missing
 from ltlpipe.search.packed import COLOUR_SHIFT, Colour, colour_of
 from ltlpipe.search.product import (

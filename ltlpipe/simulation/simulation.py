@@ -36,7 +36,7 @@ from ltlpipe.simulation.points import Point, Points, monitor_job
 from ltlpipe.simulation.records import Record, given_lasso
 from ltlpipe.simulation.tracks import Track, track_of_lasso, track_of_record
 from ltlpipe.simulation.walkers import Taken, walker_of
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.steps import LassoStep

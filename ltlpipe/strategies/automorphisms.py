@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
-    from ltlpipe.reduction.automorphisms.group import Group
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.symmetry.groups.group import Group
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 name = AUTOMORPHISMS
 supersedes: str | None = None
@@ -76,7 +76,7 @@ def obstacle(question: Question) -> str | None:
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     from ltlpipe.search.driver import NetworkRun
-    from ltlpipe.search.permuted.lifting import lifted
+    from ltlpipe.symmetry.orbits.lifting import lifted
 
     composed = None
     if question.options.insists_on(COMPONENTS):
@@ -138,7 +138,7 @@ class QuotientProduct:
 
     def _of(self, packing: Job[Any]) -> Job[PackedSystem | None]:
         """Return the quotient of what a job packs, which can be packed again wider."""
-        from ltlpipe.search.permuted.quotient import quotient, table_bytes
+        from ltlpipe.symmetry.orbits.quotient import quotient, table_bytes
 
         packed = yield from packing
         if packed is None:

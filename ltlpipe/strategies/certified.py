@@ -30,16 +30,16 @@ from ltlpipe.strategies.components import (
 from ltlpipe.strategies.state_search import answer_of, new_search, search_states
 
 if TYPE_CHECKING:
+    from ltlpipe.components.composition.groups import Group
     from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
-    from ltlpipe.reduction.components.groups import Group
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.scc.ranked import RankedSearch
     from ltlpipe.search.transitions import Recording
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 
 class Certified:
@@ -206,8 +206,8 @@ class CertifiedComponents(Certified):
         return (yield from composed.lifted(answer, trace))
 
     def _composed(self, question: NetworkQuestion, cap: int) -> Job[Composed]:
-        from ltlpipe.reduction.components.merger import shrink_components
-        from ltlpipe.reduction.components.shared_results import (
+        from ltlpipe.components.composition.merger import shrink_components
+        from ltlpipe.components.composition.shared_results import (
             reduced_components,
             trimmed_network,
         )
@@ -240,7 +240,7 @@ def _trimmed(question: NetworkQuestion, trace: Trace) -> Job[NetworkProduct]:
 
     Its automaton says nothing of actions that cannot happen.
     """
-    from ltlpipe.reduction.alphabet import Trimmed, trim_alone
+    from ltlpipe.components.alphabet import Trimmed, trim_alone
 
     if question.fairness is not None:
         raise NotApplicableError(UNFAIR)

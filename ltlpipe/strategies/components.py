@@ -30,14 +30,14 @@ from ltlpipe.strategies.ample import ample_plan
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
+    from ltlpipe.components.composition.groups import Reduced
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.interruptible import Decision
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
-    from ltlpipe.reduction.components.groups import Reduced
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 name = COMPONENTS
 supersedes: str | None = None
@@ -129,7 +129,7 @@ class Composed(NamedTuple):
 
     def noted(self, plan: Plan) -> Plan:
         """Say in a settled plan how components were reduced."""
-        from ltlpipe.reduction.components.groups import tree
+        from ltlpipe.components.composition.groups import tree
 
         groups, largest = self.reduced.groups, self.reduced.largest
         n_before = len(frozenset().union(*(group.members for group in groups)))
@@ -182,8 +182,8 @@ def composed_if_named(
 
 def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:
     """Compose and reduce the components of a question's network."""
-    from ltlpipe.reduction.components.merger import shrink_components
-    from ltlpipe.reduction.components.shared_results import (
+    from ltlpipe.components.composition.merger import shrink_components
+    from ltlpipe.components.composition.shared_results import (
         reduced_components,
         trimmed_network,
     )

@@ -15,7 +15,7 @@ import numpy as np
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Run
 from ltlpipe.strategies import instant_search
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.views import ModelView, NetworkView, TooLargeError
 
 if TYPE_CHECKING:

@@ -10,27 +10,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.decoupled.decoupling import Asked, estimate
 from ltlpipe.question.answer import Run
 from ltlpipe.question.interruptible import normalised
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
-from ltlpipe.reduction.decoupling import Asked, estimate
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.strategies import components, star
 from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
+    from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.decoupled.monitors import Monitor
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
-    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
-    from ltlpipe.search.decoupled.monitors import Monitor
 
 name = DECOUPLING
 supersedes: str | None = None
@@ -125,7 +125,7 @@ def _with_search(plan: Plan, search: str) -> Plan:
 
 def _search(question: NetworkQuestion, asked: Asked, trace: Trace) -> Job[Answer]:
     """Search decoupled states for an accepting run."""
-    from ltlpipe.search.decoupled.lassos import lasso
+    from ltlpipe.decoupled.lassos import lasso
 
     search = yield from _new_search(question, asked, trace)
 
@@ -142,10 +142,10 @@ def _new_search(
     question: NetworkQuestion, asked: Asked, trace: Trace
 ) -> Job[DecoupledSCC | DecoupledNDFS]:
     """Build the tables of a decoupled search."""
-    from ltlpipe.search.decoupled.construction import decouple
-    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
-    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
-    from ltlpipe.search.decoupled.monitors import counted
+    from ltlpipe.decoupled.construction import decouple
+    from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.decoupled.monitors import counted
 
     network, options = asked.trimmed.network, question.options
     if trace.plan.emptiness == DECOUPLED_SCC:
@@ -161,8 +161,8 @@ def _new_search(
 
 
 def _monitor(asked: Asked) -> Monitor:
-    from ltlpipe.reduction.alphabet import letters_of
-    from ltlpipe.search.decoupled.monitors import monitor_of
+    from ltlpipe.components.alphabet import letters_of
+    from ltlpipe.decoupled.monitors import monitor_of
 
     trimmed = asked.trimmed
     return monitor_of(

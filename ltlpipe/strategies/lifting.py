@@ -24,14 +24,14 @@ from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 from ltlpipe.strategies.word_runs import LIFTING, SILENT, Label, Word, find_run
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from ltlpipe.reduction.components.groups import Group
+    from ltlpipe.components.composition.groups import Group
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import LTS
+    from ltlpipe.systems.networks.lts import LTS
 
 _STEPS_AT_ONCE = 1 << 12  # until the next progress
 _STEP_WORK = 4

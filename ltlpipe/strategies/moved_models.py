@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.model import ModelQuestion
-    from ltlpipe.reduction.automorphisms.group import Group
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.permuted.lifting import SystemStep
+    from ltlpipe.symmetry.groups.group import Group
+    from ltlpipe.symmetry.orbits.lifting import SystemStep
 
 
 class ModelSide:
@@ -34,11 +34,11 @@ class ModelSide:
 
     def group(self) -> Job[Group]:
         """Return the group of the model and the property."""
-        from ltlpipe.reduction.automorphisms.expressions import Propositions
-        from ltlpipe.reduction.automorphisms.letters import letter_classes
-        from ltlpipe.reduction.automorphisms.nets import group_of_net
-        from ltlpipe.reduction.automorphisms.programs import group_of_program
-        from ltlpipe.systems.pnml.structure import Net
+        from ltlpipe.symmetry.groups.expressions import Propositions
+        from ltlpipe.symmetry.groups.letters import letter_classes
+        from ltlpipe.symmetry.groups.nets import group_of_net
+        from ltlpipe.symmetry.groups.programs import group_of_program
+        from ltlpipe.systems.nets.structure import Net
 
         yield from self._question.prepared()
         group_of = group_of_net if isinstance(self._model, Net) else group_of_program
@@ -48,7 +48,7 @@ class ModelSide:
 
     def uniform(self, packed: Any, acting: Group) -> Job[Any]:
         """Return a packed model in which fields that change places are as wide."""
-        from ltlpipe.systems.pnml.packing import PackedNet
+        from ltlpipe.systems.nets.packing import PackedNet
 
         if not isinstance(packed, PackedNet):
             yield from ()
@@ -78,7 +78,7 @@ class ModelSide:
 
     def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
         """Yield the steps of a valuation."""
-        from ltlpipe.search.permuted.lifting import SystemStep
+        from ltlpipe.symmetry.orbits.lifting import SystemStep
 
         for step in self._model.each_step(tuple(state)):
             yield SystemStep(step.action, self.kind(step.action), step.state)

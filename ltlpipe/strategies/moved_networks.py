@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.reduction.automorphisms.group import Group
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.permuted.lifting import SystemStep
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.symmetry.groups.group import Group
+    from ltlpipe.symmetry.orbits.lifting import SystemStep
+    from ltlpipe.systems.networks.lts import Network
 
 
 class NetworkSide:
@@ -30,7 +30,7 @@ class NetworkSide:
     """
 
     def __init__(self, product: Any, system: Network, declared: Sequence[str]) -> None:
-        from ltlpipe.reduction.alphabet import letters_of
+        from ltlpipe.components.alphabet import letters_of
         from ltlpipe.systems.views import NetworkView
 
         self._system, self._declared = system, declared
@@ -43,12 +43,12 @@ class NetworkSide:
 
     def group(self) -> Job[Group]:
         """Return the group of the network and the property."""
-        from ltlpipe.reduction.automorphisms.declared import (
+        from ltlpipe.symmetry.groups.declared import (
             declared_permutations,
             group_of_declared,
         )
-        from ltlpipe.reduction.automorphisms.letters import letter_classes
-        from ltlpipe.reduction.automorphisms.networks import group_of_network
+        from ltlpipe.symmetry.groups.letters import letter_classes
+        from ltlpipe.symmetry.groups.networks import group_of_network
 
         self._kinds = self._letters
         if self._merges:
@@ -74,7 +74,7 @@ class NetworkSide:
 
     def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
         """Yield the steps of a state."""
-        from ltlpipe.search.permuted.lifting import SystemStep
+        from ltlpipe.symmetry.orbits.lifting import SystemStep
 
         for step in self._view.each_step(tuple(state)):
             local: Any = step.state

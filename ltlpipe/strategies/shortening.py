@@ -32,7 +32,7 @@ from ltlpipe.strategies.state_search import (
     search_states,
 )
 from ltlpipe.strategies.thinning import thinned
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.shortest.recording import Recording
-    from ltlpipe.systems.lts import LTS
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.lts import LTS
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 _SMALL = 10_000
 """States of a product with a tight automaton that are searched in plain Python."""

@@ -18,13 +18,13 @@ from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import STABILISER
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.strategies import components
 from ltlpipe.strategies.explicit import obstacle_of_marks
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.strategies.symmetry import nothing_found, symmetry_of
+from ltlpipe.symmetry.classes.group import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
-    from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.packing import PackedNetwork
+    from ltlpipe.symmetry.classes.group import Symmetry
+    from ltlpipe.systems.networks.packing import PackedNetwork
 
 name = STABILISER
 supersedes: str | None = None
@@ -71,10 +71,10 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    from ltlpipe.reduction.alphabet import letters_of
+    from ltlpipe.components.alphabet import letters_of
     from ltlpipe.search.driver import NetworkRun
-    from ltlpipe.search.symmetric.orbit_runs import lifted
-    from ltlpipe.search.symmetric.orbits import stabiliser
+    from ltlpipe.symmetry.orbits.stabiliser import stabiliser
+    from ltlpipe.symmetry.orbits.stabiliser_runs import lifted
 
     network = with_components(question)
     assert network is not None  # by `obstacle`
@@ -119,8 +119,8 @@ class OrbitProduct:
 
     def packed(self) -> Job[PackedNetwork]:
         """Return the packed quotient."""
-        from ltlpipe.search.symmetric.orbits import orbit_bytes, orbits
-        from ltlpipe.systems.packing import pack_network
+        from ltlpipe.symmetry.orbits.stabiliser import orbit_bytes, orbits
+        from ltlpipe.systems.networks.packing import pack_network
 
         packed = yield from pack_network(
             self.symmetry.network,

@@ -13,21 +13,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ltlpipe.decoupled.decoupling import MIN_INTERNAL
 from ltlpipe.question.answer import Run
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
-from ltlpipe.reduction.decoupling import MIN_INTERNAL
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_SCC
 from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.decoupled.star.networks import Star
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.model import ModelQuestion
-    from ltlpipe.reduction.star.networks import Star
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
-    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
 
 
 def obstacle(question: ModelQuestion) -> str | None:
@@ -42,7 +42,7 @@ def obstacle(question: ModelQuestion) -> str | None:
 
 def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    from ltlpipe.reduction.star.finding import NoStarError, find_star
+    from ltlpipe.decoupled.star.finding import NoStarError, find_star
 
     least_share = 0.0 if question.options.wants_decoupling else MIN_INTERNAL
     decision = yield from question.stuttering()
@@ -89,8 +89,8 @@ def _search(
     question: ModelQuestion, star: Star, table: PropertyAutomaton, trace: Trace
 ) -> Job[Answer]:
     """Search decoupled states for an accepting run."""
-    from ltlpipe.reduction.star.runs import model_run
-    from ltlpipe.search.decoupled.lassos import lasso
+    from ltlpipe.decoupled.lassos import lasso
+    from ltlpipe.decoupled.star.runs import model_run
 
     search = yield from _new_search(question, star, table, trace)
 
@@ -109,11 +109,11 @@ def _new_search(
     question: ModelQuestion, star: Star, table: PropertyAutomaton, trace: Trace
 ) -> Job[DecoupledSCC | DecoupledNDFS]:
     """Build the tables of a decoupled search."""
-    from ltlpipe.search.decoupled.construction import decouple
-    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
-    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
-    from ltlpipe.search.decoupled.monitors import counted
-    from ltlpipe.search.decoupled.valuations import monitor_of_valuations
+    from ltlpipe.decoupled.construction import decouple
+    from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
+    from ltlpipe.decoupled.monitors import counted
+    from ltlpipe.decoupled.valuations import monitor_of_valuations
 
     options = question.options
     monitor = monitor_of_valuations(star, table)

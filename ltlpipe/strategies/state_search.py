@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
+    from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.decoupled.decoupled_ndfs import DecoupledNDFS
-    from ltlpipe.search.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
     from ltlpipe.search.nested.joint_coverage import Member
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.packing import PackedSystem
 
     AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
     Way = Callable[[Question, Product, PackedSystem, Trace, int | None], Job[Answer]]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.nested.bitstate import BitstateSE05
     from ltlpipe.search.nested.joint_coverage import Member
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 
 SEARCHING = "searching"

@@ -13,22 +13,22 @@ from ltlpipe.question.answer import Answer, Run
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.options import SYMMETRY
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.reduction.symmetry.group import listed
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import OVERFLOW, ends_of, searched
-from ltlpipe.systems.pnml.coloured.symmetric import MOST_CELLS, SymmetricNet
+from ltlpipe.symmetry.classes.group import listed
+from ltlpipe.systems.nets.coloured.symmetric import MOST_CELLS, SymmetricNet
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Question
-    from ltlpipe.reduction.colours.group import ColourGroup
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.symbolic.orbits import Layout
-    from ltlpipe.search.symbolic.tables import Made
+    from ltlpipe.symmetry.colours.group import ColourGroup
+    from ltlpipe.symmetry.sets.nets.orbits import Layout
+    from ltlpipe.symmetry.sets.nets.tables import Made
 
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
@@ -65,8 +65,8 @@ def with_search(plan: Plan) -> Plan:
 
 def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
-    from ltlpipe.reduction.colours.group import group_of_colours
-    from ltlpipe.search.symbolic.orbits import layout_of
+    from ltlpipe.symmetry.colours.group import group_of_colours
+    from ltlpipe.symmetry.sets.nets.orbits import layout_of
 
     net = question.system
     if not isinstance(net, SymmetricNet):
@@ -101,7 +101,7 @@ def job(question: ModelQuestion, trace: Trace) -> Job[Answer]:
 
 def _too_many(net: Any) -> str:
     """Say that a symmetric net has been unfolded since it has too many cells."""
-    from ltlpipe.systems.pnml.coloured.cells import Cells
+    from ltlpipe.systems.nets.coloured.cells import Cells
 
     n_cells = Cells(net.coloured).first[-1]
     return (
@@ -133,11 +133,11 @@ def _search(
     trace: Trace,
 ) -> Job[tuple[Answer, Made]]:
     """Search the symbolic product with fields of some widths."""
-    from ltlpipe.search.powerset.runs import SetRuns
-    from ltlpipe.search.powerset.searching import PowersetSearch
-    from ltlpipe.search.symbolic.tables import symbolic_product
-    from ltlpipe.search.symbolic.walks import NetSteps
-    from ltlpipe.search.symmetric.concretise import run_through
+    from ltlpipe.symmetry.sets.nets.tables import symbolic_product
+    from ltlpipe.symmetry.sets.nets.walks import NetSteps
+    from ltlpipe.symmetry.sets.networks.concretise import run_through
+    from ltlpipe.symmetry.sets.runs import SetRuns
+    from ltlpipe.symmetry.sets.searching import PowersetSearch
 
     propositions = list(question.propositions.values())
     stutter = question.stutters

@@ -13,8 +13,6 @@ from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import AMPLE, STABILISER, SYMMETRY
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.reduction.symmetry.group import listed
-from ltlpipe.reduction.symmetry.notation import names_of_class
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
@@ -27,14 +25,16 @@ from ltlpipe.strategies.symmetric_nets import (
     with_colours,
     with_search,
 )
+from ltlpipe.symmetry.classes.group import listed
+from ltlpipe.symmetry.classes.notation import names_of_class
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
-    from ltlpipe.reduction.symmetry.group import Symmetry
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.symmetry.classes.group import Symmetry
+    from ltlpipe.systems.networks.lts import Network
 
 name = SYMMETRY
 supersedes: str | None = None
@@ -111,8 +111,8 @@ def symmetry_of(
     Classes of two are used only if the user asks for symmetry, or for its quotient.
     Why components that look alike are in no class is appended to `refused`.
     """
-    from ltlpipe.reduction.symmetry.declaration import declared_symmetry
-    from ltlpipe.reduction.symmetry.detection import find_symmetry
+    from ltlpipe.symmetry.classes.declaration import declared_symmetry
+    from ltlpipe.symmetry.classes.detection import find_symmetry
 
     if options.symmetric:
         declared = [names_of_class(text) for text in options.symmetric]
@@ -147,14 +147,14 @@ def _search(
     trace: Trace,
 ) -> Job[Answer]:
     """Search the symbolic product for an accepting run."""
-    from ltlpipe.reduction.alphabet import letters_of
-    from ltlpipe.search.powerset.runs import SetRuns
-    from ltlpipe.search.powerset.searching import PowersetSearch
-    from ltlpipe.search.symmetric.concretise import Underlying, run_through
-    from ltlpipe.search.symmetric.orbits import stabiliser
-    from ltlpipe.search.symmetric.starts import from_initial_state
-    from ltlpipe.search.symmetric.tables import product_bytes, symbolic_product
-    from ltlpipe.systems.packing import pack_network
+    from ltlpipe.components.alphabet import letters_of
+    from ltlpipe.symmetry.orbits.stabiliser import stabiliser
+    from ltlpipe.symmetry.sets.networks.concretise import Underlying, run_through
+    from ltlpipe.symmetry.sets.networks.starts import from_initial_state
+    from ltlpipe.symmetry.sets.networks.tables import product_bytes, symbolic_product
+    from ltlpipe.symmetry.sets.runs import SetRuns
+    from ltlpipe.symmetry.sets.searching import PowersetSearch
+    from ltlpipe.systems.networks.packing import pack_network
 
     options, stutter = question.options, question.stutters
     ends = ends_of(question, table, trace).nonzero()[0].tolist()

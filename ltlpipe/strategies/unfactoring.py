@@ -43,7 +43,7 @@ def _unfactored(question: FactoredQuestion, run: Run) -> Job[Run]:
 
     Steps are left out first: those of different factors depend less on each other.
     """
-    from ltlpipe.reduction.factoring.unfactoring import Path, unfactored
+    from ltlpipe.components.factoring.unfactoring import Path, unfactored
 
     run = yield from sliced(question, run, Trace(question.given))
     found = yield from unfactored(question.before, question.factored, Path(*run))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 name = WALKS
 supersedes: str | None = None

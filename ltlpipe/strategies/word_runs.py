@@ -19,8 +19,8 @@ from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.strategies.state_search import run_of
-from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.packing import pack_network
+from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.networks.packing import pack_network
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.networks.lts import LTS, Network
     from ltlpipe.systems.plain import Plain
 
 _SMALL = 1 << 14
@@ -78,31 +78,31 @@ class Format:
 
 
 def _read_dot() -> Reader:
-    from ltlpipe.systems.dot import read_dot
+    from ltlpipe.systems.networks.dot import read_dot
 
     return _components(read_dot)
 
 
 def _write_dot() -> Writer:
-    from ltlpipe.systems.dot import write_dot
+    from ltlpipe.systems.networks.dot import write_dot
 
     return Writer(write_dot)
 
 
 def _read_aut() -> Reader:
-    from ltlpipe.systems.aut import read_aut
+    from ltlpipe.systems.networks.aut import read_aut
 
     return _components(read_aut)
 
 
 def _write_aut() -> Writer:
-    from ltlpipe.systems.aut import write_aut
+    from ltlpipe.systems.networks.aut import write_aut
 
     return Writer(component=write_aut)
 
 
 def _read_hoa() -> Reader:
-    from ltlpipe.systems.hoa import read_hoa
+    from ltlpipe.systems.networks.hoa import read_hoa
     from ltlpipe.systems.plain import plain_components
 
     def parse_declared(text: str, file: str) -> Plain:
@@ -112,32 +112,32 @@ def _read_hoa() -> Reader:
 
 
 def _write_hoa() -> Writer:
-    from ltlpipe.systems.hoa import write_hoa
+    from ltlpipe.systems.networks.hoa import write_hoa
 
     return Writer(write_hoa)
 
 
 def _read_dve() -> Reader:
-    from ltlpipe.systems.dve.grammar import parse_plain
-    from ltlpipe.systems.dve.model import build
+    from ltlpipe.systems.programs.grammar import parse_plain
+    from ltlpipe.systems.programs.model import build
 
     return Reader(parse_plain, build)
 
 
 def _read_pnml() -> Reader:
-    from ltlpipe.systems.pnml.reading import build, parse_plain
+    from ltlpipe.systems.nets.reading import build, parse_plain
 
     return Reader(parse_plain, build)
 
 
 def _write_promela() -> Writer:
-    from ltlpipe.systems.promela import to_promela
+    from ltlpipe.systems.networks.promela import to_promela
 
     return Writer(network=to_promela)
 
 
 def _write_ll_net() -> Writer:
-    from ltlpipe.systems.ll_net import to_ll_net
+    from ltlpipe.systems.networks.ll_net import to_ll_net
 
     return Writer(network=to_ll_net)
 

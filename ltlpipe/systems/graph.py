@@ -8,7 +8,7 @@ them, step by step: what Spot's own product does.
 
 For one property, the edges become transitions with letters (`Transitions`), one for
 each letter that the edge offers; these are packed for the kernels, with a successor
-function of the signature that `ltlpipe.systems.packing` states.
+function of the signature that `ltlpipe.systems.networks.packing` states.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import allocation
-from ltlpipe.systems.packing import PACKING, PackedSystem
+from ltlpipe.systems.networks.packing import PACKING, PackedSystem
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition

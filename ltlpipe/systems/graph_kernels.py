@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined
-from ltlpipe.systems.packing_kernels import Select, read_field
+from ltlpipe.systems.networks.packing_kernels import Select, read_field
 
 HALF = 32
 LOW = (1 << HALF) - 1
@@ -41,7 +41,7 @@ def expand_graph(
     out_actions,
     out_marks,
 ):
-    """Generate the successors of a state (see `ltlpipe.systems.packing`)."""
+    """Generate the successors of a state (see `ltlpipe.systems.networks.packing`)."""
     if select == Select.STUTTER:
         copy_row(row, out_rows, 0)
         out_letters[0] = 0

@@ -4,7 +4,7 @@ A *valuation* is the tuple of the values of a model's variables (places of a net
 variables, elements of arrays and states of the processes of a DVE model).  A model
 says what steps a valuation has, in plain Python, which is what lassos are replayed
 by; and it is packed for one property into rows and a successor function of the
-signature that `ltlpipe.systems.packing` states, whose letters are the sets of
+signature that `ltlpipe.systems.networks.packing` states, whose letters are the sets of
 propositions that hold in the state that a step leaves.
 """
 
@@ -18,8 +18,8 @@ import numpy as np
 
 from ltlpipe.runtime.display import Displayed, graph_output
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.lts import Network
-from ltlpipe.systems.packing import PackedSystem
+from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.systems.lts import LTS
+from ltlpipe.systems.networks.lts import LTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -32,18 +32,18 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import call
 from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
 from ltlpipe.systems.graph import graph_job
-from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import System
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.runtime.files import Source, StrPath
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.dve.model import DveModel
     from ltlpipe.systems.formats import Format
-    from ltlpipe.systems.lts import LTS
+    from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.programs.model import DveModel
 
 SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
 """A system, or what one is read from: files, or graphs of Spot."""
@@ -241,7 +241,7 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
 def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
     """Return the network whose components are automata of Spot."""
     from ltlpipe.automata.translating import hoa_text
-    from ltlpipe.systems.hoa import read_hoa
+    from ltlpipe.systems.networks.hoa import read_hoa
 
     if not all(is_automaton(graph) for graph in graphs):
         raise UnsupportedError(

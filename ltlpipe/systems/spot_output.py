@@ -18,8 +18,8 @@ from ltlpipe.systems.views import NetworkView, TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import Model
+    from ltlpipe.systems.networks.lts import Network
 
 MAX_STATES = 100_000
 """States of an explicit graph, if not more are asked for."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.graph import SpotGraph, Transitions
-    from ltlpipe.systems.lts import Network
     from ltlpipe.systems.models import Model
+    from ltlpipe.systems.networks.lts import Network
 
 MAX_TRANSITIONS = 50_000
 """Transitions of a component, or actions of a model, for which there is a view."""

@@ -29,13 +29,13 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import split_suffix
 from ltlpipe.runtime.output import write_bytes
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
-from ltlpipe.systems.lts import require_network
+from ltlpipe.systems.networks.lts import require_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.networks.lts import LTS, Network
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 

@@ -165,7 +165,7 @@ def livelock(
        Rabin and Fin-less automata", STTT 21 (2019), Sec. 4.3.
     """
     from ltlpipe.systems.graph import SpotGraph
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
     progress_actions = several(TEXT, progress_actions, "progress_actions")
     try:

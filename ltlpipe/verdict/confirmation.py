@@ -21,8 +21,8 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.views import NetworkView
 from ltlpipe.verdict.judgement import judged, judged_prefix
 from ltlpipe.verdict.lasso import STUTTER_NAME

@@ -15,8 +15,8 @@ from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
-from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.graph_replay import graph_run_replayed, path_of
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.reading import SystemLike
     from ltlpipe.verdict.verdict import Lasso
 
@@ -150,7 +150,7 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
         steps = unlabelled(system)
         return (yield from pack_graph(system, steps, seed=seed, accepts=False))
     if isinstance(system, Network):
-        from ltlpipe.systems.packing import pack_network
+        from ltlpipe.systems.networks.packing import pack_network
 
         letters = np.zeros(len(system.actions), dtype=np.int32)
         return (yield from pack_network(system, letters, seed=seed))

@@ -25,7 +25,7 @@ from ltlpipe.runtime.names import quoted_name
 from ltlpipe.strategies.instant_graph import sccs
 from ltlpipe.strategies.instant_search import Moves
 from ltlpipe.systems.graph import SpotGraph, unlabelled
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.views import GraphView, ModelView, NetworkView, TooLargeError
 from ltlpipe.verdict.verdict import UNKNOWN
 

@@ -19,7 +19,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.graph_replay import (
     graph_run,
     graph_run_replayed,

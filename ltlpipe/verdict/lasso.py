@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.runs import shortest_form
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.verdict import FiniteRun, Lasso
 
 if TYPE_CHECKING:

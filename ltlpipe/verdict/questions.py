@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def question_of(system: System, asked: Property, options: Options) -> Question:
     """Return the question as one about a network, a graph of Spot, or a model."""
     from ltlpipe.systems.graph import SpotGraph
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
     if isinstance(system, Network):
         from ltlpipe.question.network import NetworkQuestion
@@ -41,7 +41,7 @@ def is_unfolded_first(system: System, options: Options) -> bool:
 
     Fairness is to steps, which the unfolded net has.
     """
-    from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
+    from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
     return options.fairness is not None and isinstance(system, SymmetricNet)
 

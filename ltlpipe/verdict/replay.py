@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.networks.lts import LTS, Network
     from ltlpipe.verdict.verdict import Lasso
 
 

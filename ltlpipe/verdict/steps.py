@@ -6,8 +6,8 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -18,7 +18,7 @@ from ltlpipe.search.nested.joint_coverage import (
     encoded,
     together,
 )
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 
 HOLDS = "G(eat0 -> X !eat0)"
 BITS = {"bitstate": 0.02, "reduce": "none"}

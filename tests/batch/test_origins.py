@@ -8,7 +8,7 @@ from ltlpipe import LtlpipeError, Network
 from ltlpipe.batch.origins import Origins
 from ltlpipe.batch.results import results
 from ltlpipe.batch.tasks import AutomatonFile, Task
-from ltlpipe.systems.lts import LTS
+from ltlpipe.systems.networks.lts import LTS
 from tests.cli.running import RING
 from tests.report.made import make_store, result
 

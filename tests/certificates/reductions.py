@@ -10,9 +10,9 @@ from __future__ import annotations
 from itertools import product
 
 from ltlpipe import LTS, Network
+from ltlpipe.components.alphabet import trim
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.interruptible import is_interruptible
-from ltlpipe.reduction.alphabet import trim
 from ltlpipe.runtime.jobs import run
 
 SILENT = None

@@ -21,8 +21,8 @@ from ltlpipe import (
     verify_certificate,
 )
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.reading import parse_pnml
+from ltlpipe.systems.nets.reading import parse_pnml
+from ltlpipe.systems.programs.model import read_dve_model
 from tests.certificates.parts import parts_of, proves
 from tests.cross.test_fairness import fair_questions
 from tests.cross.test_models import dve_atoms, explored, net_atoms, random_formula
@@ -34,7 +34,7 @@ from tests.strategies import (
     petri_nets,
     recurrent_formulas,
 )
-from tests.systems.dve.strategies import models
+from tests.systems.programs.strategies import models
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=2, internal=["d"], acceptance=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ltlpipe.families.nets import dining, kanban, token_ring
-from ltlpipe.systems.pnml.reading import parse_pnml
-from ltlpipe.systems.pnml.writing import pnml_text
+from ltlpipe.systems.nets.reading import parse_pnml
+from ltlpipe.systems.nets.writing import pnml_text
 from ltlpipe.systems.reading import load
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"

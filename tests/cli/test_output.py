@@ -41,7 +41,7 @@ _OWN = {
     "batch/store.py": "what Linux tells",
     "batch/remote.py": "a private folder",
     "batch/table_writers.py": "its own file beside the place",
-    "systems/dve/model.py": "a private folder",
+    "systems/programs/model.py": "a private folder",
     "logic/generating.py": "this package's data",
     "report/page.py": "this package's data",
     "cli/__init__.py": "/dev/null",

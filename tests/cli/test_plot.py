@@ -9,7 +9,7 @@ import pytest
 from ltlpipe import results, solve
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report import plots
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 from tests.report.tables import row, stored
 
 KINDS = ("cactus", "scatter", "verdicts", "growth")

@@ -13,7 +13,7 @@ from ltlpipe import solve
 from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.shared_runs import WITNESS_DTYPES
 from ltlpipe.batch.tasks import Task
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 from tests.report.made import EVIL as EVIL_NAMES
 from tests.report.made import make_store, result
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ltlpipe
-from ltlpipe.systems.hoa import read_hoa, write_hoa
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.hoa import read_hoa, write_hoa
+from ltlpipe.systems.networks.lts import LTS, Network
 from tests.depth import examples
 from tests.strategies import formulas, networks
 

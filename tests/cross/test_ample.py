@@ -20,11 +20,11 @@ from ltlpipe.automata.interrupts import accepting_states, first_violation, norm
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
-from ltlpipe.reduction.ample import relation_of
+from ltlpipe.por.independence import relation_of
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from tests.automata.test_interrupts import buchi, scrambled, targets
 from tests.cross.test_agreement import ask, visible_word
 from tests.depth import examples

@@ -15,8 +15,8 @@ from ltlpipe import Network, UnsupportedError
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
 from tests.depth import at_least, examples
-from tests.reduction.automorphisms import systems
-from tests.reduction.automorphisms.test_declared import cycles
+from tests.symmetry.groups import systems
+from tests.symmetry.groups.test_declared import cycles
 
 SEARCHES = ("couvreur99", "se05", "gmz04", "rabin", "tela", "auto")
 REDUCTIONS = (

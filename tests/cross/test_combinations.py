@@ -22,10 +22,10 @@ from tests.cross.test_agreement import ask
 from tests.cross.test_automorphisms import model_question, network_question
 from tests.cross.test_models import net_atoms
 from tests.depth import at_least, examples
-from tests.reduction.automorphisms import systems
-from tests.search.symbolic.nets import formula as formula_about
-from tests.search.symbolic.nets import lively_net
-from tests.search.symmetric.networks import random_formula, random_symmetric
+from tests.symmetry.groups import systems
+from tests.symmetry.sets.nets.nets import formula as formula_about
+from tests.symmetry.sets.nets.nets import lively_net
+from tests.symmetry.sets.networks.networks import random_formula, random_symmetric
 
 LIMIT = 20_000
 """States: some nets are unbounded."""

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.components.composition import merger, shared_results
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
-from ltlpipe.reduction.components import merger, shared_results
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.strategies.lifting import Lifter
 from tests.cross.test_agreement import ask, visible_word

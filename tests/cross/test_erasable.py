@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.components.composition import merger, shared_results
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.erasable import is_erasable
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.interruptible import is_interruptible
-from ltlpipe.reduction.components import merger, shared_results
 from ltlpipe.runtime.jobs import run
+from tests.components.factoring.products import random_network
 from tests.cross.test_agreement import ask, visible_word
 from tests.depth import examples
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
-from tests.reduction.factoring.products import random_network
 from tests.strategies import formulas, hoa_automata, networks
 
 NETWORKS = networks(max_components=4, max_states=4, max_transitions=8, internal=["d"])

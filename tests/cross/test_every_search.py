@@ -26,8 +26,6 @@ from tests.cross import test_models as models
 from tests.cross.test_agreement import ask
 from tests.cross.test_spot_graphs import known
 from tests.depth import at_least, examples
-from tests.reduction.automorphisms import systems
-from tests.search.symbolic import nets
 from tests.spot_graphs import (
     ACCEPTANCES,
     as_automaton,
@@ -37,6 +35,8 @@ from tests.spot_graphs import (
     random_kripke,
     spot_finds,
 )
+from tests.symmetry.groups import systems
+from tests.symmetry.sets.nets import nets
 
 LIMIT = 3_000
 """States: some nets are unbounded."""

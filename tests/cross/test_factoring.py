@@ -12,6 +12,7 @@ import pytest
 from ltlpipe import UnsupportedError, check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
+from tests.components.factoring.products import random_network
 from tests.cross.test_agreement import ask, visible_word
 from tests.depth import examples
 from tests.oracles import (
@@ -20,7 +21,6 @@ from tests.oracles import (
     satisfies,
     spot_verdict,
 )
-from tests.reduction.factoring.products import random_network
 
 DEFAULT_EXAMPLES = 250
 SLOW_EXAMPLES = 5000

@@ -22,8 +22,7 @@ from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.search.catalogue import POWERSET
 from ltlpipe.strategies import continuation
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.coloured.net import (
+from ltlpipe.systems.nets.coloured.net import (
     EMPTY,
     ENUMERATION,
     TRUE,
@@ -36,9 +35,10 @@ from ltlpipe.systems.pnml.coloured.net import (
     Tokens,
     Variable,
 )
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.conducting import all_playing, searching_at_once
 from tests.cross.test_models import (
@@ -51,9 +51,9 @@ from tests.cross.test_models import (
 )
 from tests.depth import examples
 from tests.oracles import spot_verdict as spot_verdict_of_network
-from tests.search.symmetric.networks import personal_formula, random_symmetric
 from tests.strategies import formulas, networks, petri_nets
-from tests.systems.dve.strategies import models
+from tests.symmetry.sets.networks.networks import personal_formula, random_symmetric
+from tests.systems.programs.strategies import models
 
 NETWORK_WAYS = [
     {},

@@ -14,14 +14,14 @@ import spot
 from ltlpipe import UnsupportedError, check, verify_certificate
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question import model as model_module
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
-from ltlpipe.systems.pnml.writing import pnml_text
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.nets.writing import pnml_text
+from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.verdict.explicit_product import product
 from tests.certificates.parts import parts_of
 from tests.depth import at_least, examples
-from tests.search.symbolic.nets import atoms, lively_net
+from tests.symmetry.sets.nets.nets import atoms, lively_net
 
 LIMIT = 300
 FORMS = ("G {}", "F {}", "G F {}", "G({} -> F {})", "{} U {}", "F G {} || G {}")

@@ -12,12 +12,12 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
-from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.conducting import all_playing
 from tests.depth import examples
 from tests.strategies import petri_nets
-from tests.systems.dve.strategies import models
+from tests.systems.programs.strategies import models
 
 MAX_STATES = 300
 WAYS = [

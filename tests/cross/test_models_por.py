@@ -9,7 +9,7 @@ import pytest
 from ltlpipe import UnsupportedError, check
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
-from ltlpipe.systems.dve.model import DveModel
+from ltlpipe.systems.programs.model import DveModel
 from tests.cross.test_models import (
     dve_atoms,
     explored,
@@ -18,8 +18,8 @@ from tests.cross.test_models import (
     spot_verdict,
 )
 from tests.depth import at_least, examples
-from tests.reduction.static.random_models import random_dve, random_net
-from tests.reduction.static.twins import Reduced
+from tests.por.models.random_models import random_dve, random_net
+from tests.por.models.twins import Reduced
 
 WAYS = [
     {},

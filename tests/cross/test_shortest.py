@@ -22,7 +22,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.strategies import shortening
-from ltlpipe.systems.dve.model import read_dve_model
+from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.conducting import searching_at_once
 from tests.cross.test_models import dve_atoms, explored, net_atoms
@@ -42,7 +42,7 @@ from tests.spot_graphs import (
     random_kripke,
 )
 from tests.strategies import formulas, networks, petri_nets, recurrent_formulas
-from tests.systems.dve.strategies import models
+from tests.systems.programs.strategies import models
 
 SEEDS = st.integers(0, 1 << 30)
 NETWORKS = networks(max_components=3, max_states=4, internal=["d"])

@@ -10,15 +10,15 @@ import random
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.reduction.star import exploration
+from ltlpipe.decoupled.star import exploration
 from tests.cross.test_models import explored, random_formula, spot_verdict
-from tests.depth import at_least, examples
-from tests.reduction.star.random_stars import (
+from tests.decoupled.star.random_stars import (
     net_star_atoms,
     star_atoms,
     star_model,
     star_net,
 )
+from tests.depth import at_least, examples
 
 MAKERS = {"models": (star_model, star_atoms), "nets": (star_net, net_star_atoms)}
 

@@ -11,12 +11,12 @@ from collections import Counter
 
 import pytest
 
-from ltlpipe.reduction.symmetry.detection import find_symmetry
 from ltlpipe.runtime.jobs import run
 from ltlpipe.search.catalogue import POWERSET
+from ltlpipe.symmetry.classes.detection import find_symmetry
 from tests.cross.test_agreement import ask
 from tests.depth import at_least, examples
-from tests.search.symmetric.networks import (
+from tests.symmetry.sets.networks.networks import (
     elsewhere,
     personal_formula,
     random_formula,

@@ -15,7 +15,7 @@ from ltlpipe.families.random_networks import random_network
 from ltlpipe.search.shared import search as shared_search
 from tests.cross.test_models_por import stutter_invariant_formula
 from tests.depth import examples
-from tests.reduction.static.random_models import random_dve, random_net
+from tests.por.models.random_models import random_dve, random_net
 
 WORKERS = [1, 2, 3, 8]
 

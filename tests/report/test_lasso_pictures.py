@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe import LtlpipeError
 from ltlpipe.report import lasso_pictures
 from ltlpipe.report.lasso_pictures import Part, cut, parts_of, pictures
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 names = st.lists(st.text(max_size=3), max_size=30)
 

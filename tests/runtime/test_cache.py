@@ -31,7 +31,7 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import Clock, Limits, StoppedError, run
 from ltlpipe.runtime.kernels import compilation
 from ltlpipe.runtime.code_folder import cache_folder
-from ltlpipe.search.powerset.inclusion_checks import Index, rehash
+from ltlpipe.symmetry.sets.inclusion_checks import Index, rehash
 
 def few(kind):
     return np.zeros(4, kind)
@@ -159,7 +159,7 @@ def test_a_folder_that_takes_no_files(tmp_path):
 HOLD = """
 import sys, time
 from ltlpipe.runtime.kernels.locks import turn
-with turn("ltlpipe.search.powerset.inclusion_checks:rehash") as held:
+with turn("ltlpipe.symmetry.sets.inclusion_checks:rehash") as held:
     print(held, flush=True)
     time.sleep(10_000)
 """

@@ -29,7 +29,7 @@ from ltlpipe.runtime.jobs import Clock, run
 from ltlpipe.runtime.kernels import compilation
 from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.loading import spent
-from ltlpipe.search.powerset.inclusion_checks import Index, rehash
+from ltlpipe.symmetry.sets.inclusion_checks import Index, rehash
 
 def few(kind):
     return np.zeros(4, kind)
@@ -61,7 +61,7 @@ UNANNOUNCED = """
 
 AS_WORKERS_DO = """
     kinds = [compilation.encoded_type(rehash.typeof_pyval(a)) for a in arguments]
-    place = "ltlpipe.search.powerset.inclusion_checks:rehash"
+    place = "ltlpipe.symmetry.sets.inclusion_checks:rehash"
     compilation.compile_kernel(place, None, kinds, str(cache_folder()))
 """
 
@@ -146,7 +146,7 @@ def test_another_copy_of_the_sources_finds_what_one_has_compiled(tmp_path):
 def test_a_closed_job_leaves_the_compiler_at_work():
     """The next question finds what it has compiled; the end of the process ends it."""
     from ltlpipe.runtime.kernels.compilation import ready
-    from ltlpipe.search.powerset.inclusion_checks import Index, rehash
+    from ltlpipe.symmetry.sets.inclusion_checks import Index, rehash
 
     numbers = np.zeros(4, np.uint16)  # of a type that nobody uses
     index = Index(np.zeros(4, np.int64), np.zeros(4, np.int32), np.zeros(4, np.int32))

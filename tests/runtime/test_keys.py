@@ -145,3 +145,40 @@ def test_every_kernel_of_the_package_has_a_key():
 
     assert len(keys) > 300
     assert all(len(codes) == 1 for codes in keys.values())
+
+
+def test_an_index_that_names_what_has_gone(tmp_path, monkeypatch):
+    """It is replaced: the next process compiles nothing."""
+    import pickle
+    from pathlib import Path
+
+    from numba import types
+
+    path = tmp_path / "kernel_of_test.py"
+    path.write_text(
+        "from ltlpipe.runtime.kernels.jit import njit\n\n"
+        "@njit\ndef kernel(number):\n    return number + 1\n"
+    )
+
+    def load():
+        spec = importlib.util.spec_from_file_location("kernel_of_test", path)
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "kernel_of_test", module)
+        spec.loader.exec_module(module)
+        return module.kernel
+
+    def hits():
+        kernel = load()
+        kernel.compile((types.int64,))
+        assert kernel(1) == 2
+        return kernel.stats.cache_hits
+
+    cached = load()._cache
+    hits()
+    assert sum(hits().values()) == 1
+    gone = b"cltlpipe.no_such_module\nKind\n."  # a pickled reference to a class
+    Path(cached._cache_file._index_path).write_bytes(
+        pickle.dumps(cached._cache_file._version) + gone
+    )
+    assert not hits()
+    assert sum(hits().values()) == 1

@@ -17,7 +17,7 @@ from ltlpipe.search.interning import rows_of
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import Setting
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from tests.driving import Limits, drive
 from tests.oracles import reaches
 

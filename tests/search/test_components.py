@@ -13,7 +13,7 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.scc.scc_enumeration import SCCs
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose, reaches

@@ -15,7 +15,7 @@ from ltlpipe.runtime import jobs
 from ltlpipe.search.exploring import DeadlockSearch
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from ltlpipe.verdict.deadlocks import run_replayed
 from tests.depth import examples
 from tests.driving import Limits, drive

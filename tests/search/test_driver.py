@@ -24,7 +24,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Outcome, Resumable, advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from tests.driving import Limits, drive
 from tests.processes import SOON
 from tests.search.machinery import (

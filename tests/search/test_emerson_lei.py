@@ -32,7 +32,7 @@ from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc import rabin_parallel, tela
 from ltlpipe.search.scc.restarts import useful_states
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose, is_accepting

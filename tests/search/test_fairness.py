@@ -15,7 +15,7 @@ from ltlpipe.runtime import jobs
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc.tela import Tela
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import compose, enabled_actions, is_accepting

@@ -17,9 +17,9 @@ from ltlpipe.automata.conditions import (
     inf,
 )
 from ltlpipe.automata.structure import Draft, table_of
-from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.networks.lts import LTS, Network
 
 #: Few labels, so that components share some and have some for themselves.
 LETTERS = st.sampled_from(["a", "b", "c", "d"])

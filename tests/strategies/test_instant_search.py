@@ -20,11 +20,11 @@ from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import Draft
 from ltlpipe.automata.structure import table_of as made_table
 from ltlpipe.automata.translation import from_formula, from_formula_over_states
+from ltlpipe.components.alphabet import letters_of
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
-from ltlpipe.reduction.alphabet import letters_of
 from ltlpipe.runtime.jobs import Grant, Limits, StoppedError, complete, run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem
@@ -35,8 +35,8 @@ from ltlpipe.strategies.instant_search import (
     TOO_MANY,
     search,
 )
-from ltlpipe.systems.dve.model import DveModel, read_dve_model
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
+from ltlpipe.systems.programs.model import DveModel, read_dve_model
 from ltlpipe.systems.views import (
     MAX_STEPS,
     MAX_TRANSITIONS,
@@ -74,7 +74,7 @@ from tests.search.machinery import (
 from tests.search.machinery import run as run_kernel
 from tests.search.test_emerson_lei import conditioned, random_automaton
 from tests.strategies import formulas, networks, petri_nets, tela_tables
-from tests.systems.dve.strategies import models
+from tests.systems.programs.strategies import models
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=3, internal=["d"], acceptance=True)
@@ -657,10 +657,10 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.jobs import run
 from ltlpipe.strategies.instant_search import search
 from ltlpipe.systems.views import ModelView, NetworkView
-from ltlpipe.systems.dve.model import DveModel, read_dve_model
-from ltlpipe.systems.lts import LTS, Network
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.programs.model import DveModel, read_dve_model
+from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 
 dve = "process P { state q; init q; trans q -> q {}; } system async;"
 net = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {0: 1})])

@@ -17,14 +17,14 @@ from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.strategies import shortening, thinning
 from ltlpipe.strategies.shortening import shortened_by_trial
 from ltlpipe.strategies.thinning import thinned
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.verdict.questions import question_of
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
 from tests.depth import at_least, examples
-from tests.reduction.automorphisms import systems
+from tests.symmetry.groups import systems
 
 LIMIT = 20_000
 """States: some nets are unbounded."""

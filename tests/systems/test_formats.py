@@ -11,7 +11,7 @@ import pytest
 
 from ltlpipe.systems import formats
 from ltlpipe.systems.formats import FORMATS, MODEL_SUFFIXES, by_suffix
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.reading import load
 from ltlpipe.systems.writing import save
 

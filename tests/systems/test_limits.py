@@ -17,7 +17,7 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import InputError, LtlpipeError
 from ltlpipe.runtime.files import read, read_bytes
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
-from ltlpipe.systems.lts import LTS
+from ltlpipe.systems.networks.lts import LTS
 from ltlpipe.systems.reading import load, load_job
 from tests.processes import SOON, children
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ltlpipe.families.random_lassos import random_lassos
 from ltlpipe.families.rers_networks import rers_network
-from ltlpipe.systems.lts import LTS, Network
-from tests.systems.test_rers_networks import BOTH, successors
+from ltlpipe.systems.networks.lts import LTS, Network
+from tests.families.test_rers_networks import BOTH, successors
 
 
 @given(st.sampled_from(BOTH), st.integers(1, 5), st.integers(0, 10**6))

@@ -12,7 +12,7 @@ import pytest
 from ltlpipe import check
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text, split_suffix
-from ltlpipe.systems.lts import LTS
+from ltlpipe.systems.networks.lts import LTS
 from ltlpipe.systems.reading import load, load_network
 from tests.processes import SOON
 

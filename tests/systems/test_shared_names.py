@@ -14,14 +14,14 @@ from ltlpipe import FormulaError, check, livelock
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.errors import UnknownNameError, UnsupportedError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.verdict.model_replay import holding
 from tests.depth import at_least, examples
-from tests.search.symbolic.nets import lively_net
+from tests.symmetry.sets.nets.nets import lively_net
 
 FORMS = ("G !({})", "F ({})", "G F ({})", "F G ({})", "G(({}) -> X({}))", "!X({})")
 NAMES = ("send", "back", "t0", "t2", "own")

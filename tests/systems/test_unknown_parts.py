@@ -12,11 +12,11 @@ import pytest
 
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.logic.mcc import parse_properties
-from ltlpipe.systems.dot import read_dot
-from ltlpipe.systems.pnml.reading import parse_plain
+from ltlpipe.systems.nets.reading import parse_plain
+from ltlpipe.systems.networks.dot import read_dot
 from tests.logic.test_mcc import LE, ONE, TWO, of
-from tests.systems.pnml.coloured import test_reading as coloured
-from tests.systems.pnml.test_reading import T, arc, place, pnml, text
+from tests.systems.nets.coloured import test_reading as coloured
+from tests.systems.nets.test_reading import T, arc, place, pnml, text
 
 NET = pnml(
     f"""<name><text>shown</text></name><page id="g"><name><text>page</text></name>

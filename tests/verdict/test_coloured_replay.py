@@ -15,8 +15,8 @@ from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.pnml.coloured.firing import Firing
-from ltlpipe.systems.pnml.coloured.net import (
+from ltlpipe.systems.nets.coloured.firing import Firing
+from ltlpipe.systems.nets.coloured.net import (
     DOT,
     EMPTY,
     ENUMERATION,
@@ -32,11 +32,11 @@ from ltlpipe.systems.pnml.coloured.net import (
     Tokens,
     Variable,
 )
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.pnml.coloured.vocabulary import _Meanings
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.coloured.vocabulary import _Meanings
 from ltlpipe.systems.propositions.evaluating import evaluate
 from tests.depth import at_least, examples
-from tests.search.symbolic.nets import atoms, lively_net
+from tests.symmetry.sets.nets.nets import atoms, lively_net
 
 ONE = Bound(0, 0, 1)
 MANY = Bound(1, 0, 4)

@@ -15,10 +15,10 @@ from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.families.nets import token_ring
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_token_ring
 from ltlpipe.question.options import EMPTINESS_NAMES, REDUCTION_NAMES
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.programs.model import read_dve_model
 from tests.cross.test_agreement import ask
 from tests.depth import examples
 from tests.spot_graphs import random_automaton, random_kripke

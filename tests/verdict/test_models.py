@@ -6,10 +6,10 @@ import pytest
 
 from ltlpipe import FormulaError, Network, UnsupportedError, check, deadlocks
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.lts import LTS
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.networks.lts import LTS
+from ltlpipe.systems.programs.model import read_dve_model
 
 
 def net(tokens, *transitions):

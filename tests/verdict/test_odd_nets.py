@@ -10,8 +10,7 @@ from ltlpipe.families.symmetric_nets import coloured_dining
 from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, WALKS
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.search.catalogue import OF_SETS
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.coloured.net import (
+from ltlpipe.systems.nets.coloured.net import (
     DOT,
     EMPTY,
     ENUMERATION,
@@ -25,9 +24,10 @@ from ltlpipe.systems.pnml.coloured.net import (
     Tokens,
     Variable,
 )
-from ltlpipe.systems.pnml.coloured.symmetric import SymmetricNet, symmetric_net
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet, symmetric_net
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.programs.model import read_dve_model
 
 DVE = "process P { state a, b; init a; trans a -> b {}, b -> a {}; }\nsystem async;"
 

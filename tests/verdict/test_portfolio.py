@@ -30,7 +30,7 @@ from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
 from ltlpipe.strategies import explicit, instant
 from ltlpipe.strategies.continuation import continued
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio

@@ -6,10 +6,10 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.reduction.star import exploration, finding, networks
-from ltlpipe.systems.dve.model import read_dve_model
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.decoupled.star import exploration, finding, networks
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.programs.model import read_dve_model
 from tests.conducting import all_playing
 
 SEARCHES = ["decoupled-scc", "decoupled-ndfs"]

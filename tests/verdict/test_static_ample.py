@@ -8,8 +8,8 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.runtime.jobs import Progress, StoppedError
-from ltlpipe.systems.pnml.net import PetriNet
-from ltlpipe.systems.pnml.structure import Place, Transition
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 from tests.conducting import all_playing
 
 #: Four chains p -> q -> r that have nothing to do with each other.

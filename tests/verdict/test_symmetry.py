@@ -17,18 +17,18 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, FOUND
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
-from ltlpipe.reduction.symmetry import detection
-from ltlpipe.reduction.symmetry.detection import find_symmetry
 from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.runtime.jobs import Limits, Progress, run
-from ltlpipe.search.powerset.runs import SetRuns
-from ltlpipe.search.symmetric import tables
 from ltlpipe.strategies import decoupled, explicit, symmetry
 from ltlpipe.strategies.symmetry import symmetry_of
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.symmetry.classes import detection
+from ltlpipe.symmetry.classes.detection import find_symmetry
+from ltlpipe.symmetry.sets.networks import tables
+from ltlpipe.symmetry.sets.runs import SetRuns
+from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict.portfolio import Portfolio
 from ltlpipe.verdict.questions import question_of
-from tests.search.symmetric.networks import personal_formula, random_symmetric
+from tests.symmetry.sets.networks.networks import personal_formula, random_symmetric
 
 RING = philosophers(5)
 SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"

@@ -14,8 +14,8 @@ import spot
 import ltlpipe
 from ltlpipe import UnsupportedError, check
 from ltlpipe.cli import main
+from ltlpipe.components import reduce
 from ltlpipe.logic.formulas import parse
-from ltlpipe.reduction import reduce
 from ltlpipe.verdict.sizes import product_size
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

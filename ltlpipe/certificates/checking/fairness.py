@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.conditions import TRUE, Condition, conjunction, fin, inf
 from ltlpipe.certificates.checking.refusal import RefusedError
-from ltlpipe.systems.lts import Network
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

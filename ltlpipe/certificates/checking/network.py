@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ltlpipe.certificates.checking.fairness import Fairness
     from ltlpipe.certificates.checking.kernels import Net, Proof, Room
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.networks.lts import LTS, Network
 
 CHECKING = "checking the certificate"
 _BUDGET = 1 << 13  # states of one call of the kernel

@@ -18,7 +18,7 @@ from ltlpipe.certificates.checking.refusal import RefusedError
 from ltlpipe.certificates.checking.simulation import check_simulation
 from ltlpipe.certificates.checking.trimming import possible
 from ltlpipe.runtime.jobs import Progress, StoppedError
-from ltlpipe.systems.lts import LTS, Network
+from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
     from collections.abc import Collection

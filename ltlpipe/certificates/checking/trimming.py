@@ -18,7 +18,7 @@ from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 _PHASE = "checking the reduction"
 _STEP_WORK = 1.0  # microseconds

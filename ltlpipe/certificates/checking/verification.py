@@ -55,8 +55,8 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model, System
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import load_job, name_of_system
 
 if TYPE_CHECKING:

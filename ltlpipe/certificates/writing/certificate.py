@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.transitions import Recording
-    from ltlpipe.systems.packing import PackedSystem
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 MAGIC = b"ltlpipe certificate 2\n"
 """How a certificate begins."""

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.reduction.equivalence.signatures import classes
-from ltlpipe.reduction.equivalence.transition_arrays import Steps
+from ltlpipe.components.equivalence.signatures import classes
+from ltlpipe.components.equivalence.transition_arrays import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.reduction.components.groups import Group, Reduced
+    from ltlpipe.components.composition.groups import Group, Reduced
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.lts import LTS, Network
+    from ltlpipe.systems.networks.lts import LTS, Network
 
 WORDS, STEPS = "words", "steps"
 """What forms keep: words and divergences, or each step with its letter."""

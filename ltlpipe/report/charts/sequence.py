@@ -15,8 +15,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.report.graphs import short
-from ltlpipe.systems.lts import Network
 from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.steps import situation, steps_of
 
 if TYPE_CHECKING:

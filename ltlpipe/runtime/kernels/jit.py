@@ -34,8 +34,11 @@ _sigutils: Any = sigutils
 _event: Any = event
 
 
-DAMAGED = (OSError, EOFError, ValueError, UnpicklingError)
-"""What Numba raises where files of machine code are damaged, or cannot be."""
+DAMAGED = (OSError, EOFError, ValueError, UnpicklingError, ImportError, AttributeError)
+"""What Numba raises where files of machine code are damaged, or cannot be.
+
+The last two: a file of an earlier version may name a module or class that has gone.
+"""
 
 
 class _Listener(event.Listener):
@@ -111,8 +114,11 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
         return f"{closure} {type(sig).__name__} {sig} {type_key(sig)} {settings}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        with suppress(*DAMAGED):  # as if it were not there
+        try:
             return super().load_overload(sig, target_context)
+        except DAMAGED:  # as if it were not there: else it could not be replaced either
+            with suppress(OSError):
+                Path(self._cache_file._index_path).unlink(missing_ok=True)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -189,13 +195,13 @@ EXPAND_SIGNATURE = types.int64(
     types.int32[::1],  # out_actions
     types.uint32[::1],  # out_marks
 )
-"""The one signature of successor functions; see `ltlpipe.systems.packing`."""
+"""The one signature of successor functions; see `ltlpipe.systems.networks.packing`."""
 
 
 def operation_signature(tables: type) -> Any:
     """Return the one signature of operations on sets, whose first argument is `tables`.
 
-    A named tuple of arrays; see `ltlpipe.search.powerset.automaton`.
+    A named tuple of arrays; see `ltlpipe.symmetry.sets.automaton`.
     """
     numbers, rows = types.int32[::1], types.uint64[:, ::1]
     kinds = (

@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.por.component_sets import MAX_SEED, Inner, Reduction, highest_seed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.ample import MAX_SEED, Inner, Reduction, highest_seed
 from ltlpipe.search.growth import INT32, Column
 from ltlpipe.search.interning import row_of
 from ltlpipe.search.nested.frames import (

@@ -45,9 +45,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.por.component_sets import Reduction
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
-from ltlpipe.search.ample import Reduction
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, UINT32, total_bytes
 from ltlpipe.search.packed import (

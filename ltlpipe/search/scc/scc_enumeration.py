@@ -36,15 +36,15 @@ from ltlpipe.search.problem import buffer_bytes, make_problem
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import REMOVED, bury, is_live_in
-from ltlpipe.systems.lts import require_network
-from ltlpipe.systems.packing import pack_network
+from ltlpipe.systems.networks.lts import require_network
+from ltlpipe.systems.networks.packing import pack_network
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.growth import Layout
-    from ltlpipe.systems.lts import Network
+    from ltlpipe.systems.networks.lts import Network
 
 
 class Arrays(NamedTuple):

@@ -1,8 +1,9 @@
 """Expanding a state by an ample set, with several workers.
 
-The conditions on steps are those of `ltlpipe.search.ample`.  That not all states of a
-cycle put the same steps off cannot be read off a stack, as there are several, which
-change meanwhile.  Instead each product state that a reduced state leads to has to be
+The conditions on steps are those of `ltlpipe.por.component_sets`.  That not all states
+of a cycle put the same steps off cannot be read off a stack, as there are several,
+which change meanwhile.  Instead each product state that a reduced state leads to has to
+be
 *dead* (in a complete SCC), or one that no worker has entered yet.  A state that is
 expanded by `choice_on_cycles` counts below as one that takes all steps.
 
@@ -21,15 +22,15 @@ provisos for nested searches of several workers.
 
 from __future__ import annotations
 
-from ltlpipe.runtime.kernels.atomics import load
-from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
-from ltlpipe.search.ample import smallest
-from ltlpipe.search.choosing import (
+from ltlpipe.por.choosing import (
     choice_on_cycles,
     effort_of_choices,
     first_choices,
     more_choices,
 )
+from ltlpipe.por.component_sets import smallest
+from ltlpipe.runtime.kernels.atomics import load
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.product import compose, successors, system_steps, takes
 from ltlpipe.search.reduced import is_worthwhile, keep_only
 from ltlpipe.search.shared.sharing import is_new

@@ -24,7 +24,7 @@ from ltlpipe.search.shared.union_find import (
 )
 
 if TYPE_CHECKING:
-    from ltlpipe.search.ample import AmpleTables
+    from ltlpipe.por.component_sets import AmpleTables
 
 HELPING = -(1 << 31)
 """Stands on the stack for a root's frame without a state of its own to take off it."""

@@ -62,6 +62,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import TRUE
 from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.por.stubborn_sets import with_own_buffers
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.search.acceptance import Formula, implied_clause, tabulate
 from ltlpipe.search.driver import EXTRACTING
@@ -82,7 +83,6 @@ from ltlpipe.search.shared.union_find import (
     NONE,
     WORKERS,
 )
-from ltlpipe.search.stubborn import with_own_buffers
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Clause

@@ -28,7 +28,7 @@ from ltlpipe.search.shared.shared_rabin import SharedRabin
 from ltlpipe.search.shared.shared_tela import SharedTela
 from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
-from ltlpipe.systems.packing import pack
+from ltlpipe.systems.networks.packing import pack
 from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.modes import INTERPRETED as AS_PYTHON

@@ -1,0 +1,328 @@
+"""Alphabet trimming (``--reduce alphabet``).
+
+An action can only happen where all of its participants, and the property, take
+part.  If one of them never offers it, the transitions of the others with it are
+removed, then the states that can no longer be reached, and so on.
+
+Source: S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata,
+and Reduction", CAV 2020, Sec. 6.
+
+Differences from the source:
+
+- It removes what one side lacks "until nothing changes".  Inside the network we
+  add what can happen instead, beginning with the initial states, until nothing
+  changes: this removes more, for instance where
+  two components wait for each other, and takes one look at each transition.
+- The components trim each other, too, not only the system and the property.
+- States keep their numbers and components their alphabets: a label that a
+  component has no transition with any more still blocks the others, and lassos
+  and formulas mean the network that was read.
+
+Why it is sound: every run of the network stays inside what the components can
+reach together, so the composition keeps its reachable states and transitions, and
+its deadlocks.  What the property's automaton cannot follow is taken away besides;
+that may leave states without successors, which changes nothing unless such a
+state repeats itself: then it is left out.
+
+A local state is *reached* and an action *happens* in the smallest sense such that
+initial states are reached, an action happens once each participant offers it in
+some reached state, and then all transitions with it from reached states reach
+their targets.
+
+Cost: linear in the transitions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.automata.letters import OTHER
+from ltlpipe.automata.structure import without_letters
+from ltlpipe.components.progress import ENTRY_WORK, TRIMMING
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.kernels.compilation import called
+from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.systems.networks.lts import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS
+
+
+_ACTIONS_AT_ONCE = 1 << 14  # until the next progress
+_SPARSE = 4  # declared states per transition end beyond which only used ones count
+_ACTION_BYTES = 200  # of an entry of a dictionary
+_TRANSITION_BYTES = 64  # of all copies
+
+
+class Trimmed(NamedTuple):
+    """A network, the automaton of a property, and the actions of its letters."""
+
+    network: Network
+    table: PropertyAutomaton
+    actions: list[str]
+
+
+def trim(network: Network, barred: Collection[int] = ()) -> Job[Network]:
+    """Remove the transitions that no run can take.
+
+    Actions `barred`, by their index in ``network.actions``, do not happen.  States,
+    alphabets and actions stay; if there is nothing to remove, `network` itself is
+    returned.
+
+    Examples
+    --------
+    >>> from ltlpipe.runtime.jobs import run
+    >>> from ltlpipe.systems.networks.lts import LTS
+    >>> left = LTS.from_transitions([(0, "a", 1), (1, "b", 2), (0, "c", 0)])
+    >>> right = LTS.from_transitions([(1, "a", 1), (0, "b", 1)])
+    >>> [c.transitions() for c in run(trim(Network([left, right]))).components]
+    [[(0, 'c', 0)], []]
+    """
+    smaller, _ = yield from _with_happening(network, barred)
+    return smaller
+
+
+def trim_alone(
+    network: Network, actions: Sequence[str]
+) -> Job[tuple[Network, list[str]]]:
+    """Return `trim` of a network, and those of some actions that can still happen."""
+    smaller, happening = yield from _with_happening(network, ())
+    return smaller, _among(network, actions, happening)
+
+
+def _among(
+    network: Network, actions: Sequence[str], happening: np.ndarray
+) -> list[str]:
+    return [name for name in actions if happening[network.action_index[name]]]
+
+
+def _with_happening(
+    network: Network, barred: Collection[int]
+) -> Job[tuple[Network, np.ndarray]]:
+    """Return `trim` of a network, and bool[n_actions], whether each can happen."""
+    kept, happening = yield from saturate(network, barred)
+    if kept.all():
+        return network, happening
+    components = []
+    begin = 0
+    for component in network.components:
+        own = kept[begin : begin + component.n_transitions]
+        begin += component.n_transitions
+        if not own.all():
+            columns = {
+                column: getattr(component, column)[own]
+                for column in ("src", "label", "dst")
+            }
+            component = replace(component, **columns)
+            work = component.n_transitions * ENTRY_WORK
+            yield Progress(TRIMMING, work, 2 * kept.nbytes + 12 * begin)
+        components.append(component)
+    return Network(components, network.name), happening
+
+
+def trim_with(
+    network: Network, table: PropertyAutomaton, actions: Sequence[str]
+) -> Job[Trimmed]:
+    """Remove what network and property cannot do together, until nothing changes.
+
+    Not for systems in which a state without successors repeats itself.  `network` and
+    `actions` are what `trim_alone` returned; letter i + 1 of `table` (before the marks
+    of the system are added) is ``actions[i]``, and the actions that can still happen
+    are the letters of the new table.
+    """
+    left = list(actions)
+    while lacking := (yield from _lacking(network, table, left)):
+        network, happening = yield from _with_happening(network, lacking)
+        now = _among(network, left, happening)
+        known = set(now)
+        gone = [i for i, name in enumerate(left, start=OTHER + 1) if name not in known]
+        if gone:
+            table, left = without_letters(table, gone), now
+    return Trimmed(network, table, left)
+
+
+def _lacking(
+    network: Network, table: PropertyAutomaton, actions: Sequence[str]
+) -> Job[list[int]]:
+    """List the actions that have transitions but that the table has none on."""
+    counts = np.diff(table.first_edge).reshape(table.n_states, -1).sum(axis=0)
+    by_letter = counts.reshape(-1, 1 << table.system_marks).sum(axis=1)
+    unread = by_letter[letters_of(network, actions)] == 0
+    if not unread.any():
+        return []
+    used: list[set[str]] = []
+    for c in network.components:
+        counts = np.bincount(c.label, minlength=len(c.labels)).tolist()
+        used.append({label for label, n in zip(c.labels, counts, strict=True) if n})
+        yield Progress(TRIMMING, c.n_transitions * ENTRY_WORK + len(c.labels))
+    lacking = []
+    for n, number in enumerate(np.flatnonzero(unread).tolist(), start=1):
+        action = network.actions[number]
+        if any(action.name in used[p] for p in action.participants):
+            lacking.append(number)
+        if n % _ACTIONS_AT_ONCE == 0:
+            yield Progress(TRIMMING, _ACTIONS_AT_ONCE)
+    return lacking
+
+
+def letters_of(network: Network, actions: Sequence[str]) -> np.ndarray:
+    """Return the letter of each action, int32[n_actions] by ``network.actions``.
+
+    Letter i + 1 is ``actions[i]``, and `OTHER` that of all others.
+    """
+    letters = np.full(len(network.actions), OTHER, dtype=np.int32)
+    for letter, name in enumerate(actions, start=OTHER + 1):
+        letters[network.action_index[name]] = letter
+    return letters
+
+
+class Flat(NamedTuple):
+    """All transitions of a network of n local states, component by component."""
+
+    initial: np.ndarray  # int64[n_components]
+    src: np.ndarray  # int64[m]
+    dst: np.ndarray  # int64[m]
+    label: np.ndarray  # int64[m], an index into `action`
+    action: np.ndarray  # int64[k], of each label of each component
+    n_states: int
+
+
+class Together(NamedTuple):
+    """What can be reached and happen."""
+
+    # bool[m]: the transitions, component by component, that start in a reached state
+    # with an action that happens.
+    kept: np.ndarray
+    happening: np.ndarray  # bool[n_actions]
+
+
+def saturate(network: Network, barred: Collection[int] = ()) -> Job[Together]:
+    """Find what the components can reach together without the actions `barred`."""
+    flat = yield from _flatten(network)
+    n_bytes = len(flat.src) * _TRANSITION_BYTES
+    progress = Progress(TRIMMING, len(flat.src) * ENTRY_WORK, n_bytes)
+    yield progress
+    order = np.argsort(flat.src, kind="stable")
+    yield progress
+    first = np.searchsorted(flat.src[order], np.arange(flat.n_states + 1))
+    missing = np.array([len(a.participants) for a in network.actions], dtype=np.int64)
+    missing[list(barred)] += 1  # one participant more, which never offers it
+    reached = np.zeros(flat.n_states, dtype=np.bool_)
+    yield from called(
+        _saturate,
+        first.astype(np.int64),
+        flat.dst[order],
+        flat.label[order],
+        flat.action,
+        flat.initial,
+        missing,
+        reached,
+        np.zeros(len(flat.action), dtype=np.bool_),
+        np.zeros(flat.n_states, dtype=np.int64),
+        np.full(len(missing), -1, dtype=np.int64),
+        np.zeros(len(flat.src), dtype=np.int64),
+    )
+    yield progress
+    happening = missing == 0
+    return Together(reached[flat.src] & happening[flat.action[flat.label]], happening)
+
+
+@njit
+def _saturate(
+    first, dst, label, action, initial, missing, reached, offered, stack, waiting, after
+):
+    """Reach states and let actions happen until nothing changes.
+
+    n states, m transitions sorted by source, k labels of components:
+
+    first int64[n + 1], dst int64[m], label int64[m], action int64[k], initial
+    int64[c]
+        The transitions from state s are ``first[s]`` up to the next entry.
+    missing : int64[n_actions]
+        Participants of each action that have not offered it.  Changed in place.
+    reached : bool[n], offered : bool[k]
+        False; changed in place.
+    stack : int64[n], waiting : int64[n_actions], after : int64[m]
+        Room; waiting holds -1.  The transitions that wait for an action are
+        ``waiting[a]``, ``after`` of that and so on, up to -1.
+    """
+    depth = 0
+    for state in initial:
+        reached[state] = True
+        stack[depth] = state
+        depth += 1
+    while depth > 0:
+        depth -= 1
+        state = stack[depth]
+        for step in range(first[state], first[state + 1]):
+            a = action[label[step]]
+            after[step] = waiting[a]
+            waiting[a] = step
+            if not offered[label[step]]:
+                offered[label[step]] = True
+                missing[a] -= 1
+            if missing[a] > 0:
+                continue
+            while waiting[a] >= 0:  # this one, and all that have waited
+                target = dst[waiting[a]]
+                waiting[a] = after[waiting[a]]
+                if not reached[target]:
+                    reached[target] = True
+                    stack[depth] = target
+                    depth += 1
+
+
+def _flatten(network: Network) -> Job[Flat]:
+    """Put all components into one, with numbers of their own for everything."""
+    number: dict[tuple[int, str], int] = {}
+    for k, action in enumerate(network.actions, start=1):
+        for p in action.participants:
+            number[p, action.name] = k - 1
+        if k % _ACTIONS_AT_ONCE == 0:
+            held = len(number) * _ACTION_BYTES
+            yield Progress(TRIMMING, _ACTIONS_AT_ONCE, held)
+    held = len(number) * _ACTION_BYTES
+    actions: list[int] = []
+    columns: list[tuple[np.ndarray, ...]] = []
+    initial: list[int] = []
+    n_states = 0
+    for i, component in enumerate(network.components):
+        start, src, dst, count = _compact(component)
+        label = component.label.astype(np.int64) + len(actions)
+        columns.append((src + n_states, dst + n_states, label))
+        initial.append(start + n_states)
+        actions += [number[i, name] for name in component.labels]
+        n_states += count
+        work = component.n_transitions * ENTRY_WORK + len(component.labels)
+        held += component.n_transitions * _TRANSITION_BYTES
+        yield Progress(TRIMMING, work, held)
+    src, dst, label = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return Flat(
+        np.array(initial, dtype=np.int64),
+        src,
+        dst,
+        label,
+        np.array(actions, dtype=np.int64),
+        n_states,
+    )
+
+
+def _compact(component: LTS) -> tuple[int, np.ndarray, np.ndarray, int]:
+    """Return initial state, sources and targets in numbers below the last entry.
+
+    A component may have far more states than transitions.
+    """
+    m = component.n_transitions
+    if component.n_states <= _SPARSE * (2 * m + 1):
+        src, dst = component.src.astype(np.int64), component.dst.astype(np.int64)
+        return component.initial, src, dst, component.n_states
+    ends = np.concatenate([[component.initial], component.src, component.dst])
+    named, place = np.unique(ends, return_inverse=True)
+    return int(place[0]), place[1 : m + 1], place[m + 1 :], len(named)

@@ -1,0 +1,82 @@
+"""Components as arrays and JSON, for files that the processes of a run share.
+
+Many components of one network go together: their labels are numbers into one list, and
+their transitions stand one after the other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.systems.networks.lts import LTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.runtime.shared_folder import Entry
+
+_COLUMNS = ("src", "label", "dst")
+
+
+def archived(components: Sequence[LTS]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return components as what JSON can say, and arrays; names of states are lost."""
+    number: dict[str, int] = {}
+    rows = []
+    for lts in components:
+        labels = [number.setdefault(name, len(number)) for name in lts.labels]
+        accepting = None
+        if lts.accepting is not None:
+            accepting = np.flatnonzero(lts.accepting).tolist()
+        internal = [k for k, name in enumerate(lts.labels) if name in lts.internal]
+        rows.append(
+            [lts.n_states, lts.initial, lts.n_transitions, labels, internal, accepting]
+        )
+    arrays = {
+        column: np.concatenate(
+            [np.zeros(0, np.int32), *(getattr(lts, column) for lts in components)]
+        ).astype(np.int32)
+        for column in _COLUMNS
+    }
+    names = [lts.name for lts in components]
+    return {"names": names, "labels": list(number), "components": rows}, arrays
+
+
+def restored(entry: Entry) -> list[LTS]:
+    """Return the components that `archived` was given.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, IndexError
+        It does not fit together.
+    """
+    about, arrays = entry
+    found = []
+    begin = 0
+    for name, row in zip(about["names"], about["components"], strict=True):
+        n_states, initial, n_transitions, labels, internal, accepting = row
+        end = begin + n_transitions
+        src, label, dst = (arrays[column][begin:end] for column in _COLUMNS)
+        if len(dst) != n_transitions or {src.dtype, dst.dtype} != {np.dtype(np.int32)}:
+            raise ValueError("fewer transitions than announced")
+        own = tuple(about["labels"][k] for k in labels)
+        flags = None
+        if accepting is not None:
+            flags = np.zeros(n_states, dtype=np.bool_)
+            flags[accepting] = True
+        found.append(
+            LTS(
+                n_states=n_states,
+                initial=initial,
+                labels=own,
+                src=src,
+                label=label,
+                dst=dst,
+                internal=frozenset(own[k] for k in internal),
+                accepting=flags,
+                name=name,
+            )
+        )
+        begin = end
+    return found

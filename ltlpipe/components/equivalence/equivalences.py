@@ -1,0 +1,178 @@
+"""Equivalent components with fewer states, by the name of the equivalence.
+
+What can be observed of a component with hidden labels is the pair of its *traces*,
+the words of visible labels that it can perform, and its *divergences*, the traces
+after which it can run for ever without a visible label.  Internal labels count as
+hidden.
+
+=============  ==================================================  ===============
+equivalence    keeps                                               never larger
+=============  ==================================================  ===============
+``trace``      traces and divergences, and nothing else            no
+``block``      words in which blocks of hidden steps are one step  no
+``branching``  divergence-preserving branching bisimilarity        yes
+``strong``     strong bisimilarity, hidden labels all alike        yes
+=============  ==================================================  ===============
+
+Each keeps what those above it keep, but for ``branching``, which does not keep what
+``block`` does.  A *block* is what is between two visible steps, or behind the last, if
+it is not empty; where it can go on for ever that is kept, too
+(`ltlpipe.components.equivalence.block_form`).  ``trace`` is the least deterministic
+LTS, with a silent loop at states after divergences: two components with the same traces
+and divergences over the same labels become identical.  Before the subset construction
+the states are merged by ``branching``: this costs little beside it and makes the
+subsets smaller.
+
+Sources: R. J. van Glabbeek, B. Luttik and N. Trcka, "Branching Bisimilarity with
+Explicit Divergence", Fundamenta Informaticae 93(4), 2009, pp. 371-392; A. Valmari,
+"The State Explosion Problem", Lectures on Petri Nets I, LNCS 1491, 1998, pp. 429-528
+(traces and divergence traces, and that hiding and composing keep them).
+
+Differences from the sources: deadlocks are not kept by ``trace``; a property of
+infinite runs cannot tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.components.equivalence.block_form import unfolded, with_blocks
+from ltlpipe.components.equivalence.determinise import determinise
+from ltlpipe.components.equivalence.signatures import quotient
+from ltlpipe.components.equivalence.silent_sccs import collapse
+from ltlpipe.components.equivalence.transition_arrays import (
+    Steps,
+    breadth_first,
+    is_deterministic,
+    steps_of,
+)
+from ltlpipe.components.progress import reducing
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.networks.lts import LTS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ltlpipe.runtime.jobs import Job
+
+__all__ = ["EQUIVALENCES", "reduce"]
+
+EQUIVALENCES = ("trace", "block", "branching", "strong")
+"""No name stands before one that keeps less."""
+
+_FIXED_WORK = 500  # however small the component
+
+
+def reduce(
+    lts: LTS,
+    hidden: Collection[str] = (),
+    equivalence: str = "trace",
+    *,
+    cap: int | None = None,
+) -> Job[LTS]:
+    """Find an equivalent component: `ltlpipe.components.reduce` as a job.
+
+    `cap` does not count what is deterministic already.  The labels are the visible ones
+    of `lts`, all and in order, for a label without transitions still blocks other
+    components; behind them is one internal label (``i`` if that is free) iff there is a
+    silent transition.  With ``strong`` and nothing hidden the labels are those of
+    `lts`, and internal ones are distinguished.
+    """
+    if equivalence not in EQUIVALENCES:
+        expected = ", ".join(EQUIVALENCES)
+        raise UnsupportedError(f"equivalence {equivalence!r}: expected {expected}")
+    if equivalence == "strong":
+        return (yield from _strong(lts, hidden))
+    if lts.accepting is not None:
+        raise UnsupportedError(
+            f"{equivalence} equivalence of a component with accepting states:"
+            " use strong equivalence"
+        )
+    yield reducing(_FIXED_WORK)
+    letters, visible = _letters(lts, hidden)
+    marked = np.zeros(lts.n_states, dtype=np.bool_)
+    steps = yield from steps_of(lts, letters, len(visible), marked)
+    if equivalence == "block":
+        steps = yield from with_blocks(steps)
+    steps = yield from collapse(steps)
+    steps = yield from quotient(steps)
+    if equivalence != "branching" and not (yield from is_deterministic(steps)):
+        steps = yield from determinise(steps, cap)
+        steps = yield from quotient(steps)
+    if equivalence == "block":
+        steps = yield from breadth_first((yield from quotient(unfolded(steps))))
+        return _with_internal(lts, steps, visible)
+    loops = np.flatnonzero(steps.marked)
+    steps = steps._replace(
+        src=np.concatenate([steps.src, loops]),
+        label=np.concatenate([steps.label, np.full_like(loops, len(visible))]),
+        dst=np.concatenate([steps.dst, loops]),
+    )
+    steps = yield from breadth_first(steps)
+    return _with_internal(lts, steps, visible)
+
+
+def _strong(lts: LTS, hidden: Collection[str]) -> Job[LTS]:
+    """Find the quotient by strong bisimilarity; accepting states stay apart."""
+    yield reducing(_FIXED_WORK)
+    flags = lts.accepting
+    marked = np.zeros(lts.n_states, dtype=np.bool_) if flags is None else flags
+    apart = not any(label in lts.labels for label in hidden)
+    if apart:
+        letters = np.arange(len(lts.labels), dtype=np.int32)
+        visible = lts.labels
+    else:
+        letters, visible = _letters(lts, hidden)
+    # One label more than visible ones, so that silent steps are steps like others.
+    steps = yield from steps_of(lts, letters, len(visible) + 1, marked)
+    steps = yield from quotient(steps)
+    steps = yield from breadth_first(steps)
+    accepting = None if flags is None else steps.marked
+    if apart:
+        return replace(_lts(lts, steps, visible, lts.internal), accepting=accepting)
+    return replace(_with_internal(lts, steps, visible), accepting=accepting)
+
+
+def _letters(lts: LTS, hidden: Collection[str]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the number of each label, int32[len(lts.labels)], and the visible ones.
+
+    The number of hidden and internal labels is that of visible ones.
+    """
+    concealed = lts.internal.union(hidden)
+    visible = tuple(label for label in lts.labels if label not in concealed)
+    numbers = {label: number for number, label in enumerate(visible)}
+    letters = [numbers.get(label, len(visible)) for label in lts.labels]
+    return np.array(letters, dtype=np.int32), visible
+
+
+def _with_internal(lts: LTS, steps: Steps, visible: Sequence[str]) -> LTS:
+    """Return the steps as a component, with an internal label if there is need."""
+    if not (steps.label == len(visible)).any():
+        return _lts(lts, steps, visible, ())
+    internal = internal_name(visible)
+    return _lts(lts, steps, [*visible, internal], [internal])
+
+
+def internal_name(visible: Collection[str]) -> str:
+    """Return a name for an internal label: ``i`` if no visible one is called so."""
+    names = chain(["i", "tau"], (f"i_{k}" for k in count(2)))
+    return next(name for name in names if name not in visible)
+
+
+def _lts(
+    lts: LTS, steps: Steps, labels: Sequence[str], internal: Collection[str]
+) -> LTS:
+    return LTS(
+        n_states=steps.n_states,
+        initial=steps.initial,
+        labels=tuple(labels),
+        src=steps.src,
+        label=steps.label,
+        dst=steps.dst,
+        internal=frozenset(internal),
+        name=lts.name,
+    )

@@ -1,0 +1,262 @@
+"""The form in which an LTS is reduced: steps in arrays, sorted by packed keys.
+
+Visible labels are 0..n_labels-1, all silent steps carry `n_labels`.  A state can
+carry a mark, which the reductions treat as a loop with a label of its own: it says
+that the state accepts, or that it can run silently for ever.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ltlpipe.components.progress import ENTRY_WORK, MANY, reducing
+from ltlpipe.runtime.kernels.compilation import called
+from ltlpipe.runtime.kernels.jit import njit
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS
+
+_KEY_BITS = 63
+_SPARSE = 4  # declared states per transition end beyond which only used ones count
+_STEP_BYTES = 12
+_SORTED_BYTES = 24  # of a step while it is sorted, the arrays beside it included
+
+
+Arrays = TypeVar("Arrays", bound=Any)
+
+
+class Steps(NamedTuple):
+    """The steps of n states, m in number, each once and in any order."""
+
+    n_states: int
+    initial: int
+    n_labels: int  # of visible labels
+    src: np.ndarray  # int32[m]
+    label: np.ndarray  # int32[m], `n_labels` if the step is silent
+    dst: np.ndarray  # int32[m]
+    marked: np.ndarray  # bool[n]
+
+    @property
+    def has_silent(self) -> bool:
+        """Whether some step is silent."""
+        return bool((self.label == self.n_labels).any())
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return _STEP_BYTES * len(self.src) + self.n_states
+
+
+class Graph(NamedTuple):
+    """Steps of n states by source and by target; a mark is a loop."""
+
+    first: np.ndarray  # int64[n + 1], where the steps of each state begin
+    silent: np.ndarray  # int64[n], where its silent steps begin, behind the others
+    label: np.ndarray  # int32[m], `n_labels` at the loop that stands for a mark
+    dst: np.ndarray  # int32[m]
+    in_first: np.ndarray  # int64[n + 1], where the steps to each state begin
+    in_silent: np.ndarray  # int64[n], where the silent ones begin
+    src: np.ndarray  # int32[m], of the steps by target
+
+
+def steps_of(
+    lts: LTS, letters: np.ndarray, n_labels: int, marked: np.ndarray
+) -> Job[Steps]:
+    """Find the reachable part of a component, in breadth-first order.
+
+    letters is int32[len(lts.labels)]: what each label becomes, a visible one or
+    `n_labels` for a silent one; marked is bool[lts.n_states].
+    """
+    label = letters[lts.label]
+    n, initial, src, dst = lts.n_states, lts.initial, lts.src, lts.dst
+    if n > _SPARSE * (2 * lts.n_transitions + 1):
+        # Far more states than transitions: those on no transition need no room.
+        ends = np.concatenate([[initial], src, dst])
+        named, place = np.unique(ends, return_inverse=True)
+        n, initial, marked = len(named), int(place[0]), marked[named]
+        src, dst = place[1 : len(src) + 1], place[len(src) + 1 :]
+    steps = Steps(n, initial, n_labels, src, label, dst, marked)
+    return (yield from breadth_first(steps))
+
+
+def breadth_first(steps: Steps) -> Job[Steps]:
+    """Find the reachable part, numbered and sorted in breadth-first order.
+
+    From each state labels are followed in order, silent steps last, and targets on
+    one label in the order of their numbers.  Of two isomorphic deterministic inputs
+    the outputs are identical, and an output is not changed by a second call.
+    """
+    found, _ = yield from numbered(steps)
+    return found
+
+
+def numbered(steps: Steps) -> Job[tuple[Steps, np.ndarray]]:
+    """Do `breadth_first`; return the new number of each state, too.
+
+    That is int32[n_states], -1 where a state is not reachable.
+    """
+    n = steps.n_states
+    src, label, dst = yield from sort_steps(
+        n, steps.n_labels + 1, steps.src, steps.label, steps.dst
+    )
+    order = np.empty(n, dtype=np.int32)
+    number = np.full(n, -1, dtype=np.int32)
+    count = yield from called(
+        _breadth_first, _begins(src, n), dst, steps.initial, order, number
+    )
+    reached = order[:count]
+    if len(src) > MANY:
+        yield reducing(len(src) * ENTRY_WORK, _SORTED_BYTES * len(src))
+    if count < n:
+        kept = number[src] >= 0
+        src, label, dst = src[kept], label[kept], dst[kept]
+    if not np.array_equal(reached, np.arange(count, dtype=np.int32)):
+        src, label, dst = yield from sort_steps(
+            n, steps.n_labels + 1, number[src], label, number[dst]
+        )
+    found = Steps(count, 0, steps.n_labels, src, label, dst, steps.marked[reached])
+    return found, number
+
+
+@njit
+def _breadth_first(first, dst, initial, order, number):
+    """Write the reachable states in breadth-first order; return how many.
+
+    first int64[n + 1], dst int32[m]
+        The successors of state s are ``dst[first[s] : first[s + 1]]``.
+    order, number : int32[n]
+        States by number, and numbers by state (-1 before).  Changed in place.
+    """
+    order[0] = initial
+    number[initial] = 0
+    count = 1
+    done = 0
+    while done < count:
+        state = order[done]
+        done += 1
+        for step in range(first[state], first[state + 1]):
+            target = dst[step]
+            if number[target] < 0:
+                number[target] = count
+                order[count] = target
+                count += 1
+    return count
+
+
+def is_deterministic(steps: Steps) -> Job[bool]:
+    """Whether no step is silent and no state has two targets on one label."""
+    if steps.has_silent:
+        return False
+    if len(steps.src) > MANY:
+        yield reducing(len(steps.src) * ENTRY_WORK, 2 * steps.memory_bytes)
+    keys = steps.src.astype(np.int64) * max(steps.n_labels, 1) + steps.label
+    keys.sort()
+    return not bool((keys[1:] == keys[:-1]).any())
+
+
+def graph_of(steps: Steps) -> Job[Graph]:
+    """Sort the steps by source and by target, with a loop for each mark."""
+    n, mark = steps.n_states, steps.n_labels
+    loops = np.flatnonzero(steps.marked)
+    # Behind the visible labels and before the silent one, which moves up.
+    label = steps.label + (steps.label == mark)
+    src, label, dst = yield from sort_steps(
+        n,
+        mark + 2,
+        np.concatenate([steps.src, loops]),
+        np.concatenate([label, np.full(len(loops), mark, dtype=label.dtype)]),
+        np.concatenate([steps.dst, loops]),
+    )
+    first = _begins(src, n)
+    is_silent = label == mark + 1
+    by_target, kind, sources = yield from sort_steps(n, 2, dst, is_silent, src)
+    in_first = _begins(by_target, n)
+    if is_silent.any():
+        silent = first[:-1] + np.bincount(src[~is_silent], minlength=n)
+        in_silent = in_first[:-1] + np.bincount(by_target[kind == 0], minlength=n)
+    else:
+        silent, in_silent = first[1:].copy(), in_first[1:].copy()
+    return Graph(first, silent, label, dst, in_first, in_silent, sources)
+
+
+def by_least_member(count: int, number: np.ndarray) -> np.ndarray:
+    """Return the same classes of states, in the order of their least members.
+
+    number is int32[n], the class of each state, of `count`.  Numbers of states that
+    stay alone do not change.
+    """
+    n = len(number)
+    least = np.empty(count, dtype=np.int64)
+    least[number[::-1]] = np.arange(n)[::-1]  # the last write counts
+    is_least = np.zeros(n, dtype=np.int32)
+    is_least[least] = 1
+    renamed = np.cumsum(is_least, dtype=np.int32)[least] - 1
+    result: np.ndarray = renamed[number]
+    return result
+
+
+def lengthened(arrays: Arrays, size: int, *names: str) -> Arrays:
+    """Return a named tuple in which arrays have `size` entries, the old ones first."""
+    longer = {}
+    for name in names:
+        array = getattr(arrays, name)
+        longer[name] = np.zeros(size, dtype=array.dtype)
+        longer[name][: len(array)] = array
+    result: Arrays = arrays._replace(**longer)
+    return result
+
+
+def sort_steps(
+    n_states: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
+) -> Job[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Sort the steps by source, label and target, each once: three int32[k].
+
+    All numbers are below `n_states` and `n_labels`.
+    """
+    state_bits = max(n_states - 1, 1).bit_length()
+    label_bits = max(n_labels - 1, 1).bit_length()
+    n_steps = len(src)
+    progress = reducing(n_steps * ENTRY_WORK, _SORTED_BYTES * n_steps)
+    if n_steps > MANY:
+        yield progress
+    if 2 * state_bits + label_bits > _KEY_BITS:
+        return _sort_wide(src, label, dst)
+    keys = src.astype(np.int64)
+    keys <<= label_bits
+    keys |= label
+    keys <<= state_bits
+    keys |= dst
+    keys.sort()
+    if n_steps > MANY:
+        yield progress
+    if len(keys) > 1:
+        fresh = keys[1:] != keys[:-1]
+        if not fresh.all():
+            keys = np.concatenate([keys[:1], keys[1:][fresh]])
+    dst = (keys & ((1 << state_bits) - 1)).astype(np.int32)
+    keys >>= state_bits
+    label = (keys & ((1 << label_bits) - 1)).astype(np.int32)
+    keys >>= label_bits
+    return keys.astype(np.int32), label, dst
+
+
+def _sort_wide(
+    src: np.ndarray, label: np.ndarray, dst: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sort steps that do not fit into one word."""
+    order = np.lexsort((dst, label, src))
+    columns = [column[order].astype(np.int32) for column in (src, label, dst)]
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
+    src, label, dst = (column[fresh] for column in columns)
+    return src, label, dst
+
+
+def _begins(sorted_states: np.ndarray, n: int) -> np.ndarray:
+    """Return int64[n + 1], where the entries of each state begin."""
+    first = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(np.bincount(sorted_states, minlength=n), out=first[1:])
+    return first

@@ -1,0 +1,346 @@
+"""Counting marks along runs, with the largest boxes first: decides most properties.
+
+An accepted run sees each mark again and again.  So a network has none if its runs see
+them, in turn, less than some number of times.  Every box (a decoupled state) is visited
+with the *level* that the run to it has reached, the number of marks seen in turn, up to
+a highest level that stands for all above.  If no box has the highest level, no run is
+accepted.  If some have it, counting does not tell.
+
+What has been visited on one level need not be visited on a lower one.  So the level is
+one more component of a box, whose local states are all levels up to it: inclusion and
+members are compared as ever (`dominance`, `members`), and the largest boxes come first
+(`worklist`).  The answer depends neither on their order nor on what covers what.
+
+A box that was entered by a mark is compared with those before it on its way that were:
+if they have members in common, and all marks are seen in between, the labels in between
+are followed for true, turn after turn, by those members that are in the first box again
+after each.  If some are left after every turn, a run is accepted.
+
+Source: K. Claessen and N. Sörensson, "A Liveness Checking Algorithm That Counts", FMCAD
+2012, pp. 52-59 (a signal that is seen less than k times).
+
+Differences from the source: boxes instead of SAT; one search has all levels; several
+marks, which are waited for in turn.
+docs/decoupled.md, section 5, has the proof.
+
+Invariants: those of `dominance`, `members` and `worklist`.
+
+Cost: that of `dominance` and `members`, for a network with one more component; a row
+and 28 bytes per box that was entered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.decoupled.composition import is_enabled, write_successor
+from ltlpipe.decoupled.decoupled_ndfs import (
+    TABLE_FROM,
+    has_local_cycle,
+    meets,
+)
+from ltlpipe.decoupled.dominance import VisitedSets, has_room
+from ltlpipe.decoupled.members import (
+    MOST_WORDS,
+    Block,
+    Boxes,
+    MemberTable,
+    blocks_of,
+)
+from ltlpipe.decoupled.scc_steps import LOCAL, watching
+from ltlpipe.decoupled.worklist import (
+    At,
+    begin,
+    enter,
+    is_full,
+    is_superseded,
+    labels_to_current,
+    leave,
+    lengthen_worklist,
+    new_worklist,
+    take,
+)
+from ltlpipe.runtime.kernels.jit import called, inlined, njit
+from ltlpipe.search.growth import OutOfMemoryError, total_bytes
+from ltlpipe.search.registers import Reg, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.decoupled.tables import DecoupledNetwork
+
+MOST_LEVELS = 16
+"""Levels of a box, the highest included; fewer if a table of members is too large."""
+
+PAUSE = 16
+"""States to enter after a cycle that is not there, for each such cycle so far."""
+
+LEAST_LEVELS = 6
+"""With fewer there is no table of members, and `MOST_LEVELS` levels."""
+
+MOST_SEEDS = 64
+"""Boxes on its way that a new one is compared with."""
+
+_ONE = np.uint64(1)
+
+
+class Watched(NamedTuple):
+    """What is counted."""
+
+    marks: np.ndarray  # uint32[n_labels, k], of each label in each monitor's state
+    n_marks: int
+    n_levels: int
+
+
+class Counts(NamedTuple):
+    """What is known of n boxes that have been entered."""
+
+    seen: np.ndarray  # int32[n], marks seen in turn, no highest level
+    seed: np.ndarray  # int32[n], the last box on the way that was entered by a mark
+
+
+@inlined
+def count_marks(seen, marks, n_marks):
+    """Return how many marks have been seen in turn after these, too."""
+    for _ in range(n_marks):
+        if (marks >> np.uint32(seen % n_marks)) & np.uint32(1) == 0:
+            break
+        seen += 1
+    return seen
+
+
+@inlined
+def write_level(rows, i, seen, n_levels):
+    """Write the levels up to a number of marks to the last word of ``rows[i]``."""
+    level = min(seen, n_levels - 1)
+    rows[i, rows.shape[1] - 1] = (_ONE << np.uint64(level + 1)) - _ONE
+
+
+@called
+def find_seed(tables, work, counts, seen, n_marks):
+    """Return the box with members of ``work.fresh[0]`` that closes a cycle, or -1.
+
+    It is on the way to the current box, which ends in it, and `n_marks` marks or more
+    are seen behind it.
+    """
+    rows = work.rows
+    state = np.int64(counts.seed[work.state[work.at[At.CURRENT]]])
+    for _ in range(MOST_SEEDS):
+        if state < 0:
+            break
+        if seen - counts.seen[state] >= n_marks:
+            overlaps = True
+            for component in range(tables.first_word.shape[0]):
+                some = False
+                first = tables.first_word[component]
+                for w in range(first, first + tables.n_words[component]):
+                    both = work.fresh[0, w] & rows[state, w]
+                    some |= both & tables.mask[component] != 0
+                if not some:
+                    overlaps = False
+                    break
+            if overlaps:
+                return state
+        parent = work.parent[state]
+        state = np.int64(-1) if parent < 0 else np.int64(counts.seed[parent])
+    return np.int64(-1)
+
+
+@inlined
+def note_entered(work, counts, seen, raised):
+    """Note the marks of the box that was entered last, `raised` if by a mark."""
+    state = work.at[At.STATES] - 1
+    counts.seen[state] = seen
+    counts.seed[state] = state
+    if not raised:
+        current = work.state[work.at[At.CURRENT]]
+        counts.seed[state] = counts.seed[current]
+
+
+@inlined
+def follow_label(tables, watched, boxes, registers, work, counts, label):
+    """Follow an enabled label from the current box; return a Status."""
+    row = work.at[At.CURRENT]
+    before = work.at[At.STATES]
+    n_marks = watched.n_marks
+    n_levels = watched.n_levels
+    marks = watched.marks[label, watching(tables, work.rows, row)]
+    united = write_successor(tables, work.rows, row, label, work.fresh, 0)
+    registers[Reg.UNITED] += united
+    old = np.int64(counts.seen[work.state[row]])
+    seen = count_marks(old, marks, n_marks)
+    if seen > old and registers[Reg.VISITED] >= registers[Reg.PATIENCE]:
+        state = find_seed(tables, work, counts, seen, n_marks)
+        if state >= 0:
+            registers[Reg.CLOSING] = state
+            return Status.FOUND
+    write_level(work.fresh, 0, seen, n_levels)
+    status = enter(registers, work, boxes, label)
+    if work.at[At.STATES] > before:
+        note_entered(work, counts, seen, seen > old)
+        level = min(seen, n_levels - 1)
+        registers[Reg.HIGHEST] = max(registers[Reg.HIGHEST], level)
+    return status
+
+
+@njit
+def count_step(tables, watched, boxes, registers, work, counts, budget):
+    """Advance the search by at most `budget` >= 1 labels; return a Status.
+
+    watched : Watched; boxes : Boxes; work : Worklist; counts : Counts.  The last three
+    are changed in place, and `registers`.  FOUND is a candidate, and the search can go
+    on: ``registers[Reg.CLOSING]`` is the state to which the last label leads back, or
+    LOCAL, which is a run for sure.
+    """
+    at = work.at
+    while budget > 0 and registers[Reg.TURN] > 0:
+        if is_full(work) or not has_room(boxes.visited, boxes.known):
+            return Status.GROW  # before any write: the call can be repeated
+        budget -= 1
+        registers[Reg.TURN] -= 1
+        if at[At.CURRENT] < 0:
+            if not take(work):
+                return Status.EMPTY
+            if is_superseded(work, boxes):
+                leave(work, True)
+            continue
+        label = at[At.LABEL]
+        if label == tables.first_part.shape[0] - 1:
+            leave(work, True)
+            continue
+        row = at[At.CURRENT]
+        at[At.LABEL] = label + 1
+        if label < 0:
+            if has_local_cycle(tables, work.rows, row) and meets(
+                tables, tables.accepting, work.rows, row
+            ):
+                registers[Reg.CLOSING] = LOCAL
+                return Status.FOUND
+        elif is_enabled(tables, work.rows, row, label):
+            status = follow_label(
+                tables, watched, boxes, registers, work, counts, label
+            )
+            if status in (Status.LIMIT, Status.GROW):
+                at[At.LABEL] = label  # the call can be repeated
+                registers[Reg.TURN] += 1
+                return status
+            registers[Reg.TRANSITIONS] += 1
+            if status != Status.RUNNING:
+                return status
+    return Status.RUNNING
+
+
+class MarkCounts:
+    """The counting of marks in one network, as the search for SCCs has it.
+
+    `registers` are those of that search.
+    """
+
+    def __init__(
+        self, network: DecoupledNetwork, registers: np.ndarray, n_levels: int
+    ) -> None:
+        self.registers = registers
+        self.n_refuted = 0  # cycles that were not there
+        n_words = len(network.initial)
+        tables = network.tables
+        no_level = np.zeros(1, dtype=np.uint64)
+        self.tables = tables._replace(
+            looping=np.concatenate([tables.looping, no_level]),
+            accepting=np.concatenate([tables.accepting, no_level]),
+        )
+        always = network.n_marks == 0  # every infinite run is accepted
+        self.watched = Watched(
+            marks=network.marks | np.uint32(always),
+            n_marks=network.n_marks + always,
+            n_levels=n_levels,
+        )
+        level = Block(n_words, 1, 0, n_levels)
+        self.members = MemberTable(blocks_of(network), n_words + 1, level)
+        self.visited = VisitedSets(n_words + 1)
+        self.work = new_worklist(n_words + 1)
+        n_states = len(self.work.parent)
+        self.counts = Counts(
+            seen=np.zeros(n_states, dtype=np.int32),
+            seed=np.full(n_states, -1, dtype=np.int32),
+        )
+        self.work.fresh[0, :-1] = network.initial
+        self.work.fresh[0, -1] = 1
+        begin(self.work)
+
+    @staticmethod
+    def levels_for(network: DecoupledNetwork) -> int:
+        """Return how many levels are worth their memory."""
+        words = MemberTable(blocks_of(network), len(network.initial)).n_words
+        if not words or words * LEAST_LEVELS > MOST_WORDS:
+            return MOST_LEVELS
+        return min(MOST_WORDS // words, MOST_LEVELS)
+
+    @property
+    def boxes(self) -> Boxes:
+        """What has been visited."""
+        return Boxes(self.visited.arrays, self.visited.registers, self.members.arrays)
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether no run is accepted, once all boxes are expanded: none is on top."""
+        return int(self.registers[Reg.HIGHEST]) < self.watched.n_levels - 1
+
+    @property
+    def n_entered(self) -> int:
+        """States entered, without the initial one."""
+        return int(self.work.at[At.STATES]) - 1
+
+    def refute(self) -> None:
+        """Note that a cycle is not there; the next ones are looked for later."""
+        self.n_refuted += 1
+        pause = PAUSE * self.n_refuted
+        self.registers[Reg.PATIENCE] = self.registers[Reg.VISITED] + pause
+
+    def statistics(self) -> dict[str, int]:
+        """Return what was visited and what was pruned."""
+        known = self.visited.statistics()
+        own = {f"counted_{name}": n for name, n in known.items()}
+        return {"counted_refuted_cycles": self.n_refuted, **own}
+
+    def arguments(self, budget: int) -> tuple[object, ...]:
+        """Return what `count_step` is called with."""
+        return (
+            self.tables,
+            self.watched,
+            self.boxes,
+            self.registers,
+            self.work,
+            self.counts,
+            budget,
+        )
+
+    def labels(self) -> tuple[list[int], list[int]]:
+        """Return the labels to the state that was found, and from there to itself."""
+        taken = [*labels_to_current(self.work), int(self.work.at[At.LABEL]) - 1]
+        closing = int(self.registers[Reg.CLOSING])
+        if closing == LOCAL:
+            return taken[:-1], []
+        depth = int(self.work.depth[closing])
+        return taken[:depth], taken[depth:]
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of its own arrays, room to grow included."""
+        own = self.work, self.counts, self.members.arrays
+        return total_bytes(own) + self.visited.memory_bytes
+
+    def grow(self, free_bytes: float) -> Iterator[None]:
+        """Make room for what the next label may need, in up to `free_bytes`."""
+        limit = free_bytes + self.memory_bytes
+        lengthen_worklist(self.work, lambda: limit - self.memory_bytes)
+        n_states = len(self.work.parent)
+        if 8 * (n_states - len(self.counts.seen)) + self.memory_bytes > limit:
+            raise OutOfMemoryError
+        for array in self.counts:
+            array.resize(n_states, refcheck=False)
+        if self.visited.n_stored >= TABLE_FROM:
+            self.members.allocate(limit - self.memory_bytes)
+        self.members.grow(limit - self.memory_bytes)
+        yield from self.visited.grow(limit - self.memory_bytes)

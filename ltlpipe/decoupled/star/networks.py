@@ -1,0 +1,330 @@
+"""A star as a network of LTSs: the centre is its first component.
+
+Its global labels are
+
+- a relation of a leaf, in which centre and leaf take part;
+- steps of the centre alone that change what the property sees;
+- *deadlocks*, if these repeat themselves: the centre takes part, where it has no steps
+  of its own, and each leaf, where it has none and gives no answer to any offer of the
+  centre.  Nothing changes.  States of the centre whose deadlocks are the same for all
+  leaves share a label.
+
+A label says how the valuation of the propositions changes, too.  All other steps are
+internal: those of leaves, and those of the centre that the property does not see.
+
+Cost: for each kind of offers of a centre's state one look at the states of each leaf.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.components.progress import STATIC
+from ltlpipe.decoupled.star.exploration import OWN
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.networks.lts import LTS, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ltlpipe.decoupled.star.exploration import Space, Spaces
+    from ltlpipe.decoupled.star.footprints import Values
+    from ltlpipe.decoupled.star.partition import Partition
+    from ltlpipe.runtime.jobs import Job
+
+MAX_LABELS = 1 << 12
+"""Global labels: a search tries all of them in each decoupled state."""
+
+MAX_ENTRIES = 1 << 23
+"""Global labels times the local states of their participants, for tables."""
+
+_INTERNAL = "i"
+_INSIDE = -1  # the label of internal transitions
+_DEADLOCK = -2  # the relation of deadlocks
+
+Edge = tuple[int, int, int]
+"""A transition of a component: source, label or `_INSIDE`, target."""
+
+Change = tuple[int, int] | None
+"""How a label changes the valuation, if it does: numbers of `Star.valuations`."""
+
+
+class Valuation(NamedTuple):
+    """What the property sees of a state of the centre."""
+
+    letter: int
+    is_halted: bool  # nothing moves any more, whatever the leaves are like
+
+
+class TooManyLabelsError(Exception):
+    """There are too many global labels for a search that tries all."""
+
+
+@dataclass(frozen=True)
+class Star:
+    """A model as a network.
+
+    Attributes
+    ----------
+    network : Network
+        The centre, then the leaves.
+    parts : tuple of tuple of int
+        The variables of each component, and by...
+    states : tuple of list of tuple of int
+        ...local state the values that they have.
+    initial : tuple of int
+        The first valuation of all variables: the others never change.
+    valuations : list of Valuation
+        The first is that of the initial state.
+    changes : list of Change
+        By action of the network; None of internal ones, too.
+    deadlocks : frozenset of int
+        The actions that stand for deadlocks.
+    """
+
+    network: Network
+    parts: tuple[tuple[int, ...], ...]
+    states: tuple[list[Values], ...]
+    initial: Values
+    valuations: list[Valuation]
+    changes: list[Change]
+    deadlocks: frozenset[int]
+
+    def valuation(self, state: Sequence[int]) -> Values:
+        """Return the values of all variables in a composed state."""
+        values = list(self.initial)
+        for part, known, local in zip(self.parts, self.states, state, strict=True):
+            for variable, value in zip(part, known[local], strict=True):
+                values[variable] = value
+        return tuple(values)
+
+
+class _Labels:
+    """The global labels as they grow, by relation and change."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, Change], int] = {}
+        self.changes: list[Change] = []
+        self.by_relation: dict[int, list[int]] = defaultdict(list)
+
+    def number(self, relation: int, change: Change) -> int:
+        """Return the label of a relation with a change of the valuation."""
+        number = self._numbers.setdefault((relation, change), len(self.changes))
+        if number == len(self.changes):
+            self.add(relation, change)
+        return number
+
+    def add(self, relation: int, change: Change) -> int:
+        """Return a new label."""
+        self.by_relation[relation].append(len(self.changes))
+        self.changes.append(change)
+        return len(self.changes) - 1
+
+
+def star_of(
+    spaces: Spaces,
+    star: Partition,
+    initial: Values,
+    letter_of: Callable[[Values], int],
+    *,
+    stutters: bool,
+) -> Job[Star]:
+    """Return the network of a star that has been explored.
+
+    Parameters
+    ----------
+    spaces : Spaces
+        The local states.
+    star : Partition
+        The variables of the parts.
+    initial : tuple of int
+        The values of all variables in the first state.
+    letter_of : callable
+        Returns the letter of the property for values of all variables; it looks at
+        those of the centre alone.
+    stutters : bool
+        Whether deadlocks repeat themselves.
+
+    Raises
+    ------
+    TooManyLabelsError
+        There are too many.
+    """
+    ticks = Ticks(STATIC)
+    seen, valuations = yield from _seen(spaces, star, initial, letter_of, ticks)
+    labels = _Labels()
+    edges = [(yield from _centre_edges(spaces.centre, seen, labels, ticks))]
+    for leaf in spaces.leaves:
+        edges.append(_leaf_edges(leaf, labels))
+        yield ticks.progress
+    dead = set()
+    if stutters:
+        for centres, stuck in (yield from deadlock_classes(spaces, ticks)):
+            dead.add(_add_deadlocks(centres, stuck, edges, labels))
+            _refuse_many(labels, spaces)
+    _refuse_many(labels, spaces)
+    named = [spaces.centre.states, *(leaf.states for leaf in spaces.leaves)]
+    components = []
+    for own, known in zip(edges, named, strict=True):
+        components.append(_component(own, len(known)))
+        yield ticks.progress
+    network = Network(components)
+    numbers = [-1 if a.internal else int(a.name) for a in network.actions]
+    return Star(
+        network=network,
+        parts=(star.centre, *(leaf.variables for leaf in star.leaves)),
+        states=tuple(named),
+        initial=initial,
+        valuations=valuations,
+        changes=[None if k < 0 else labels.changes[k] for k in numbers],
+        deadlocks=frozenset(k for k, name in enumerate(numbers) if name in dead),
+    )
+
+
+def _seen(
+    spaces: Spaces,
+    star: Partition,
+    initial: Values,
+    letter_of: Callable[[Values], int],
+    ticks: Ticks,
+) -> Job[tuple[list[int], list[Valuation]]]:
+    """Return the number of the valuation of each state of the centre, and all."""
+    numbers: dict[Valuation, int] = {}
+    seen = []
+    values = list(initial)
+    for state, is_halted in zip(spaces.centre.states, spaces.halted, strict=True):
+        for variable, value in zip(star.centre, state, strict=True):
+            values[variable] = value
+        valuation = Valuation(letter_of(tuple(values)), is_halted)
+        seen.append(numbers.setdefault(valuation, len(numbers)))
+        if ticks.over(10):
+            yield ticks.progress
+    return seen, list(numbers)
+
+
+def _centre_edges(
+    centre: Space, seen: Sequence[int], labels: _Labels, ticks: Ticks
+) -> Job[list[Edge]]:
+    """Return the transitions of the centre; those of a relation get labels."""
+    edges = []
+    for src, relation, dst in centre.steps:
+        before, after = seen[src], seen[dst]
+        change = None if before == after else (before, after)
+        label = _INSIDE
+        if relation != OWN or change is not None:
+            label = labels.number(relation, change)
+        edges.append((src, label, dst))
+        if ticks.over():
+            yield ticks.progress
+    return edges
+
+
+def _leaf_edges(leaf: Space, labels: _Labels) -> list[Edge]:
+    """Return the transitions of a leaf."""
+    edges = [(src, _INSIDE, dst) for src, dst in leaf.internal]
+    edges += [
+        (src, label, dst)
+        for src, relation, dst in leaf.steps
+        for label in labels.by_relation[relation]
+    ]
+    return edges
+
+
+def _add_deadlocks(
+    centres: list[int], stuck: Stuck, edges: list[list[Edge]], labels: _Labels
+) -> int:
+    """Let deadlocks repeat themselves, by a label of their own, which is returned."""
+    label = labels.add(_DEADLOCK, None)
+    for own, states in zip(edges, (centres, *stuck), strict=True):
+        own += [(state, label, state) for state in states]
+    return label
+
+
+def _refuse_many(labels: _Labels, spaces: Spaces) -> None:
+    n_labels = len(labels.changes)
+    if n_labels > MAX_LABELS:
+        raise TooManyLabelsError(f"there are more than {MAX_LABELS:,} global labels")
+    n_entries = n_labels * len(spaces.centre.states)
+    for relation, numbers in labels.by_relation.items():
+        if relation >= 0:
+            leaf, _ = spaces.relations[relation]
+            n_entries += len(numbers) * len(spaces.leaves[leaf].states)
+        elif relation == _DEADLOCK:
+            n_entries += len(numbers) * sum(len(one.states) for one in spaces.leaves)
+    if n_entries > MAX_ENTRIES:
+        raise TooManyLabelsError(
+            f"the tables of its {n_labels:,} global labels would have more than "
+            f"{MAX_ENTRIES:,} entries"
+        )
+
+
+Stuck = tuple[tuple[int, ...], ...]
+"""For each leaf its local states in which it cannot move."""
+
+DeadlockClass = tuple[list[int], Stuck]
+"""States of the centre, and what deadlocks in them have in common."""
+
+
+def deadlock_classes(spaces: Spaces, ticks: Ticks) -> Job[list[DeadlockClass]]:
+    """Return states of the centre with the states of all leaves that make deadlocks.
+
+    In a halted centre every state of a leaf does.
+    """
+    offered = spaces.offered()
+    answers: list[list[set[int]]] = []  # by leaf and local state
+    for leaf in spaces.leaves:
+        own: list[set[int]] = [set() for _ in leaf.states]
+        for src, relation, _ in leaf.steps:
+            own[src].add(relation)
+        answers.append(own)
+        yield ticks.progress
+    moving = [{src for src, _ in leaf.internal} for leaf in spaces.leaves]
+    known: list[dict[frozenset[int], tuple[int, ...]]] = [{} for _ in spaces.leaves]
+    everywhere = tuple(tuple(range(len(leaf.states))) for leaf in spaces.leaves)
+    classes: dict[Stuck, list[int]] = defaultdict(list)
+    for centre, relations in enumerate(offered):
+        if spaces.halted[centre]:
+            classes[everywhere].append(centre)
+            continue
+        if OWN in relations:
+            continue
+        apart: list[set[int]] = [set() for _ in spaces.leaves]
+        for relation in relations:
+            apart[spaces.relations[relation][0]].add(relation)
+        stuck = []
+        for i, seen in enumerate(map(frozenset, apart)):
+            if seen not in known[i]:
+                known[i][seen] = tuple(
+                    s
+                    for s, own in enumerate(answers[i])
+                    if s not in moving[i] and not own & seen
+                )
+                if ticks.over(len(answers[i]) / 4):
+                    yield ticks.progress
+            stuck.append(known[i][seen])
+            if not stuck[-1]:
+                break
+        else:
+            classes[tuple(stuck)].append(centre)
+        if ticks.over(len(relations) + len(apart)):
+            yield ticks.progress
+    return [(centres, stuck) for stuck, centres in classes.items()]
+
+
+def _component(edges: Sequence[Edge], n_states: int) -> LTS:
+    """Return a component."""
+    table = np.array(edges, dtype=np.int32).reshape(-1, 3)
+    used, index = np.unique(table[:, 1], return_inverse=True)
+    return LTS(
+        n_states=n_states,
+        initial=0,
+        labels=tuple(_INTERNAL if k < 0 else str(k) for k in used.tolist()),
+        src=table[:, 0].copy(),
+        label=index.astype(np.int32),
+        dst=table[:, 2].copy(),
+        internal=frozenset([_INTERNAL]) if (used < 0).any() else frozenset(),
+    )

@@ -1,0 +1,215 @@
+"""Groups of permutations of *points*, and the representatives of states.
+
+The points of a model are its variables: an automorphism moves values between them.
+Those of a network are the local states of its components: it takes a component to
+another one, and each local state to one of that.
+
+A group comes as *factors* that move different fields (components, variables); it is
+their direct product.  A factor has elements of two kinds.  Those that are *tried* make
+a state less as long as one of them does; those that are *listed* are applied to the
+state one by one, and the least of what becomes of all their images is the
+representative.  `ltlpipe.symmetry.groups.factors` makes factors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.symmetry.groups.graph import PHASE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.runtime.jobs import Job
+
+ENTRIES_PER_TICK = 200
+"""Entries of elements that are looked at in a microsecond, roughly."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a group acts on.
+
+    Parameters
+    ----------
+    n_fields : int
+        Variables of a model, components of a network.
+    first : int64[n_fields + 1], optional
+        The first point of each component, and the number of points; None if fields are
+        points.
+    values : int64[n_points], optional
+        Of models with variables that have names: the names, in ascending order for
+        each variable.
+    named : bool[n_fields], optional
+        Which variables have names; the others have one point.
+    """
+
+    n_fields: int
+    first: np.ndarray | None = None
+    values: np.ndarray | None = None
+    named: np.ndarray | None = None
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return self.n_fields if self.first is None else int(self.first[-1])
+
+    def fields_at(self, points: np.ndarray) -> np.ndarray:
+        """Return the fields of points, int64 of the same shape."""
+        if self.first is None:
+            return points.astype(np.int64)
+        return np.searchsorted(self.first, points, side="right") - 1
+
+    def fields_of(self, elements: np.ndarray) -> np.ndarray:
+        """Return int64[n, n_fields], where elements int32[n, n_points] take fields."""
+        if self.first is None:
+            return elements.astype(np.int64)
+        return self.fields_at(elements[:, self.first[:-1]])
+
+    def images(self, elements: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """Return what elements int32[n, n_points] make of a state, int64[n, n_fields].
+
+        state : int64[n_fields]
+        """
+        images = np.empty((len(elements), self.n_fields), dtype=np.int64)
+        to = self.fields_of(elements)
+        rows = np.arange(len(elements))[:, None]
+        if self.first is None:
+            images[rows, to] = state
+        elif self.values is not None:
+            assert self.named is not None
+            points = elements[:, self._points_of(state)]
+            images[rows, to] = np.where(self.named, self.values[points], state)
+        else:
+            points = elements[:, state + self.first[:-1]]
+            images[rows, to] = points - self.first[to]
+        return images
+
+    def _points_of(self, state: np.ndarray) -> np.ndarray:
+        """Return the points of the values of a model's state, int64[n_fields]."""
+        assert self.first is not None
+        assert self.values is not None
+        assert self.named is not None
+        points = self.first[:-1].copy()
+        for field in np.flatnonzero(self.named).tolist():
+            first, end = self.first[field : field + 2].tolist()
+            points[field] += np.searchsorted(self.values[first:end], state[field])
+        return points
+
+    def image(self, element: np.ndarray, state: np.ndarray) -> np.ndarray:
+        """Return what one element, int32[n_points], makes of a state."""
+        found: np.ndarray = self.images(element[None], state)[0]
+        return found
+
+
+class Factor(NamedTuple):
+    """A part of a group that moves fields of its own."""
+
+    fields: np.ndarray  # int64[k], in the order in which states are compared
+    listed: np.ndarray  # int32[n, n_points], without the identity
+    tried: np.ndarray  # int32[m, n_points]
+    order: int | None  # the number of its elements, if an orbit has one representative
+
+    @property
+    def elements(self) -> np.ndarray:
+        """Those of both kinds; they generate the factor."""
+        return np.concatenate([self.listed, self.tried])
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group that acts on the states of a system.
+
+    Parameters
+    ----------
+    space : Space
+        What it acts on.
+    factors : sequence of Factor
+        They move different fields.
+    """
+
+    space: Space
+    factors: Sequence[Factor]
+
+    @property
+    def exact(self) -> bool:
+        """Whether an orbit has one representative."""
+        return all(factor.order is not None for factor in self.factors)
+
+    @property
+    def order(self) -> int | None:
+        """The number of its elements; None if it is not `exact`."""
+        orders = [factor.order for factor in self.factors if factor.order is not None]
+        return prod(orders) if self.exact else None
+
+    def orbits(self) -> Job[np.ndarray]:
+        """Return the least point that each one is taken to, int64[n_points]."""
+        ticks = Ticks(PHASE)
+        least = np.arange(self.space.n_points)
+        for factor in self.factors:
+            before = np.full_like(least, -1)
+            while (before != least).any():
+                before = least.copy()
+                for element in factor.elements:
+                    least = np.minimum(least, least[element])
+                    least[element] = np.minimum(least[element], least)
+                    if ticks.over(1 + len(least) / ENTRIES_PER_TICK):
+                        yield ticks.progress
+        return least
+
+    def normalised(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the representative of a state, and what takes the state there.
+
+        Does what `ltlpipe.systems.networks.orbit_kernels.normalise` does, with NumPy.
+
+        Parameters
+        ----------
+        state : int64[n_fields]
+
+        Returns
+        -------
+        representative : int64[n_fields]
+        permutation : int64[n_points]
+        """
+        whole = np.arange(self.space.n_points)
+        for factor in self.factors:
+            best, taken = self._lessened(factor, state, np.arange(len(whole)))
+            for element in factor.listed:
+                image = self.space.image(element, state)
+                own, way = self._lessened(factor, image, element.astype(np.int64))
+                if own[factor.fields].tolist() < best[factor.fields].tolist():
+                    best, taken = own, way
+            state, whole = best, taken[whole]
+        return state, whole
+
+    def _lessened(
+        self, factor: Factor, state: np.ndarray, way: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what elements that are tried make of a state.
+
+        And of the permutation that has led to it, int64[n_points].
+        """
+        start = 0
+        while len(factor.tried):
+            images = self.space.images(factor.tried, state)
+            less = _lesser(images[:, factor.fields], state[factor.fields])
+            if not less.size:
+                break
+            later = less[less >= start]
+            chosen = int(later[0] if later.size else less[0])
+            state, way = images[chosen], factor.tried[chosen].astype(np.int64)[way]
+            start = (chosen + 1) % len(factor.tried)
+        return state, way
+
+
+def _lesser(images: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """Return which rows are less than a state, in the order of words."""
+    differ = images != state
+    place = differ.argmax(axis=1)
+    rows = np.arange(len(images))
+    return np.flatnonzero(differ.any(axis=1) & (images[rows, place] < state[place]))

@@ -1,0 +1,97 @@
+"""The automorphisms of a network that leave a property as it is.
+
+They take components to components, local states to local states, and actions to actions
+that the property cannot tell from them: transitions to transitions, accepting states
+to accepting ones.  Initial states may be taken to others: a run of the quotient that
+begins in the orbit of the initial state is one that begins there.  But what a component
+reaches from its initial state by its own transitions is taken to what another one
+reaches, as only that is packed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.symmetry.groups.factors import grouped
+from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
+from ltlpipe.symmetry.groups.group import Space
+from ltlpipe.systems.networks.packing import reachable_states
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.symmetry.groups.group import Group
+    from ltlpipe.systems.networks.lts import LTS, Network
+
+
+def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
+    """Return the group of a network; it moves components and their states.
+
+    kinds : int64[n_actions], what the property tells apart of actions.
+    """
+    space = space_of(network)
+    generators = []
+    # What keeps the initial state generates a part of the group, often with elements
+    # that move little: they are the better ones to try.
+    for keeps_initial in (True, False):
+        graph, _ = yield from drawn(network, kinds, keeps_initial=keeps_initial)
+        generators.append((yield from graph.automorphisms(space.n_points)))
+    return (yield from grouped(space, np.concatenate(generators)))
+
+
+def space_of(network: Network) -> Space:
+    """Return what the group of a network acts on."""
+    first = np.cumsum([0, *(c.n_states for c in network.components)])
+    return Space(len(network.components), first)
+
+
+def drawn(
+    network: Network, kinds: np.ndarray, *, keeps_initial: bool
+) -> Job[tuple[ColouredGraph, list[int]]]:
+    """Return the graph of a network, and the vertices of its components.
+
+    The first vertices are the local states; kinds are those of `group_of_network`.
+    """
+    first = space_of(network).first
+    assert first is not None
+    ticks = Ticks(PHASE)
+    graph = ColouredGraph()
+    for component in network.components:
+        reached = yield from reachable_states(component, ticks)
+        is_reached = np.zeros(component.n_states, dtype=np.bool_)
+        is_reached[reached] = True
+        for state, known in enumerate(is_reached.tolist()):
+            begins = keeps_initial and state == component.initial
+            graph.add(("state", known, begins, _accepts(component, state)))
+            if ticks.over():
+                yield ticks.progress
+    components = []
+    for number, component in enumerate(network.components):
+        own = range(int(first[number]), int(first[number + 1]))
+        colour = "component", component.accepting is None
+        components.append(graph.add(colour, *own))
+        if ticks.over(len(own)):
+            yield ticks.progress
+    actions: dict[tuple[int, str], int] = {}
+    for action, kind in zip(network.actions, kinds.tolist(), strict=True):
+        # A component may take part and never move: then the action never happens.
+        members = [components[c] for c in action.participants]
+        vertex = graph.add(("action", kind), *members)
+        for participant in action.participants:
+            actions[participant, action.name] = vertex
+        if ticks.over(len(members)):
+            yield ticks.progress
+    for number, component in enumerate(network.components):
+        base = int(first[number])
+        for source, label, target in component.transitions():
+            leaves = graph.add("leaves", base + source, actions[number, label])
+            graph.add("enters", leaves, base + target)
+            if ticks.over(2):
+                yield ticks.progress
+    return graph, components
+
+
+def _accepts(component: LTS, state: int) -> bool:
+    return component.accepting is None or bool(component.accepting[state])

@@ -1,0 +1,187 @@
+"""The quotient of a packed system by a group.
+
+Its kernels are in `ltlpipe.systems.networks.orbit_kernels`.
+
+Cost: 24 bytes for each field that an element moves, beside the packed system; in
+networks 8 more for each local state that gets a new name.  A successor costs what it
+costs in the system, and as a rule one or two comparisons for each element.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.symmetry.groups.naming import MOST_BITS
+from ltlpipe.systems.networks.orbit_kernels import (
+    CELL_STRIDE,
+    FACTOR_STRIDE,
+    MOVE_STRIDE,
+    Factor,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.symmetry.groups import group
+    from ltlpipe.systems.fields import Field
+    from ltlpipe.systems.networks.packing import PackedSystem
+
+
+def table_bytes(acting: group.Group) -> int:
+    """Return the bytes of the table of a group, at most."""
+    entries = 2
+    for factor in acting.factors:
+        n_fields, n_elements = len(factor.fields), len(factor.elements)
+        entries += FACTOR_STRIDE + (CELL_STRIDE + 4) * n_fields
+        entries += 1 + n_elements * (1 + MOVE_STRIDE * n_fields)
+        if acting.space.first is not None:
+            n_names = acting.space.n_points
+            if acting.space.values is not None:
+                n_names = n_fields << MOST_BITS
+            entries += n_elements * n_names
+    return 8 * entries
+
+
+def quotient(
+    packed: PackedSystem,
+    fields: Sequence[Field],
+    acting: group.Group,
+    values: Sequence[np.ndarray] | None = None,
+) -> PackedSystem:
+    """Return a packed system whose states are representatives of orbits.
+
+    Parameters
+    ----------
+    packed : PackedSystem
+        It has an `expand_orbits`, and is not changed.
+    fields : sequence of Field
+        Those that the group moves: of variables, of components.
+    acting : Group
+        Its elements are automorphisms.
+    values : sequence of int32[k], optional
+        For each component the local states that its field's values mean, ascending.
+    """
+    own = packed.ints
+    table = np.concatenate([own, _table(len(own), fields, acting, values)])
+
+    def overflowed() -> int | None:
+        own[:] = table[: len(own)]  # where the system has noted it
+        return packed.overflowed()
+
+    def widened() -> Job[PackedSystem | None]:
+        yield from ()
+        raise NotImplementedError  # replaced by whoever knows how systems are packed
+
+    assert packed.expand_orbits is not None
+    return replace(
+        packed,
+        expand=packed.expand_orbits,
+        ints=table,
+        overflowed=overflowed,
+        widened=widened,
+    )
+
+
+class _Pieces:
+    """Parts of a table that are put one behind the other."""
+
+    def __init__(self, start: int) -> None:
+        self.length = start
+        self.parts: list[np.ndarray] = []
+
+    def append(self, part: np.ndarray) -> int:
+        """Append numbers of any shape; return their place."""
+        place = self.length
+        self.parts.append(part.ravel().astype(np.int64))
+        self.length += part.size
+        return place
+
+
+def _table(
+    start: int,
+    fields: Sequence[Field],
+    acting: group.Group,
+    values: Sequence[np.ndarray] | None,
+) -> np.ndarray:
+    """Return the table of a group that stands at a place."""
+    header = np.zeros(1 + FACTOR_STRIDE * len(acting.factors), dtype=np.int64)
+    header[0] = len(acting.factors)
+    pieces = _Pieces(start + len(header))
+    for number, factor in enumerate(acting.factors):
+        cells = [(f.word, f.shift, f.mask) for f in (fields[k] for k in factor.fields)]
+        entry = header[1 + FACTOR_STRIDE * number :]
+        entry[Factor.LISTED] = len(factor.listed)
+        entry[Factor.TRIED] = len(factor.tried)
+        entry[Factor.FIELDS] = len(factor.fields)
+        entry[Factor.CELLS] = pieces.append(np.array(cells))
+        moves = [
+            _moves(pieces, acting.space, factor, e, fields, values)
+            for e in factor.elements
+        ]
+        for number, own in enumerate(moves[len(factor.listed) :], len(factor.listed)):
+            moves[number] = own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)]
+        sizes = np.cumsum([0, *(own.size for own in moves)])
+        entry[Factor.FIRST] = pieces.append(sizes + pieces.length + len(sizes))
+        pieces.append(np.concatenate(moves))
+        entry[Factor.ROOM] = pieces.append(np.zeros(4 * len(factor.fields)))
+    return np.concatenate([header, *pieces.parts, np.array([start])])
+
+
+def _moves(
+    pieces: _Pieces,
+    space: group.Space,
+    factor: group.Factor,
+    element: np.ndarray,
+    fields: Sequence[Field],
+    values: Sequence[np.ndarray] | None,
+) -> np.ndarray:
+    """Return the moves of an element, int64[k, `MOVE_STRIDE`], by what they change.
+
+    The new names of values are appended to the table.
+    """
+    places = np.arange(len(factor.fields))
+    place_of = np.zeros(space.n_fields, dtype=np.int64)
+    place_of[factor.fields] = places
+    to = place_of[space.fields_of(element[None])[0, factor.fields]]
+    moves = np.zeros((len(places), MOVE_STRIDE), dtype=np.int64)
+    moves[:, 0] = places
+    moves[to, 1] = places
+    if values is None and space.values is None:
+        return moves
+    assert space.first is not None
+    for place, source_place, _ in moves.tolist():
+        target, source = factor.fields[[place, source_place]].tolist()
+        if values is None:
+            names = _renamed(space, element, source, fields[source])
+        else:
+            local = element[space.first[source] + values[source]] - space.first[target]
+            names = np.searchsorted(values[target], local)
+        if (names != np.arange(len(names))).any():
+            moves[place, 2] = pieces.append(names)
+    return moves
+
+
+def _renamed(
+    space: group.Space, element: np.ndarray, source: int, field: Field
+) -> np.ndarray:
+    """Return what an element makes of the values of a variable's field, as packed.
+
+    A field that takes them has the same form.  What is no name stays as it is.
+    """
+    assert space.first is not None
+    assert space.values is not None
+    assert space.named is not None
+    names = np.arange(1 << field.bits if space.named[source] else 1)
+    if not space.named[source]:
+        return names
+    points = np.arange(*space.first[source : source + 2].tolist())
+    before = space.values[points] - field.low
+    after = space.values[element[points]] - field.low
+    # Names for which the field has no room are those that no reachable state has.
+    fit = (before >= 0) & (before < len(names)) & (after >= 0) & (after < len(names))
+    names[before[fit]] = after[fit]
+    return names

@@ -1,0 +1,303 @@
+"""The declarations of a symmetric net: sorts, partitions and variables, from XML.
+
+Sorts may be declared in any order, so all declarations are known by their ids before
+the first is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.runtime.xml import local_name
+from ltlpipe.systems.nets.coloured.net import (
+    CYCLIC,
+    DOT,
+    ENUMERATION,
+    RANGE,
+    Sort,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ltlpipe.runtime.xml import Known
+    from ltlpipe.systems.nets.elements import NetReader
+
+MAX_COLOURS = 1 << 20
+"""Colours of a basic sort."""
+
+_MOST = 1 << 62
+_DOT = "dot"  # the id of a sort that need not be declared
+_SORTS = "a sort: <usersort>, <dot>, <finiteenumeration>, <cyclicenumeration>, "
+_SORTS += "<finiteintrange> or <productsort>"
+
+
+SORT_ELEMENTS: Known = {
+    "structure": ("", None),
+    "declarations": ("", None),
+    **dict.fromkeys(("namedsort", "variabledecl", "partition"), ("id name", None)),
+    **dict.fromkeys(("finiteenumeration", "cyclicenumeration"), ("", None)),
+    "productsort": ("", None),
+    "partitionelement": ("id name", None),
+    "usersort": ("declaration", ""),
+    "dot": ("", ""),
+    "finiteintrange": ("start end", ""),
+    "feconstant": ("id name", ""),
+}
+"""The elements of declarations; whoever reads them refuses children of another kind."""
+
+
+class Partition(NamedTuple):
+    """A partition of a basic sort into elements."""
+
+    sort: int
+    elements: tuple[int, ...]  # the number of the element of each colour
+
+
+class Declarations:
+    """What is declared, by its id.
+
+    Attributes
+    ----------
+    sorts : list of Sort
+    variables : list of Variable
+    constants : dict of str to (int, int)
+        The sort and the colour that an operator stands for.
+    variable_numbers : dict of str to int
+    partitions : dict of str to Partition
+    parts : dict of str to (str, int)
+        The partition and the number of each element of one.
+    """
+
+    def __init__(self, reader: NetReader) -> None:
+        self.sorts: list[Sort] = []
+        self.variables: list[Variable] = []
+        self.constants: dict[str, tuple[int, int]] = {}
+        self.variable_numbers: dict[str, int] = {}
+        self.partitions: dict[str, Partition] = {}
+        self.parts: dict[str, tuple[str, int]] = {}
+        self._reader = reader
+        self._waiting: dict[str, Any] = {}  # named sorts
+        self._domains: dict[str, tuple[int, ...] | None] = {}
+        self._dots: int | None = None
+
+    def read(self, net: Any) -> None:
+        """Read the declarations of a net, those on its pages, too."""
+        later: dict[str, list[Any]] = {"partition": [], "variabledecl": []}
+        for element in self._each(net):
+            kind = local_name(element)
+            if kind == "namedsort":
+                self._note(element, self._waiting, element)
+            elif kind in later:
+                later[kind].append(element)
+            else:
+                self._reader.unsupported(
+                    element, f"<{kind}>, expected <namedsort>, <partition> or "
+                    "<variabledecl>"
+                )  # fmt: skip
+        for own in self._waiting:
+            self._named(own)
+        for element in later["partition"]:
+            self._partition(element)
+        for element in later["variabledecl"]:
+            self._variable(element)
+
+    def domain(self, element: Any) -> tuple[int, ...]:
+        """Return the basic sorts of a sort."""
+        kind = local_name(element)
+        if kind == "usersort":
+            return self._used(element)
+        if kind == "productsort":
+            return tuple(sort for part in element for sort in self.domain(part))
+        if kind == "dot":
+            return (self.dots(),)
+        return (self._basic(element, f"sort {len(self.sorts)}", "sort"),)
+
+    def basic(self, element: Any) -> int:
+        """Return the one basic sort that a sort is."""
+        sorts = self.domain(element)
+        if len(sorts) != 1:
+            self._reader.unsupported(
+                element, f"a sort of {len(sorts)}-tuples, expected a basic sort"
+            )
+        return sorts[0]
+
+    def dots(self) -> int:
+        """Return the sort with the one colour that has no name."""
+        if self._dots is None:
+            self._dots = len(self.sorts)
+            self.sorts.append(Sort(_DOT, _DOT, DOT, (_DOT,), (_DOT,)))
+        return self._dots
+
+    def _each(self, net: Any) -> list[Any]:
+        found: list[Any] = []
+        waiting = [net]
+        while waiting:
+            for child in waiting.pop():
+                kind = local_name(child)
+                if kind == "page":
+                    waiting.append(child)
+                elif kind == "declaration":
+                    structure = self._reader.label(child, "structure")
+                    for group in structure if structure is not None else ():
+                        if local_name(group) != "declarations":
+                            self._reader.unsupported(
+                                group, f"<{local_name(group)}>, expected <declarations>"
+                            )
+                        found += group
+        return found
+
+    def _note(self, element: Any, known: dict[str, Any], value: Any) -> str:
+        """Keep what an element declares by its id, and return that."""
+        own = element.get("id")
+        if not own:
+            kind = local_name(element)
+            self._reader.refuse(element, f"a <{kind}> without id")
+        if own in known:
+            self._reader.refuse(element, f"the id {own!r} is declared twice")
+        known[own] = value
+        return str(own)
+
+    def _used(self, element: Any) -> tuple[int, ...]:
+        own = element.get("declaration") or ""
+        if own not in self._waiting:
+            if own == _DOT:
+                return (self.dots(),)
+            if own in self.partitions:
+                self._reader.unsupported(
+                    element, f"the partition {own!r} as a sort, expected a sort of it"
+                )
+            self._reader.refuse(element, f"no sort is declared as {own!r}")
+        domain = self._named(own)
+        if domain is None:
+            self._reader.refuse(element, f"the sort {own!r} is made of itself")
+        return domain
+
+    def _named(self, own: str) -> tuple[int, ...] | None:
+        """Return the domain of a named sort; None if it is being read."""
+        if own not in self._domains:
+            self._domains[own] = None
+            element = self._waiting[own]
+            sorts = list(element)
+            if len(sorts) != 1:
+                self._reader.refuse(element, f"{len(sorts)} sorts, expected {_SORTS}")
+            kind = local_name(sorts[0])
+            if kind in ("usersort", "productsort", "dot"):
+                self._domains[own] = self.domain(sorts[0])
+            else:
+                name = element.get("name") or own
+                self._domains[own] = (self._basic(sorts[0], own, name),)
+        return self._domains[own]
+
+    def _basic(self, element: Any, own: str, name: str) -> int:
+        kind = local_name(element)
+        kinds: dict[str, Callable[[Any], Sequence[tuple[str, str]]]] = {
+            "finiteenumeration": self._enumerated,
+            "cyclicenumeration": self._enumerated,
+            "finiteintrange": self._ranged,
+        }
+        if kind not in kinds:
+            self._reader.unsupported(element, f"<{kind}>, expected {_SORTS}")
+        colours = kinds[kind](element)
+        ids, names = (tuple(colour[k] for colour in colours) for k in range(2))
+        if len(set(names)) < len(names):
+            names = ids
+        form = {"finiteenumeration": ENUMERATION, "finiteintrange": RANGE}
+        self.sorts.append(Sort(own, name, form.get(kind, CYCLIC), ids, names))
+        return len(self.sorts) - 1
+
+    def _enumerated(self, element: Any) -> list[tuple[str, str]]:
+        colours: list[tuple[str, str]] = []
+        for child in element:
+            if local_name(child) != "feconstant":
+                kind = local_name(child)
+                self._reader.unsupported(child, f"<{kind}>, expected <feconstant>")
+            meant = len(self.sorts), len(colours)
+            own = self._note(child, self.constants, meant)
+            colours.append((own, child.get("name") or own))
+        if not colours:
+            self._reader.refuse(element, "no <feconstant>, expected some")
+        return colours
+
+    def _ranged(self, element: Any) -> list[tuple[str, str]]:
+        low, high = self.bounds(element)
+        if not low <= high < low + MAX_COLOURS:
+            self._reader.refuse(
+                element,
+                f"the range {low} to {high}, expected 1 to {MAX_COLOURS} numbers",
+            )
+        return [(str(number), str(number)) for number in range(low, high + 1)]
+
+    def bounds(self, element: Any) -> tuple[int, int]:
+        """Return the first and the last number of a ``<finiteintrange>``."""
+        texts = [element.get(side) or "" for side in ("start", "end")]
+        low, high = (
+            self._reader.numeral(element, text, -_MOST, "bound of a range")
+            for text in texts
+        )
+        return low, high
+
+    def _partition(self, element: Any) -> None:
+        parts = list(element)
+        if not parts:
+            self._reader.refuse(element, "a <partition> without its sort")
+        sort = self.basic(parts[0])
+        colours: dict[int, int] = {}
+        name = element.get("id") or ""
+        for number, part in enumerate(parts[1:]):
+            if local_name(part) != "partitionelement":
+                kind = local_name(part)
+                self._reader.unsupported(part, f"<{kind}>, expected <partitionelement>")
+            self._note(part, self.parts, (name, number))
+            for constant in part:
+                colour = self.colour(constant, sort)
+                if colour in colours:
+                    shown = self.sorts[sort].names[colour]
+                    self._reader.refuse(constant, f"{shown!r} again in the partition")
+                colours[colour] = number
+        size = len(self.sorts[sort].ids)
+        if len(colours) < size:
+            missing = next(c for c in range(size) if c not in colours)
+            shown = self.sorts[sort].names[missing]
+            self._reader.refuse(element, f"no element of the partition has {shown!r}")
+        elements = tuple(colours[colour] for colour in range(size))
+        self._note(element, self.partitions, Partition(sort, elements))
+
+    def colour(self, element: Any, sort: int) -> int:
+        """Return which colour of a sort a constant is."""
+        kind = local_name(element)
+        known = self.sorts[sort]
+        if kind == "dotconstant" and known.kind == DOT:
+            return 0
+        if kind == "finiteintrangeconstant" and known.kind == RANGE:
+            text = element.get("value") or ""
+            value = self._reader.numeral(element, text, -_MOST, "a number")
+            colour = value - int(known.ids[0])
+            if not 0 <= colour < len(known.ids):
+                self._reader.refuse(
+                    element,
+                    f"{value}, expected {known.ids[0]} to {known.ids[-1]} of the sort "
+                    f"{known.name!r}",
+                )
+            return colour
+        own = element.get("declaration") or ""
+        of, colour = self.constants.get(own, (-1, 0))
+        if kind != "useroperator" or of != sort:
+            found = f"<{kind}>"
+            if kind == "useroperator" and own in self.constants:
+                found = f"{own!r} of the sort {self.sorts[of].name!r}"
+            elif kind == "useroperator":
+                found = f"{own!r}, which is not declared"
+            self._reader.refuse(
+                element, f"{found}, expected a constant of the sort {known.name!r}"
+            )
+        return colour
+
+    def _variable(self, element: Any) -> None:
+        sorts = list(element)
+        if len(sorts) != 1:
+            self._reader.refuse(element, f"{len(sorts)} sorts of a variable")
+        sort = self.basic(sorts[0])
+        own = self._note(element, self.variable_numbers, len(self.variables))
+        self.variables.append(Variable(own, element.get("name") or own, sort))

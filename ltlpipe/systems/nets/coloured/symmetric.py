@@ -1,0 +1,226 @@
+"""A symmetric net as a model: markings of colours, and steps under bindings.
+
+Nothing is unfolded: the variables are the cells (`ltlpipe.systems.nets.coloured.cells`)
+and the actions the moves, whose names and steps are made when they are asked for.
+What propositions name is in `ltlpipe.systems.nets.coloured.vocabulary`.
+
+Searches state by state take the place/transition net that `SymmetricNet.unfolding`
+makes, once.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.models import Model
+from ltlpipe.systems.nets.coloured.bindings import SubtractionError, counted
+from ltlpipe.systems.nets.coloured.cells import Cells, Moves
+from ltlpipe.systems.nets.coloured.firing import Firing
+from ltlpipe.systems.nets.coloured.interpreter import Interpreter
+from ltlpipe.systems.nets.coloured.names import Names
+from ltlpipe.systems.nets.coloured.unfolding import unfolding
+from ltlpipe.systems.nets.coloured.vocabulary import vocabulary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Step, Valuation
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
+    from ltlpipe.systems.nets.coloured.unfolded import UnfoldedNet
+    from ltlpipe.systems.propositions.binding import Vocabulary
+
+MOST_CELLS = 1 << 17
+"""Cells of a net that need not be unfolded: entries of each marking."""
+
+MOST_MOVES = 1 << 62
+"""Moves of such a net: they have numbers of 64 bits."""
+
+
+class SymmetricNet(Model):
+    """A symmetric net.
+
+    Parameters
+    ----------
+    coloured : ColouredNet
+        Its places have at most `MOST_CELLS` tuples of colours.
+    file : str, optional
+        What messages name.
+
+    Raises
+    ------
+    UnsupportedError
+        The initial marking subtracts more than there is.
+
+    Attributes
+    ----------
+    cells, moves : Cells, Moves
+        What the variables and the actions are.
+    firing : Firing
+        What is enabled, forwards and backwards, for the search of sets of markings.
+    interpreter : Interpreter
+        What is enabled, and which propositions hold, for everything else.
+    """
+
+    def __init__(self, coloured: ColouredNet, file: str | None = None) -> None:
+        self.coloured = coloured
+        self.name = coloured.name
+        self.file = file or coloured.name
+        self.firing = Firing(coloured, self.file)
+        self.cells, self.moves = self.firing.cells, self.firing.moves
+        self.interpreter = Interpreter(coloured)
+        self._initial = self._marked()
+        self._unfolded: UnfoldedNet | UnsupportedError | None = None
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """How large the net is."""
+        net = self.coloured
+        line = f"a symmetric net of {len(net.places):,} places and "
+        return (line + f"{len(net.transitions):,} transitions",)
+
+    @property
+    def has_colours(self) -> bool:
+        """Whether it is a symmetric net."""
+        return True
+
+    @cached_property
+    def place_names(self) -> Names:
+        """Ids and names of the cells."""
+        return Names(self.coloured, self.coloured.places, self.cells)
+
+    @cached_property
+    def move_names(self) -> Names:
+        """Ids and names of the moves."""
+        return Names(self.coloured, self.coloured.transitions, self.moves)
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the cells."""
+        return tuple(self.place_names)
+
+    @property
+    def actions(self) -> Sequence[str]:  # type: ignore[override]
+        """The names of the moves."""
+        return self.move_names  # type: ignore[return-value]
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
+        """Names of places and transitions, with colours and without."""
+        return vocabulary_of(self.firing, self.place_names, self.move_names)
+
+    def initial(self) -> Valuation:
+        """Return the initial marking."""
+        return self._initial
+
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return the tokens by the names of their places."""
+        return dict(zip(self.variables, state, strict=True))
+
+    def each_step(self, state: Valuation) -> Iterator[Step]:
+        """Yield the steps of a marking, transition by transition."""
+        return self.interpreter.each_step(state)
+
+    def steps_by(self, state: Valuation, action: int) -> Iterator[Step]:
+        """Yield the step of a marking by a move, if it is enabled."""
+        return self.interpreter.steps_by(state, action)
+
+    @property
+    def step_work(self) -> float:
+        """Microseconds that the step by one move takes, roughly."""
+        return 20.0 + 0.2 * len(self.cells)
+
+    def unfolding(self) -> Job[UnfoldedNet]:
+        """Return the net unfolded, once.
+
+        Raises
+        ------
+        UnsupportedError
+            It is too large.
+        """
+        if self._unfolded is None:
+            try:
+                self._unfolded = yield from unfolding(self.coloured, self.file)
+            except UnsupportedError as error:
+                self._unfolded = error
+        if isinstance(self._unfolded, UnsupportedError):
+            raise self._unfolded
+        return self._unfolded
+
+    @property
+    def is_unfolded(self) -> bool:
+        """Whether `unfolding` has been tried."""
+        return self._unfolded is not None
+
+    def unfolded_run(
+        self, unfolded: UnfoldedNet, actions: np.ndarray, states: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return moves and markings as transitions and markings of the unfolded net.
+
+        They can be reached, so it has them.
+        """
+        moves = self.moves.listed(unfolded.transition_ranges, unfolded.bindings)
+        number = {move: k for k, move in enumerate(moves)} | {-1: -1}
+        cells = self.cells.listed(unfolded.place_ranges, unfolded.colours)
+        taken = [number[move] for move in actions.tolist()]
+        return np.array(taken, dtype=np.int64), states[:, cells]
+
+    def refolded(
+        self, unfolded: UnfoldedNet, actions: np.ndarray, states: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return transitions and markings of the unfolded net as moves and markings."""
+        ranges, bindings = unfolded.transition_ranges, unfolded.bindings
+        moves = [*self.moves.listed(ranges, bindings), -1]  # -1 repeats a marking
+        cells = self.cells.listed(unfolded.place_ranges, unfolded.colours)
+        tokens = np.zeros((len(states), len(self.cells)), dtype=np.int64)
+        tokens[:, cells] = states
+        return np.array(moves, dtype=np.int64)[actions], tokens
+
+    def pack(self, *_: Any, **__: Any) -> NoReturn:
+        """Fail: it is the unfolded net that is packed."""
+        raise TypeError("a symmetric net is packed unfolded")
+
+    def _marked(self) -> Valuation:
+        """Return the initial marking."""
+        tokens = [0] * len(self.cells)
+        for number, place in enumerate(self.coloured.places):
+            try:
+                known = counted(place.marking, [])
+            except SubtractionError:
+                raise UnsupportedError(
+                    f"{self.file}: the initial marking of the place {place.name!r} "
+                    "subtracts more than there is"
+                ) from None
+            for colours, count in known.items():
+                tokens[self.cells.number(number, colours)] = count
+        return tuple(tokens)
+
+
+def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | UnfoldedNet]:
+    """Return the model of a symmetric net.
+
+    It is unfolded here if its cells or moves are too many to have numbers.  With dots
+    in ids, two nodes might have one id with colours: unfolding tells.
+
+    Raises
+    ------
+    UnsupportedError
+        It has to be unfolded, and is too large.
+    """
+    if Cells(coloured).first[-1] > MOST_CELLS or Moves(coloured).first[-1] > MOST_MOVES:
+        return (yield from unfolding(coloured, file))
+    net = SymmetricNet(coloured, file)
+    if _ids_have_dots(coloured):
+        yield from net.unfolding()
+    return net
+
+
+def _ids_have_dots(net: ColouredNet) -> bool:
+    ids = [place.id for place in net.places]
+    ids += [transition.id for transition in net.transitions]
+    ids += [own for sort in net.sorts for own in sort.ids]
+    return any("." in own for own in ids)

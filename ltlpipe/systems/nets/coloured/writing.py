@@ -1,0 +1,282 @@
+"""Writing symmetric nets as PNML; `coloured.reading` gives them back.
+
+One net on one page, without graphics.  Labels have the ``<structure>`` that tools read,
+and no ``<text>``.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+from lxml.builder import E
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.files import write_text
+from ltlpipe.systems.nets.coloured.net import (
+    CYCLIC,
+    DOT,
+    RANGE,
+    AllOf,
+    Bound,
+    Comparison,
+    Constant,
+    Difference,
+    Every,
+    Part,
+    Sum,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.systems.nets.coloured.net import (
+        ColouredNet,
+        Guard,
+        Multiset,
+        Sort,
+        Tokens,
+    )
+
+_GRAMMAR = "http://www.pnml.org/version-2009/grammar"
+_OPERATORS = {
+    "==": "equality",
+    "!=": "inequality",
+    "<": "lessthan",
+    "<=": "lessthanorequal",
+    ">": "greaterthan",
+    ">=": "greaterthanorequal",
+}
+_OF_PARTS = {**_OPERATORS, "<": "ltp", ">": "gtp"}
+
+
+def save_coloured(net: ColouredNet, path: StrPath) -> None:
+    """Write a symmetric net to a file, compressed if its name ends in ``.gz``.
+
+    Raises
+    ------
+    UnsupportedError
+        The net has what PNML does not hold.
+    LtlpipeError
+        The file cannot be written.
+    """
+    write_text(path, coloured_text(net))
+
+
+def coloured_text(net: ColouredNet) -> str:
+    """Return what `save_coloured` writes.
+
+    Raises
+    ------
+    UnsupportedError
+        An id or a name has characters that XML does not allow, or elements of a
+        partition are compared by ``<=`` or ``>=``.
+    """
+    try:
+        element = _Writer(net).net()
+    except ValueError as error:
+        raise UnsupportedError(f"{net.name}: {error}, expected text for XML") from None
+    root = E("pnml", element, xmlns=f"{_GRAMMAR}/pnml")
+    etree.indent(root)
+    text: str = etree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+class _Writer:
+    """Makes the elements of one net."""
+
+    def __init__(self, net: ColouredNet) -> None:
+        self._net = net
+        self._ids = {net.name}
+        for part in (net.sorts, net.variables, net.places, net.transitions):
+            self._ids.update(node.id for node in part)
+        self._ids.update(own for sort in net.sorts for own in sort.ids)
+        self._products: dict[tuple[int, ...], str] = {}
+        self._partitions: dict[tuple[int, tuple[int, ...]], str] = {}
+
+    def net(self) -> Any:
+        page = E("page", *self._nodes(), id=self._fresh("page"))
+        declared = E("declarations", *self._declarations())
+        declaration = E("declaration", E("structure", declared))
+        kind = f"{_GRAMMAR}/symmetricnet"
+        return E("net", declaration, page, type=kind, id=self._net.name)
+
+    def _fresh(self, text: str) -> str:
+        """Return an id that nothing has, and take it."""
+        while text in self._ids:
+            text += "_"
+        self._ids.add(text)
+        return text
+
+    def _declarations(self) -> Iterator[Any]:
+        sorts = self._net.sorts
+        for sort in sorts:
+            yield E("namedsort", _content(sort), id=sort.id, name=sort.name)
+        for domain, own in self._products.items():
+            product = E("productsort", *(_used(sorts[sort]) for sort in domain))
+            yield E("namedsort", product, id=own, name=own)
+        for (number, elements), own in self._partitions.items():
+            parts: list[list[Any]] = [[] for _ in range(max(elements) + 1)]
+            for colour, part in enumerate(elements):
+                parts[part].append(_constant(sorts[number], colour))
+            yield E(
+                "partition",
+                _used(sorts[number]),
+                *(
+                    E("partitionelement", *part, id=f"{own}.{k}", name=f"{own}.{k}")
+                    for k, part in enumerate(parts)
+                ),
+                id=own,
+                name=own,
+            )
+        for variable in self._net.variables:
+            used = _used(sorts[variable.sort])
+            yield E("variabledecl", used, id=variable.id, name=variable.name)
+
+    def _nodes(self) -> Iterator[Any]:
+        net = self._net
+        for place in net.places:
+            labels = [_name(place.name), _label("type", self._type(place.domain))]
+            if place.marking != Sum(()):
+                term = self._multiset(place.marking, place.domain)
+                labels.append(_label("hlinitialMarking", term))
+            yield E("place", *labels, id=place.id)
+        for transition in net.transitions:
+            labels = [_name(transition.name)]
+            if transition.guard != AllOf(()):
+                labels.append(_label("condition", self._guard(transition.guard)))
+            yield E("transition", *labels, id=transition.id)
+        for transition in net.transitions:
+            for number, what in transition.pre:
+                ends = net.places[number].id, transition.id
+                yield self._arc(*ends, what, net.places[number].domain)
+            for number, what in transition.post:
+                ends = transition.id, net.places[number].id
+                yield self._arc(*ends, what, net.places[number].domain)
+
+    def _arc(
+        self, source: str, target: str, what: Multiset, domain: tuple[int, ...]
+    ) -> Any:
+        term = self._multiset(what, domain)
+        own = self._fresh(f"{source}-{target}")
+        return E(
+            "arc", _label("hlinscription", term), id=own, source=source, target=target
+        )
+
+    def _type(self, domain: tuple[int, ...]) -> Any:
+        if len(domain) == 1:
+            return _used(self._net.sorts[domain[0]])
+        if domain not in self._products:
+            names = "-".join(self._net.sorts[sort].id for sort in domain)
+            self._products[domain] = self._fresh(names)
+        return E("usersort", declaration=self._products[domain])
+
+    def _multiset(self, what: Multiset, domain: tuple[int, ...]) -> Any:
+        if isinstance(what, Sum):
+            return _operator("add", *(self._multiset(p, domain) for p in what.parts))
+        if isinstance(what, Difference):
+            sides = (self._multiset(part, domain) for part in what)
+            return _operator("subtract", *sides)
+        return self._tokens(what, domain)
+
+    def _tokens(self, what: Tokens, domain: tuple[int, ...]) -> Any:
+        terms = [
+            self._term(entry, sort)
+            for entry, sort in zip(what.entries, domain, strict=True)
+        ]
+        (term,) = terms if len(terms) == 1 else [_operator("tuple", *terms)]
+        number = E("numberconstant", E("positive"), value=str(what.weight))
+        return _operator("numberof", number, term)
+
+    def _term(self, term: Bound | Constant | Every, number: int) -> Any:
+        sort = self._net.sorts[number]
+        if isinstance(term, Every):
+            return E("all", _used(sort))
+        if isinstance(term, Constant):
+            return _constant(sort, term.colour)
+        variable = E("variable", refvariable=self._net.variables[term.variable].id)
+        forward = 2 * term.shift <= term.size
+        kind = "successor" if forward else "predecessor"
+        n_steps = term.shift if forward else term.size - term.shift
+        return reduce(lambda t, _: _operator(kind, t), range(n_steps), variable)
+
+    def _guard(self, guard: Guard) -> Any:
+        if isinstance(guard, Comparison):
+            return self._comparison(guard)
+        is_all = isinstance(guard, AllOf)
+        if not guard.parts:
+            return E("booleanconstant", value="true" if is_all else "false")
+        return _operator("and" if is_all else "or", *map(self._guard, guard.parts))
+
+    def _comparison(self, guard: Comparison) -> Any:
+        sides = guard.left, guard.right
+        for side in sides:
+            if isinstance(side, Part):
+                return self._compared_parts(guard, side)
+        (variable,) = {
+            self._net.variables[side.variable].sort
+            for side in sides
+            if isinstance(side, Bound)
+        }
+        terms = (self._term(side, variable) for side in sides)  # type: ignore[arg-type]
+        return _operator(_OPERATORS[guard.relation], *terms)
+
+    def _compared_parts(self, guard: Comparison, some: Part) -> Any:
+        if guard.relation in ("<=", ">="):
+            raise UnsupportedError(
+                f"{self._net.name}: elements of a partition are compared by "
+                f"{guard.relation}, expected < or >"
+            )
+        assert isinstance(some.of, Bound)
+        sort = self._net.variables[some.of.variable].sort
+        key = sort, some.elements
+        if key not in self._partitions:
+            self._partitions[key] = self._fresh(f"partition{len(self._partitions) + 1}")
+        own = self._partitions[key]
+        terms = []
+        for side in (guard.left, guard.right):
+            if isinstance(side, Part):
+                term = _operator("partitionelementof", self._term(side.of, sort))
+                term.set("refpartition", own)
+            else:
+                assert isinstance(side, Constant)
+                term = E("useroperator", declaration=f"{own}.{side.colour}")
+            terms.append(term)
+        return _operator(_OF_PARTS[guard.relation], *terms)
+
+
+def _content(sort: Sort) -> Any:
+    """Return the element that says which colours a sort has."""
+    if sort.kind == DOT:
+        return E("dot")
+    if sort.kind == RANGE:
+        return E("finiteintrange", start=sort.ids[0], end=sort.ids[-1])
+    kind = "cyclicenumeration" if sort.kind == CYCLIC else "finiteenumeration"
+    pairs = zip(sort.ids, sort.names, strict=True)
+    return E(kind, *(E("feconstant", id=own, name=name) for own, name in pairs))
+
+
+def _used(sort: Sort) -> Any:
+    return E("usersort", declaration=sort.id)
+
+
+def _constant(sort: Sort, colour: int) -> Any:
+    if sort.kind == DOT:
+        return E("dotconstant")
+    if sort.kind == RANGE:
+        return E("finiteintrangeconstant", _content(sort), value=sort.ids[colour])
+    return E("useroperator", declaration=sort.ids[colour])
+
+
+def _operator(kind: str, *terms: Any) -> Any:
+    return E(kind, *(E("subterm", term) for term in terms))
+
+
+def _name(text: str) -> Any:
+    return E("name", E("text", text))
+
+
+def _label(kind: str, term: Any) -> Any:
+    return E(kind, E("structure", term))

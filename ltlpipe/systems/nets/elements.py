@@ -1,0 +1,237 @@
+"""The elements that PNML files of all kinds of nets have: pages, nodes and arcs.
+
+`NetReader` collects them, whatever labels they have; the readers of place/transition
+nets (`ltlpipe.systems.nets.reading`) and of symmetric nets
+(`ltlpipe.systems.nets.coloured.reading`) say which labels they know, and read them.
+Graphics and what tools add for themselves (``toolspecific``) are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
+
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.xml import local_name, unknown_part
+from ltlpipe.systems.nets.structure import MAX_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.runtime.xml import Known
+
+PASSED_OVER = {"graphics", "toolspecific"}
+_NODES = "page place transition arc referencePlace referenceTransition"
+NET_ELEMENTS: Known = {
+    "pnml": ("", "net"),
+    "net": ("id type name active=true", f"name {_NODES}"),
+    "page": ("id name", f"name {_NODES}"),
+    "transition": ("id name", "name"),
+    "referencePlace": ("id ref name", "name"),
+    "referenceTransition": ("id ref name", "name"),
+    "name": ("", "text"),
+    "text": ("", "#text"),
+    "type": ("value", "text"),
+    "arctype": ("value", "text"),
+}
+"""What nets of both kinds have; their readers add to it."""
+_PLAIN_ARCS = {"", "normal"}
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+class Arc(NamedTuple):
+    """An arc between a place and a transition."""
+
+    element: Any
+    place: str  # their ids
+    transition: str
+    takes: bool  # from the place; else it puts
+
+
+class NetReader:
+    """Collects the nodes and arcs of one net.
+
+    Attributes
+    ----------
+    places, transitions : dict
+        What `place` and `transition` have returned for each, by their ids, in order.
+    names : dict of str to str
+        What nodes are called, by their ids.
+    """
+
+    known: ClassVar[Known]
+    """The elements of a file with their attributes and children."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.ids: dict[str, Any] = {}  # of whatever has one
+        self.names: dict[str, str] = {}
+        self.places: dict[str, Any] = {}
+        self.transitions: dict[str, Any] = {}
+        self.references: dict[str, str] = {}  # of reference nodes
+        self._arcs: list[Any] = []
+
+    def place(self, node: Any, own: str) -> Any:
+        """Return what the labels of a place say; `own` is its id."""
+        raise NotImplementedError
+
+    def transition(self, node: Any, own: str) -> Any:
+        """Return what the labels of a transition say."""
+        raise NotImplementedError
+
+    def refuse_unknown(self, net: Any) -> None:
+        """Refuse what no reader of the file of a net knows: it may carry meaning."""
+        found = unknown_part(net.getparent(), self.known, PASSED_OVER)
+        if found is not None:
+            self.unsupported(*found)
+
+    def collect(self, net: Any) -> None:
+        """Read the nodes and arcs of a net, on its pages, too."""
+        self._enter(net)
+        waiting = [iter(net)]
+        while waiting:
+            child = next(waiting[-1], None)
+            if child is None:
+                waiting.pop()
+                continue
+            kind = local_name(child)
+            if kind == "page":
+                self._enter(child)
+                waiting.append(iter(child))
+            elif kind == "arc":
+                self._enter(child)
+                self._check_arc(child)
+                self._arcs.append(child)
+            elif kind in _NODES.split():
+                self._read_node(child, kind)
+
+    def arcs(self) -> Iterator[Arc]:
+        """Yield the arcs; all nodes have been collected."""
+        for arc in self._arcs:
+            source, target = self._end(arc, "source"), self._end(arc, "target")
+            if (source in self.places) == (target in self.places):
+                kind = "places" if source in self.places else "transitions"
+                self.refuse(arc, f"an arc between two {kind}")
+            takes = source in self.places
+            place, transition = (source, target) if takes else (target, source)
+            yield Arc(arc, place, transition, takes)
+
+    def label(self, element: Any, kind: str) -> Any:
+        """Return the label of a kind; None if there is none."""
+        labels = [child for child in element if local_name(child) == kind]
+        if len(labels) > 1:
+            self.refuse(labels[1], f"a second <{kind}>")
+        return labels[0] if labels else None
+
+    def label_text(self, element: Any, kind: str) -> str | None:
+        """Return the text of a label; None if there is no such label."""
+        label = self.label(element, kind)
+        if label is None:
+            return None
+        text = self._text(label)
+        if text is None and kind != "name":
+            self.refuse(label, f"a <{kind}> without <text>")
+        return text
+
+    def number(self, element: Any, kind: str, least: int, what: str) -> int | None:
+        """Return the number that a label is; None if there is no such label."""
+        text = self.label_text(element, kind)
+        return None if text is None else self.numeral(element, text, least, what)
+
+    def numeral(self, element: Any, text: str, least: int, what: str) -> int:
+        """Return the number that a text in an element is."""
+        if not _NUMBER.fullmatch(text):
+            self.refuse(element, f"{text[:40]!r} as {what}, expected a number")
+        # Long texts would be slow to read as numbers, and are too large anyway.
+        value = int(text) if len(text) < 40 else MAX_TOKENS + 1
+        if not least <= value <= MAX_TOKENS:
+            expected = f"expected {least} to {MAX_TOKENS}"
+            self.refuse(element, f"{text[:40]} as {what}, {expected}")
+        return value
+
+    def refuse(self, element: Any, message: str) -> NoReturn:
+        """Raise that the file does not hold what it should."""
+        raise InputError(message, file=self.file, line=element.sourceline)
+
+    def unsupported(self, element: Any, message: str) -> NoReturn:
+        """Raise that the file holds what is not read."""
+        raise UnsupportedError(f"{self.file}:{element.sourceline}: {message}")
+
+    def _enter(self, element: Any) -> str:
+        """Note an element's id, and return it."""
+        own = element.get("id")
+        if own is None:
+            return ""
+        if own in self.ids:
+            first = self.ids[own].sourceline
+            self.refuse(element, f"the id {own!r} again (first in line {first})")
+        self.ids[own] = element
+        return str(own)
+
+    def _read_node(self, node: Any, kind: str) -> None:
+        if not node.get("id"):
+            self.refuse(node, f"a <{kind}> without id")
+        own = self._enter(node)
+        self.names[own] = self.label_text(node, "name") or node.get("name") or own
+        if kind == "place":
+            self.places[own] = self.place(node, own)
+        elif kind == "transition":
+            self.transitions[own] = self.transition(node, own)
+        else:
+            self.references[own] = node.get("ref") or ""
+
+    def _check_arc(self, arc: Any) -> None:
+        """Refuse arcs that do more than take and put tokens."""
+        kinds = [arc.get("type") or ""]
+        for child in arc:
+            if local_name(child) in {"type", "arctype"}:
+                kinds += [child.get("value") or "", self._text(child) or ""]
+        for kind in kinds:
+            if kind.strip().lower() not in _PLAIN_ARCS:
+                self.unsupported(
+                    arc, f"an arc of type {kind.strip()!r}, expected plain arcs"
+                )
+
+    def _text(self, label: Any) -> str | None:
+        """Return what the <text> of a label says; None if there is none."""
+        texts = [child for child in label if local_name(child) == "text"]
+        if not texts:
+            return None
+        if len(texts) > 1:
+            self.refuse(label, "expected one <text>")
+        return (texts[0].text or "").strip()
+
+    def _end(self, arc: Any, side: str) -> str:
+        """Return the place or transition where an arc begins or ends."""
+        own = arc.get(side)
+        if own is None:
+            self.refuse(arc, f"an arc without {side}")
+        passed = set()
+        while own in self.references:
+            if own in passed:
+                self.refuse(self.ids[own], f"the reference {own!r} refers to itself")
+            passed.add(own)
+            own = self._referred(own)
+        if own not in self.names:
+            through = " through references" if passed else ""
+            self.refuse(
+                arc,
+                f"the {side} of an arc is{through} {own!r}, expected the id of a place"
+                " or a transition",
+            )
+        return str(own)
+
+    def _referred(self, own: str) -> str:
+        """Return what a reference node refers to."""
+        target = self.references[own]
+        if target in self.names:
+            kinds = [
+                local_name(self.ids[node]).removeprefix("reference").lower()
+                for node in (own, target)
+            ]
+            if kinds[0] != kinds[1]:
+                self.refuse(
+                    self.ids[own],
+                    f"the reference {own!r} to a {kinds[0]} is a {kinds[1]}'s",
+                )
+        return target

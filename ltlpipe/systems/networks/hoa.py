@@ -1,0 +1,125 @@
+"""Networks of Büchi automata in Hanoi omega-automata files (``.hoa``).
+
+A file with several automata is a network, each automaton a component.  Its
+atomic propositions are labels, of which exactly one holds at each step: an
+edge is one transition for every proposition that satisfies its label when it
+holds alone, so ``[0|1]`` is two transitions and ``[t]`` one per proposition.
+The alphabet is the propositions that some edge uses, in the order of ``AP:``; or all of
+them, where the caller asks for the alphabet that is declared.
+
+Acceptance is ``Inf(0)`` on states, or ``t`` for a component without acceptance.
+
+Source: the composition of nondeterministic Büchi automata of D. Gnad,
+J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking omega-Regular
+Properties with Decoupled Search", CAV 2021, Def. 2; the format is read in
+`ltlpipe.automata.buchi`.
+
+Differences from the source: the alphabet, unless it is the declared one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ltlpipe.automata.buchi import BuchiAutomaton, read_buchi
+from ltlpipe.systems.networks.dot import quoted
+from ltlpipe.systems.networks.lts import LTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+_SPELT_OUT = 64  # labels of a component up to which each names all others
+
+
+def read_hoa(text: str, file: str, *, declared: bool = False) -> list[LTS]:
+    """Read the components of a network from HOA text.
+
+    There is one per automaton; states are numbered as in the file.  If `declared`, the
+    alphabet is all of ``AP:``, and a label without an edge blocks an action.
+
+    Raises
+    ------
+    InputError
+        `text` is not HOA, ends early, or has an edge that no proposition
+        satisfies alone; names file and line.
+    UnsupportedError
+        Several initial states, alternation, or another acceptance.
+    """
+    return [
+        _component(automaton, number, declared=declared)
+        for number, automaton in enumerate(read_buchi(text, file), start=1)
+    ]
+
+
+def _component(automaton: BuchiAutomaton, number: int, *, declared: bool) -> LTS:
+    used = sorted({a for _, _, letters in automaton.edges for a in letters})
+    if declared:
+        used = list(range(len(automaton.propositions)))
+    index = {a: i for i, a in enumerate(used)}
+    rows = [(s, index[a], d) for s, d, letters in automaton.edges for a in letters]
+    table = np.array(rows, dtype=np.int32).reshape(len(rows), 3)
+    flags = automaton.accepting
+    return LTS(
+        n_states=automaton.n_states,
+        initial=automaton.initial,
+        labels=tuple(automaton.propositions[a] for a in used),
+        src=table[:, 0].copy(),
+        label=table[:, 1].copy(),
+        dst=table[:, 2].copy(),
+        accepting=None if flags is None else np.array(flags, dtype=np.bool_),
+        name=automaton.name or f"automaton {number}",
+        state_names=automaton.state_names,
+    )
+
+
+def write_hoa(components: Sequence[LTS]) -> str:
+    """Write components as HOA, one automaton each.
+
+    Every state lists its transitions together, so reading gives them back
+    sorted by source, otherwise in the order they had.  Internal labels become
+    ordinary ones (`ltlpipe.systems.writing` renames them apart before).
+    """
+    return "".join(line + "\n" for lts in components for line in _lines(lts))
+
+
+def _lines(lts: LTS) -> Iterator[str]:
+    yield "HOA: v1"
+    if lts.name:
+        yield f"name: {quoted(lts.name)}"
+    yield f"States: {lts.n_states}"
+    yield f"Start: {lts.initial}"
+    yield " ".join([f"AP: {len(lts.labels)}", *map(quoted, lts.labels)])
+    if lts.accepting is None:
+        yield "acc-name: all"
+        yield "Acceptance: 0 t"
+    else:
+        yield "acc-name: Buchi"
+        yield "Acceptance: 1 Inf(0)"
+    yield "properties: trans-labels explicit-labels state-acc"
+    yield "--BODY--"
+    yield from _body(lts)
+    yield "--END--"
+
+
+def _body(lts: LTS) -> Iterator[str]:
+    n = len(lts.labels)
+    # Each label says which others do not hold, too, unless that would fill pages:
+    # readers know that exactly one proposition holds.
+    one_hot = [str(a) for a in range(n)]
+    if n <= _SPELT_OUT:
+        one_hot = [
+            "&".join(f"{'' if a == b else '!'}{b}" for b in range(n)) for a in range(n)
+        ]
+    edges: list[list[str]] = [[] for _ in range(lts.n_states)]
+    columns = (lts.src.tolist(), lts.label.tolist(), lts.dst.tolist())
+    for src, label, dst in zip(*columns, strict=True):
+        edges[src].append(f"[{one_hot[label]}] {dst}")
+    for state, lines in enumerate(edges):
+        known = lts.state_name(state)
+        name = "" if known == str(state) else f" {quoted(known)}"
+        marked = lts.accepting is not None and lts.accepting[state]
+        yield f"State: {state}{name} {{0}}" if marked else f"State: {state}{name}"
+        yield from lines

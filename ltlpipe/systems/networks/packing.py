@@ -1,0 +1,301 @@
+"""A network as integer tables, and its successor function.
+
+A composed state is a *row* of 64-bit words; each component owns a bit field
+of one word.  A *move* is one way in which the participants of an action can
+take it together: three words (mask, required value, xor) per word of the
+system, so that testing and taking a move are three operations whatever the
+number of participants.  Moves are listed under the local state of one
+participant, the owner.  An action with more than `MAX_MOVES` joint moves
+(many participants with many choices each) is *wide*: its successors are
+multiplied out when a state is expanded.
+
+Every kind of system offers a successor function of one signature::
+
+    expand(ints, words, row, select, out_rows, out_letters, out_actions,
+           out_marks) -> count
+
+ints, words : int64[...], uint64[...]
+    The tables of the system; their layout is the system's own affair.
+row : uint64[n_words]
+    The state.  Bits that the system does not own (the property's) are copied
+    to every successor.
+select : int
+    ``Select.ALL`` for all successors; ``Select.STUTTER`` for the one step in
+    which the state repeats itself, with action -1 and letter 0.
+out_rows, out_letters, out_actions, out_marks
+    uint64[k, n_words], int32[k], int32[k], uint32[k] with k >= the system's
+    `max_successors`: row, letter, action and acceptance marks of each step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.automata.conditions import MAX_MARKS
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.fields import Field, allocation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS, Network
+
+PACKING = "packing"
+"""Phase of jobs that lay out tables."""
+
+_PER_TRANSITION = 0.5  # microseconds, roughly, of all that is done to one
+_FEW = 64  # states for which a loop is faster than arrays
+
+MAX_SUCCESSORS = 1 << 22
+"""Successors of one state that a search can take in."""
+
+
+def _not_widened() -> Job[None]:
+    yield from ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedSystem:
+    """What a search sees of a system, whatever its kind.
+
+    Parameters
+    ----------
+    expand : function
+        The successor function, not yet compiled (see `expand_pointer`).
+    ints, words : int64[...], uint64[...]
+        Its tables.
+    initial : uint64[n_words]
+        The initial row; the bits of `extra` are 0.
+    extra : Field
+        The field that was reserved for the caller.
+    max_successors : int
+        No state has more.
+    n_marks : int
+        Acceptance marks of the system's own.
+    condition : Condition, optional
+        What a run has to satisfy of them; None is each infinitely often.
+    state_based : bool
+        Whether all steps of a state carry the same of them.
+    overflowed : callable
+        Returns the number of a variable that got a value for which its place is too
+        narrow, so that successors are missing; None if there was none.
+    expand_orbits : function, optional
+        The successor function of representatives
+        (`ltlpipe.systems.networks.orbit_kernels`).
+    widened : callable
+        The job that packs the system again with wider places where they were too
+        narrow; it returns None if there are no wider ones.
+    """
+
+    expand: Callable[..., int]
+    ints: np.ndarray
+    words: np.ndarray
+    initial: np.ndarray
+    extra: Field
+    max_successors: int
+    n_marks: int = 0
+    condition: Condition | None = None
+    state_based: bool = True
+    overflowed: Callable[[], int | None] = lambda: None
+    expand_orbits: Callable[..., int] | None = None
+    widened: Callable[[], Job[PackedSystem | None]] = _not_widened
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackedNetwork(PackedSystem):
+    """What a search sees of a network.
+
+    It has a mark for all components with accepting states, or one for each of them.
+
+    Parameters
+    ----------
+    fields : tuple of Field
+        One per component.
+    local_states : tuple of int32[k]
+        For each component the states of the LTS that the field's values mean.
+    """
+
+    fields: tuple[Field, ...]
+    local_states: tuple[np.ndarray, ...]
+
+    def unpack(self, rows: np.ndarray) -> np.ndarray:
+        """Return the local states, int32[n, n_components], of rows uint64[n, w]."""
+        states = np.empty((len(rows), len(self.fields)), dtype=np.int32)
+        for i, (field, names) in enumerate(
+            zip(self.fields, self.local_states, strict=True)
+        ):
+            value = (rows[:, field.word] >> np.uint64(field.shift)) & np.uint64(
+                field.mask
+            )
+            states[:, i] = names[value.astype(np.int64)]
+        return states
+
+    def rows_of(self, states: np.ndarray) -> np.ndarray:
+        """Return rows, uint64[n, w], of local states int[n, n_components]."""
+        rows = np.zeros((len(states), len(self.initial)), dtype=np.uint64)
+        fields = zip(self.fields, self.local_states, states.T, strict=True)
+        for field, known, own in fields:
+            values = np.searchsorted(known, own).astype(np.uint64)
+            rows[:, field.word] |= values << np.uint64(field.shift)
+        return rows
+
+
+def pack_network(
+    network: Network,
+    letters: np.ndarray,
+    *,
+    extra_values: int = 1,
+    seed: int | None = None,
+    together: bool = True,
+) -> Job[PackedNetwork]:
+    """Lay out the tables of a network for one property.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    letters : int32[n_actions]
+        The letter of each action of the network for this property.
+    extra_values : int
+        Values of the field that is reserved for the caller in every row.
+    seed : int, optional
+        Shuffles the order in which successors are generated; None keeps the
+        order of the components and of their transitions.
+    together : bool
+        Whether components that accept have to do so in the same state, which is one
+        mark; else each has a mark of its own.
+
+    Raises
+    ------
+    UnsupportedError
+        One state can have more than `MAX_SUCCESSORS` successors, or too many components
+        accept, each for itself.
+
+    Notes
+    -----
+    Local states that their own component cannot reach, whatever the others do,
+    get no value; the alphabets are those of the whole components.
+    """
+    # Imported here: reading systems and simulation need no Numba.
+    from ltlpipe.systems.networks.orbit_kernels import expand_network_orbits
+    from ltlpipe.systems.networks.packing_kernels import expand_network
+    from ltlpipe.systems.networks.packing_tables import TableBuilder
+
+    rng = None if seed is None else np.random.default_rng(seed)
+    ticks = Ticks(PACKING, _PER_TRANSITION)
+    local = []
+    for component in network.components:
+        local.append((yield from reachable_states(component, ticks)))
+    *fields, extra = yield from allocation([*map(len, local), extra_values], ticks)
+    n_words = 1 + max(f.word for f in (*fields, extra))
+    groups = network.accepting_groups(together=together)
+    if len(groups) > MAX_MARKS:
+        raise UnsupportedError(
+            f"--network-acceptance=each: {len(groups)} components accept, and the "
+            f"limit of a search state by state is {MAX_MARKS}"
+        )
+    builder = TableBuilder(network, fields, local, n_words, groups)
+    yield from builder.collect(ticks)
+    bound = builder.bound
+    if bound > MAX_SUCCESSORS:
+        action, count = builder.widest()
+        raise UnsupportedError(
+            f"one state can have up to {bound} successors, "
+            f"{count} of them by action {action.name!r}"
+            f" of {len(action.participants)} components; the limit is "
+            f"{MAX_SUCCESSORS}: make the components less nondeterministic"
+        )
+    ints, words = yield from builder.build(letters, rng, ticks)
+    initial = np.zeros(n_words, dtype=np.uint64)
+    for component, states, field in zip(network.components, local, fields, strict=True):
+        value = int(np.searchsorted(states, component.initial))
+        initial[field.word] |= np.uint64(value << field.shift)
+    return PackedNetwork(
+        expand=expand_network,
+        expand_orbits=expand_network_orbits,
+        ints=ints,
+        words=words,
+        initial=initial,
+        extra=extra,
+        max_successors=max(bound, 1),
+        n_marks=len(groups),
+        fields=tuple(fields),
+        local_states=tuple(local),
+    )
+
+
+def pack(
+    network: Network,
+    letters: np.ndarray,
+    *,
+    extra_values: int = 1,
+    seed: int | None = None,
+) -> PackedNetwork:
+    """Do `pack_network` at once."""
+    return complete(
+        pack_network(network, letters, extra_values=extra_values, seed=seed)
+    )
+
+
+def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
+    """Return the states that the component reaches by its own transitions.
+
+    int32[k], ascending.  A component may have far more states than transitions.
+    """
+    m = component.n_transitions
+    src, dst, start = component.src, component.dst, component.initial
+    if component.n_states <= 4 * m + _FEW:
+        named = np.arange(component.n_states)
+    else:
+        named = np.sort(np.concatenate([[start], src, dst]))
+        named = named[np.concatenate([[True], named[1:] != named[:-1]])]
+        src, dst = np.searchsorted(named, src), np.searchsorted(named, dst)
+        start = int(np.searchsorted(named, start))
+    order = np.argsort(src, kind="stable")
+    targets = dst[order]
+    first = np.zeros(len(named) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(src, minlength=len(named)), out=first[1:])
+    if ticks.over(m):
+        yield ticks.progress
+    seen = np.zeros(len(named), dtype=np.bool_)
+    seen[start] = True
+    latest = np.zeros(len(named), dtype=np.int64)
+    frontier = [start]
+    begins: Any = first.data
+    leads_to: Any = targets.data
+    is_seen: Any = seen.data
+    while frontier:
+        if len(frontier) > _FEW:
+            met = _targets(np.array(frontier), first, targets)
+            met = met[~seen[met]]
+            seen[met] = True
+            numbers = np.arange(len(met))
+            latest[met] = numbers
+            frontier = met[latest[met] == numbers].tolist()  # each once
+        else:  # there may be as many rounds as states
+            following: list[int] = []
+            for state in frontier:
+                for dst in leads_to[begins[state] : begins[state + 1]]:
+                    if not is_seen[dst]:
+                        is_seen[dst] = True
+                        following.append(dst)
+            frontier = following
+        if ticks.over(len(frontier) + 1):
+            yield ticks.progress
+    return named[seen].astype(np.int32)
+
+
+def _targets(states: np.ndarray, first: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return where all transitions of some states lead, one after the other."""
+    counts = first[states + 1] - first[states]
+    behind = np.cumsum(counts)
+    ahead = np.repeat(first[states] - behind + counts, counts)
+    found: np.ndarray = targets[np.arange(behind[-1]) + ahead]
+    return found

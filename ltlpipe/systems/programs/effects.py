@@ -1,0 +1,312 @@
+"""What a step makes of a row, as Python source: words, fields and assignments.
+
+The values that variables have at a point of a step are kept as text.  What is assigned
+waits until the row is written, so that all fields of a word are put together at
+once; only access to an array by an index that is not constant needs the words as they
+are by then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.programs.expressions import Element, Read
+from ltlpipe.systems.programs.program import BOUNDS
+from ltlpipe.systems.programs.translating import Translator
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from ltlpipe.systems.programs.expressions import Expression
+    from ltlpipe.systems.programs.layout import Layout
+    from ltlpipe.systems.programs.program import Program
+    from ltlpipe.systems.programs.ranges import Ranges
+
+
+MAX_LENGTH = 1 << 21
+"""Characters of source beyond which a model is refused: Numba would take minutes."""
+
+
+class Blueprint(NamedTuple):
+    """The input of code generation."""
+
+    program: Program
+    ranges: Ranges
+    layout: Layout
+    names: Sequence[str]  # what the code calls each variable
+    room: Room
+
+
+class Room:
+    """How much source may yet be written, for the model with a name.
+
+    Raises
+    ------
+    UnsupportedError
+        More than that is written.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.length = 0
+
+    def take(self, text: str) -> None:
+        """Count some text."""
+        self.length += len(text)
+        if self.length > MAX_LENGTH:
+            raise UnsupportedError(
+                f"{self.name}: the steps take more than {MAX_LENGTH} characters of "
+                "generated source, the limit: make the model smaller"
+            )
+
+
+class Source:
+    """Lines of Python, with the names that they use."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+        self.lines: list[str] = []
+        self.indent = 1  # levels of the next line
+        self._temporaries = 0
+
+    def line(self, text: str) -> None:
+        """Append a line at the current level."""
+        self.lines.append("    " * self.indent + text)
+        self.room.take(self.lines[-1])
+
+    def temporary(self) -> str:
+        """Return a name that is not in use."""
+        self._temporaries += 1
+        return f"t{self._temporaries}"
+
+
+class Loaded:
+    """The variables of the row that a part of the code reads, each once, by name."""
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.names = blueprint.names
+        self.layout = blueprint.layout
+        self.used: dict[int, None] = {}
+
+    def read(self, variable: int) -> str:
+        """Return the value that a variable has in the row."""
+        place = self.layout.places[variable]
+        if not place.bits:
+            return _constant(place.low)
+        self.used[variable] = None
+        return self.names[variable]
+
+    def write(self, source: Source) -> None:
+        """Write the assignments that load what has been read."""
+        for variable in sorted(self.used):
+            value = extracted(self.layout, variable)
+            source.line(f"{self.names[variable]} = {value}")
+
+
+def extracted(layout: Layout, variable: int, words: Sequence[str] | None = None) -> str:
+    """Return the value of a variable in words, ``w0`` and so on by default."""
+    place = layout.places[variable]
+    word = f"w{place.word}" if words is None else words[place.word]
+    text = f"({word} >> {place.shift})" if place.shift else word
+    return _plus(f"{text} & {place.mask}", place.low)
+
+
+class Outcome(Translator):
+    """The row that a step leads to, as far as it has been computed.
+
+    Lines go to `source`; `loaded` has the values in the row that the step leaves.
+    """
+
+    def __init__(self, blueprint: Blueprint, source: Source, loaded: Loaded) -> None:
+        super().__init__(blueprint.ranges)
+        self.program = blueprint.program
+        self.layout = blueprint.layout
+        self.source = source
+        self.loaded = loaded
+        self.words = [f"w{i}" for i in range(self.layout.n_words)]
+        self._values: dict[int, str] = {}  # assigned, or read from changed words
+        self._waiting: dict[int, str] = {}  # assigned, but not yet in the words
+        self._stale: set[int] = set()  # elements that have changed in the words
+
+    def read(self, variable: int) -> str:
+        """Return the current value of a variable."""
+        if variable in self._values:
+            return self._values[variable]
+        if variable not in self._stale or not self.layout.places[variable].bits:
+            return self.loaded.read(variable)
+        return f"({extracted(self.layout, variable, self.words)})"
+
+    def read_element(self, first: int, size: int, index: str) -> str:
+        """Return the current value of an element of an array."""
+        bits, low = self.layout.places[first].bits, self.layout.places[first].low
+        if not bits:
+            return _constant(low)
+        self._write_waiting(range(first, first + size))
+        chunks, tested = self.layout.chunks[first], index
+        if len(chunks) > 1 and not index.isidentifier():
+            # It would be written twice for each chunk, and so would an index inside.
+            index = self.source.temporary()
+            tested = f"({index} := {tested})"  # the first thing that is evaluated
+        texts = []
+        for chunk in chunks:
+            at = _shift(chunk.shift, bits, chunk.first, index)
+            texts.append(f"({self.words[chunk.word]} >> {at}) & {(1 << bits) - 1}")
+        starts = [chunk.first for chunk in chunks]
+        return f"({_plus(_chosen(texts, starts, index, tested), low)})"
+
+    def assign(self, target: Expression, value: str) -> None:
+        """Assign a value that is in the target's range."""
+        if isinstance(target, Read):
+            self.set(target.variable, value)
+            return
+        assert isinstance(target, Element)
+        self.store(target.first, target.size, self.value(target.index), value)
+
+    def set(self, variable: int, value: str) -> None:
+        """Assign to a variable by its number."""
+        self._values[variable] = self._waiting[variable] = self.named(value)
+
+    def converted(self, expression: Expression, kind: str) -> str:
+        """Return the value of an expression as a variable of a type holds it."""
+        low, high = BOUNDS[kind]
+        interval = self.interval(expression)
+        text = self.value(expression)
+        if low <= interval.low and interval.high <= high:
+            return text
+        if low == 0:
+            return f"({text}) & {high}"
+        return f"((({text}) + {-low}) & {high - low}) - {-low}"
+
+    def kind_of(self, target: Expression) -> str:
+        """Return the type of what a target names."""
+        assert isinstance(target, (Read, Element))
+        number = target.variable if isinstance(target, Read) else target.first
+        return self.program.variables[number].kind
+
+    def named(self, value: str) -> str:
+        """Return a name or number for a value, after a line that computes it."""
+        if value.isidentifier() or _is_number(value):
+            return value
+        name = self.source.temporary()
+        self.source.line(f"{name} = {value}")
+        return name
+
+    def store(self, first: int, size: int, index: str, value: str) -> None:
+        """Assign to an element of an array; `index` is in its range."""
+        index = self.named(index)
+        bits, low = self.layout.places[first].bits, self.layout.places[first].low
+        elements = range(first, first + size)
+        if not bits:
+            return
+        stored = self.named(_plus(value, -low))
+        self._write_waiting(elements)
+        chunks = self.layout.chunks[first]
+        for number, chunk in enumerate(chunks):
+            at = self.named(_shift(chunk.shift, bits, chunk.first, index))
+            old = self.words[chunk.word]
+            # Plain Python, in which kernels can run, has no integers that wrap.
+            mask, put = f"np.int64({(1 << bits) - 1})", f"np.int64({stored})"
+            new = f"({old} & ~({mask} << {at})) | ({put} << {at})"
+            if len(chunks) > 1:
+                inside = f"{index} < {chunk.first + chunk.size}"
+                if number:
+                    inside = f"{index} >= {chunk.first} and {inside}"
+                # The shift of an element elsewhere may be anything: it is not used.
+                new = f"({new}) if {inside} else {old}"
+            self.words[chunk.word] = self.named(new)
+        for element in elements:
+            self._values.pop(element, None)
+            self._stale.add(element)
+
+    def _write_waiting(self, variables: range) -> None:
+        """Put assignments to some variables into the words."""
+        for variable in variables:
+            if variable in self._waiting:
+                word = self.layout.places[variable].word
+                self.words[word] = self.named(self._combined(word, variables))
+
+    def _combined(self, word: int, variables: Container[int]) -> str:
+        """Return a word with what is waiting of some variables, which waits no more.
+
+        A value that another one may yet replace need not fit into its field, unless
+        it is an element of an array (see `Ranges`): only those are written early.
+        """
+        keep, constant, parts = (1 << 64) - 1, 0, []
+        for variable, value in list(self._waiting.items()):
+            place = self.layout.places[variable]
+            if place.word != word or variable not in variables:
+                continue
+            del self._waiting[variable]
+            self._stale.add(variable)
+            if not place.bits:
+                continue
+            keep &= ~(place.mask << place.shift)
+            if _is_number(value):
+                # In a step that is never taken the value may be out of the range.
+                offset = (int(value) - place.low) & place.mask
+                constant |= offset << place.shift
+                continue
+            text = _plus(value, -place.low)
+            parts.append(
+                f"(np.int64({text}) << {place.shift})" if place.shift else f"({text})"
+            )
+        old = self.words[word]
+        if keep == (1 << 64) - 1:
+            return old
+        text = " | ".join([f"({old} & {_signed(keep)})", *parts])
+        return f"{text} | {_signed(constant)}" if constant else text
+
+    def final_words(self) -> list[str]:
+        """Return the words of the row that the step leads to."""
+        everything = range(len(self.layout.places))
+        return [self._combined(word, everything) for word in range(len(self.words))]
+
+
+def _chosen(texts: list[str], starts: list[int], index: str, tested: str) -> str:
+    """Return the text behind whose start an index lies, by halves.
+
+    `tested` is what the index is called when it is first looked at.
+    """
+    if len(texts) == 1:
+        return texts[0]
+    half = len(texts) // 2
+    low = _chosen(texts[:half], starts[:half], index, index)
+    high = _chosen(texts[half:], starts[half:], index, index)
+    return f"({low} if {tested} < {starts[half]} else {high})"
+
+
+def _shift(shift: int, bits: int, first: int, index: str) -> str:
+    """Return where the field of an element begins."""
+    if index.isdigit():
+        return str(shift + bits * (int(index) - first))
+    text = index if index.isidentifier() else f"({index})"
+    offset = shift - first * bits
+    if bits == 1 and not offset:
+        return text
+    text = text if bits == 1 else f"{text} * {bits}"
+    sign = "+" if offset > 0 else "-"
+    return f"({text} {sign} {abs(offset)})" if offset else f"({text})"
+
+
+def _constant(number: int) -> str:
+    return str(number) if number >= 0 else f"({number})"
+
+
+def _is_number(text: str) -> bool:
+    """Whether a value is a constant, such as ``-3``."""
+    return text.removeprefix("-").isdigit()
+
+
+def _plus(value: str, number: int) -> str:
+    """Return a sum, as it is written."""
+    if not number:
+        return value
+    if _is_number(value):
+        return str(int(value) + number)
+    return f"({value}) {'+' if number > 0 else '-'} {abs(number)}"
+
+
+def _signed(word: int) -> int:
+    """Return the signed number with the bits of a word."""
+    return word - (1 << 64) if word >> 63 else word

@@ -1,0 +1,294 @@
+"""DVE models as checking sees them (`ltlpipe.systems.models`)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import itertools
+import math
+import sys
+from collections import Counter
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.output import rewriting
+from ltlpipe.systems.models import Model, PackedModel, Step
+from ltlpipe.systems.networks.packing import MAX_SUCCESSORS
+from ltlpipe.systems.programs.grammar import parse_plain
+from ltlpipe.systems.programs.interpreting import Interpreter
+from ltlpipe.systems.programs.ranges import Ranges
+from ltlpipe.systems.programs.reading import checked
+from ltlpipe.systems.propositions.binding import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.programs.layout import Layout
+    from ltlpipe.systems.programs.program import Program
+
+_MAX_ACTIONS = 1 << 18
+
+
+def read_dve_model(text: str, file: str) -> DveModel:
+    """Read the text of a DVE model; see `parse_plain` and `checked` for errors."""
+    return complete(build(parse_plain(text, file), file))
+
+
+def build(plain: Plain, file: str) -> Job[DveModel]:
+    """Build a model of what `programs.grammar.parse_plain` has returned."""
+    return DveModel((yield from checked(plain, file)))
+
+
+class DveModel(Model):
+    """A DVE model: interpreted step by step, or compiled for a search.
+
+    Raises
+    ------
+    UnsupportedError
+        There are too many different steps.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.name = program.name
+        self.variables = tuple(v.name for v in program.variables)
+        if self.n_actions > _MAX_ACTIONS:
+            raise UnsupportedError(
+                f"{self.name}: transitions can be combined to {self.n_actions} "
+                f"different steps; the limit is {_MAX_ACTIONS}"
+            )
+        self._interpreter = Interpreter(program)
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What moves in a step: one process, two, or all of a synchronous system."""
+        program = self.program
+        steps = (action.transitions for action in program.actions)
+        if program.synchronous:
+            # The transitions of the first process vary first.
+            choices = [process.transitions for process in reversed(program.processes)]
+            steps = (moves[::-1] for moves in itertools.product(*choices))
+        return tuple(program.described(*moves) for moves in steps)
+
+    @cached_property
+    def n_actions(self) -> int:
+        """How many actions there are, before their names are put together."""
+        if self.program.synchronous:
+            return math.prod(len(p.transitions) for p in self.program.processes)
+        return self.program.n_actions
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
+        """The names of variables, arrays, states and actions."""
+        variables = {v.name: i for i, v in enumerate(self.program.variables)}
+        texts = {}
+        facts: dict[str, Expression] = {}
+        for i, variable in enumerate(self.program.variables):
+            if not variable.states:
+                continue
+            texts[i] = {state: k for k, state in enumerate(variable.states)}
+            for k, state in enumerate(variable.states):
+                test = Operation("==", (Variable(i), Number(k)))
+                facts[f"{variable.name}.{state}"] = test
+        called: dict[str, list[int]] = {}
+        for number, action in enumerate(self.actions):
+            called.setdefault(action, []).append(number)
+        return Vocabulary(
+            variables=variables,
+            arrays={a.name: (a.first, a.size) for a in self.program.arrays},
+            texts=texts,
+            facts={name: test for name, test in facts.items() if name not in variables},
+            actions=called,
+        )
+
+    @cached_property
+    def processes(self) -> tuple[str, ...]:
+        """The processes, by the variables of their states, which have their names."""
+        program = self.program
+        return tuple(program.variables[p.state].name for p in program.processes)
+
+    def movers(self, action: int) -> tuple[str, ...]:
+        """Return the processes that move in an action: all, in a synchronous system."""
+        if self.program.synchronous:
+            return self.processes
+        transitions = self.program.actions[action].transitions
+        return tuple(self.processes[t.process] for t in transitions)
+
+    def initial(self) -> Valuation:
+        """Return the valuation in which runs begin."""
+        return self.program.initial
+
+    def each_step(self, state: Valuation) -> Iterator[Step]:
+        """Yield the steps of a valuation, in the order of the packed system."""
+        return itertools.starmap(Step, self._interpreter.steps(state))
+
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return the variables with their values, states of processes by name.
+
+        What tells that a step has failed is shown only where one has.
+        """
+        shown: dict[str, int | str] = {}
+        for variable, value in zip(self.program.variables, state, strict=True):
+            if variable.kind != "error" or value:
+                shown[variable.name] = (
+                    variable.states[value] if variable.states else value
+                )
+        return shown
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The values that variables and expressions can have."""
+        return complete(Ranges.finding(self.program))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the variables lie in a row."""
+        from ltlpipe.systems.programs.layout import lay_out
+
+        return lay_out(self.program, self.ranges.variables)
+
+    @cached_property
+    def source(self) -> str:
+        """The generated module whose `expand` is the successor function."""
+        from ltlpipe.systems.programs.generating import generate
+
+        return complete(generate(self.program, self.ranges, self.layout))
+
+    @cached_property
+    def max_successors(self) -> int:
+        """A bound of the number of successors of a state."""
+        leaders = (action.leader for action in self.program.actions)
+        leaving = Counter((t.process, t.source) for t in leaders)
+        most = [0] * len(self.program.processes)
+        for (process, _), number in leaving.items():
+            most[process] = max(most[process], number)
+        if self.program.synchronous:
+            return max(2 * math.prod(most), 1)  # what is being combined needs room
+        return max(sum(most), 1)
+
+    def prepared(self) -> Job[None]:
+        """Find out what packing needs to know, once: `ranges` and `source`."""
+        known = vars(self)
+        if "ranges" not in known:
+            known["ranges"] = yield from Ranges.finding(self.program)
+        if "source" not in known:
+            from ltlpipe.systems.programs.generating import generate
+
+            job = generate(self.program, self.ranges, self.layout)
+            known["source"] = yield from job
+
+    def pack(
+        self,
+        propositions: Sequence[Expression],
+        *,
+        extra_values: int = 1,
+        seed: int | None = None,
+        ample: np.ndarray | None = None,
+    ) -> PackedModel:
+        """Lay out the tables for one property; see `Model.pack`.
+
+        The successor function is the same for all properties, and so is its machine
+        code: propositions are tables, and the field for the caller lies where the
+        model has left room.
+        """
+        # Imported here: reading models and simulation need no Numba.
+        from ltlpipe.systems.programs.kernels import N_HEADER, Header
+        from ltlpipe.systems.propositions.tables import assemble, taken_bits
+
+        if self.max_successors > MAX_SUCCESSORS:
+            raise UnsupportedError(
+                f"{self.name}: one state can have up to {self.max_successors} "
+                f"successors; the limit is {MAX_SUCCESSORS}"
+            )
+        layout = self.layout
+        letters = assemble(propositions, layout.places)
+        header = np.zeros(N_HEADER, dtype=np.int64)
+        header[Header.LETTERS] = N_HEADER
+        tables = [header, letters]
+        if any(isinstance(proposition, Taken) for proposition in propositions):
+            header[Header.TAKEN] = N_HEADER + len(letters)
+            tables.append(taken_bits(propositions, self.n_actions))
+        if ample is not None:
+            header[Header.AMPLE] = sum(map(len, tables))
+            tables.append(ample.ravel())
+        if seed is not None:
+            rng = np.random.default_rng(seed)
+            header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)
+        extra = layout.with_extra(extra_values)
+        n_words = max(layout.n_words, extra.word + 1)
+        functions = successor_functions(self.source)
+        return PackedModel(
+            expand=functions.expand,
+            expand_orbits=functions.expand_orbits,
+            ints=np.concatenate(tables),
+            words=np.zeros(0, dtype=np.uint64),
+            initial=layout.packed(self.program.initial, n_words),
+            extra=extra,
+            max_successors=self.max_successors,
+            places=layout.places,
+        )
+
+
+def successor_functions(source: str) -> Any:
+    """Return the module of generated source, the same for the same source.
+
+    It has `expand` and `expand_orbits`.  A function is compiled by `expand_pointer`,
+    which finds the machine code of earlier runs.
+
+    Raises
+    ------
+    UnsupportedError
+        An expression is nested deeper than Python can read.
+    """
+    try:
+        return _imported(source)
+    except SyntaxError as error:
+        if "nested" not in str(error):
+            raise
+        message = "an expression of the model is nested too deeply to be compiled"
+        raise UnsupportedError(message) from None
+
+
+@cache
+def _imported(source: str) -> Any:
+    digest = hashlib.sha256(source.encode()).hexdigest()[:24]
+    name = f"ltlpipe_dve_{digest}"
+    path = _written(name, source)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Numba looks modules of cached code up by name
+    spec.loader.exec_module(module)
+    return module
+
+
+def _written(name: str, source: str) -> Path:
+    """Return the file that holds some source, written unless it is there.
+
+    Numba's cache asks whether a file has changed since: one that is there stays.
+    """
+    from ltlpipe.runtime.code_folder import cache_folder, move_to
+
+    path = cache_folder() / "dve" / f"{name}.py"
+    if path.exists() and path.read_text(encoding="utf-8") == source:
+        return path
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with rewriting(path) as stream:  # two processes write the same
+            stream.write(source.encode())
+    except OSError:
+        if not move_to():
+            raise
+        return _written(name, source)
+    return path

@@ -1,0 +1,538 @@
+"""Composing, merging and sharing against brute force.
+
+The theorems that are tested here are proved in docs/components.md.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, permutations
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.components import unplanned
+from ltlpipe import LTS, Network
+from ltlpipe.components import reduce
+from ltlpipe.components.composition import composition, merger, shared_results
+from ltlpipe.components.composition.composition import TooManyPairsError
+from ltlpipe.components.composition.merger import Limit, Merger, components_of
+from ltlpipe.runtime.jobs import Grant, Progress, run
+from tests import oracles
+from tests.components.test_equivalence import observations
+from tests.depth import examples
+from tests.modes import INTERPRETED, checked, compiled, output
+from tests.strategies import lts
+
+DEPTH = 5
+
+#: Names of internal labels that others observe, or that quotients like to use.
+LABELS = st.sampled_from(["a", "b", "c", "i", "tau"])
+
+
+@st.composite
+def components(draw, max_states=4):
+    """A component of which any label may be internal, whatever others do with it."""
+    internal = draw(st.sets(LABELS, max_size=2))
+    return draw(lts(max_states=max_states, labels=LABELS, internal=internal))
+
+
+NETWORKS = st.lists(components(max_states=3), min_size=2, max_size=4).map(Network)
+VISIBLE = st.sets(LABELS, max_size=3)
+
+
+def whole(network):
+    """The composition, by the oracle; all internal labels are "<silent>"."""
+    _, edges = oracles.compose(network)
+    actions = network.actions
+    rows = [
+        (s, "<silent>" if actions[a].internal else actions[a].name, d)
+        for s, a, d in edges
+    ]
+    return LTS.from_transitions(rows, initial=0, internal=["<silent>"])
+
+
+def seen(component):
+    """Its observable labels."""
+    return set(component.labels) - component.internal
+
+
+def expected_alphabet(network, members, visible):
+    """Labels of some components that are visible or that others have, too."""
+    inside = set().union(*(seen(network.components[k]) for k in members))
+    outside = set(visible).union(
+        *(seen(c) for k, c in enumerate(network.components) if k not in members)
+    )
+    return inside & outside
+
+
+def assert_same_pair(group, network, visible):
+    """A group has the traces and divergences of what its members do together."""
+    members = sorted(group.members)
+    alphabet = expected_alphabet(network, members, visible)
+    alone = whole(Network([network.components[k] for k in members]))
+    hidden = seen(alone) - alphabet
+    assert group.alphabet == alphabet
+    assert observations(group.lts, (), DEPTH) == observations(alone, hidden, DEPTH)
+
+
+def by_name(component):
+    """The same with its labels sorted, and numbered anew by `trace`."""
+    observable = sorted(seen(component))
+    labels = (*observable, *sorted(component.internal))
+    place = np.array([labels.index(name) for name in component.labels], dtype=np.int32)
+    return reduce(
+        replace(component, labels=labels, label=place[component.label], name="")
+    )
+
+
+def merger_of(network, visible, **limits):
+    made = Merger(network, visible, Limit(**limits))
+    run(made.begin(components_of(network)))
+    return made
+
+
+def compose(left, right, **options):
+    return run(composition.compose(left, right, **options))
+
+
+def reduce_components(*args, **options):
+    return run(merger.reduce_components(*args, **options))
+
+
+def reduced_components(network, visible, cap_states):
+    job = shared_results.reduced_components(network, visible, cap_states=cap_states)
+    return run(job)
+
+
+def trimmed_network(network):
+    return run(shared_results.trimmed_network(network))
+
+
+# --- composing ---------------------------------------------------------------
+
+
+def composed_pairs(left, right):
+    """Return `compose`, and the pair of states behind each of its states."""
+    result = composition._result
+    kept = []
+
+    def keep(left, right, pairs, visible, n_pairs, n_steps):
+        kept.extend(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+        del kept[n_pairs:]
+        return result(left, right, pairs, visible, n_pairs, n_steps)
+
+    with patch.object(composition, "_result", keep):
+        return compose(left, right), kept
+
+
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
+@given(components(), components())
+def test_the_composition_is_that_of_the_definition(left, right):
+    """The same states, and the same transitions as often."""
+    network = Network([left, right])
+    states, edges = oracles.compose(network)
+    both, pairs = composed_pairs(left, right)
+    assert len(set(pairs)) == both.n_states
+    assert set(pairs) == set(states)
+    names = [None if a.internal else a.name for a in network.actions]
+    assert Counter((states[s], names[a], states[d]) for s, a, d in edges) == Counter(
+        (pairs[s], None if a in both.internal else a, pairs[d])
+        for s, a, d in both.transitions()
+    )
+    assert seen(both) == seen(left) | seen(right)
+    assert len(both.internal) == any(name is None for _, name, _ in named(edges, names))
+
+
+def named(edges, names):
+    return [(src, names[action], dst) for src, action, dst in edges]
+
+
+@given(components(), components())
+def test_room_and_budget_change_nothing(left, right):
+    """Where a step of `compose` stops, and how little room there is."""
+    expected = compose(left, right)
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("_BUDGET", "_FIRST_PAIRS", "_FIRST_STEPS"):
+            patched.setattr(composition, name, 1)
+        assert compose(left, right) == expected
+
+
+@given(components(), components())
+def test_as_many_pairs_as_allowed(left, right):
+    """The limit is met exactly, and nothing is written beyond twice as much."""
+    n_states = compose(left, right).n_states
+    assert compose(left, right, cap=n_states).n_states == n_states
+    with pytest.raises(TooManyPairsError, match=f"more than {n_states - 1} states"):
+        compose(left, right, cap=n_states - 1)
+
+
+def test_as_many_transitions_as_allowed(monkeypatch):
+    """Few pairs with many transitions are too many as well."""
+    monkeypatch.setattr(composition, "_MEAN_DEGREE", 2)
+    dense = LTS.from_transitions([(0, f"x{k}", 0) for k in range(5)])
+    alone = LTS.from_transitions([], n_states=1)
+    assert compose(dense, alone, cap=3).n_transitions == 5
+    with pytest.raises(TooManyPairsError):
+        compose(dense, alone, cap=2)
+
+
+def test_long_compositions_yield(monkeypatch):
+    """After so many pairs, with what they take; where does not matter."""
+    ring = [(k, "a", (k + 1) % 100) for k in range(100)]
+    one, other = (
+        LTS.from_transitions([(s, name, d) for s, _, d in ring]) for name in "ab"
+    )
+    monkeypatch.setattr(composition, "_BUDGET", 1000)
+    seen = []
+    run(composition.compose(one, other), observer=seen.append)
+    assert len(seen) > 10
+    assert max(progress.memory_bytes for progress in seen) > 10_000 * (12 + 2 * 12)
+
+
+# --- hiding and reducing -----------------------------------------------------
+
+
+@given(
+    components(), components(), st.sets(LABELS), st.sampled_from(["trace", "branching"])
+)
+def test_traces_and_divergences_of_two(left, right, hidden, equivalence):
+    """`compose` and then `reduce` against the composition by the oracle."""
+    both = reduce(compose(left, right), hidden, equivalence)
+    expected = observations(whole(Network([left, right])), hidden, DEPTH)
+    assert observations(both, (), DEPTH) == expected
+
+
+@given(
+    NETWORKS,
+    VISIBLE,
+    st.sampled_from(["trace", "branching", "strong"]),
+    st.sampled_from([1, 2, 4, 1000]),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=examples(150))
+def test_groups_in_any_order(network, visible, equivalence, cap, random):
+    """Every group on the way has the pair of its members, also the fallen back."""
+    merging = merger_of(network, visible, equivalence=equivalence, cap_states=cap)
+    groups = list(merging.single)
+    for group in groups:
+        assert_same_pair(group, network, visible)
+    while len(groups) > 1:
+        one, other = random.sample(groups, 2)
+        merged = run(merging.composed(one, other, 1000))
+        assert merged.members == one.members | other.members
+        assert merged.parts == (one, other)
+        assert_same_pair(merged, network, visible)
+        groups = [g for g in groups if g not in (one, other)] + [merged]
+
+
+@given(NETWORKS, VISIBLE)
+def test_groups_do_not_depend_on_their_parts(network, visible):
+    """`trace` is canonical: whichever order, the same LTS up to the order of labels."""
+    results = []
+    for order in permutations(range(len(network.components))):
+        merging = merger_of(network, visible)
+        group, *others = (merging.single[k] for k in order)
+        for other in others:
+            group = run(merging.composed(group, other, 10_000))
+        assume(group.equivalence == "trace")
+        results.append(by_name(group.lts))
+    assert all(result == results[0] for result in results)
+
+
+@given(NETWORKS, VISIBLE, st.sampled_from([1, 3, 1000]))
+def test_reduced_networks(network, visible, cap):
+    """The network of all groups has the pair of the whole; groups are disjoint."""
+    reduced = reduce_components(network, visible, Limit(cap, small=0))
+    members = [k for group in reduced.groups for k in sorted(group.members)]
+    assert sorted(members) == list(range(len(network.components)))
+    hidden = {"a", "b", "c", "i", "tau"} - visible
+    assert observations(whole(reduced.network), hidden, DEPTH) == observations(
+        whole(network), hidden, DEPTH
+    )
+    assert max(g.n_states for g in reduced.groups) <= max(
+        cap, *(c.n_states for c in network.components)
+    )
+
+
+@given(NETWORKS, VISIBLE)
+def test_bisimilar_components(network, visible):
+    """`shrink_components` keeps letters step by step, by component."""
+    reduced = run(merger.shrink_components(network, visible))
+    states, edges = oracles.compose(network)
+    fewer, less = oracles.compose(reduced.network)
+    assert len(fewer) <= len(states)
+    assert len(less) <= len(edges)
+    letters = [
+        Counter(
+            a.name
+            for a in n.actions
+            if not a.internal and (a.name in visible or len(a.participants) > 1)
+        )
+        for n in (network, reduced.network)
+    ]
+    assert letters[0] == letters[1]
+
+
+def test_a_group_that_is_too_large():
+    """Failures are remembered up to their limit, and a larger one tries again."""
+    network = Network(
+        [LTS.from_transitions([(0, name, 1), (1, name, 2)]) for name in "ab"]
+    )
+    merging = merger_of(network, ["a", "b"])
+    one, other = merging.single
+    assert run(merging.composed(one, other, 8)) is None
+    with patch.object(merger, "compose", side_effect=AssertionError):
+        assert run(merging.composed(one, other, 7)) is None
+    group = run(merging.composed(one, other, 9))
+    assert (group.n_states, merging.largest) == (9, 9)
+    assert run(merging.composed(one, other, 1)) is group
+
+
+def test_branching_where_the_deterministic_form_is_too_large():
+    """The n-th last label was "a": 2**n subsets, but few states."""
+    chain = [(k, label, k + 1) for k in range(1, 6) for label in "ab"]
+    rows = [(0, "a", 0), (0, "b", 0), (0, "a", 1), *chain, (6, "c", 6)]
+    network = Network([LTS.from_transitions(rows)])
+    for cap, equivalence in ((10, "branching"), (100, "trace")):
+        reduced = reduce_components(network, "abc", Limit(cap))
+        assert [g.equivalence for g in reduced.groups] == [equivalence]
+
+
+# --- sharing -----------------------------------------------------------------
+
+
+def three_rings():
+    """Components that are small for any visible actions."""
+    return Network(
+        [
+            LTS.from_transitions([(0, x, 1), (1, y, 0)])
+            for x, y in combinations(["a", "b", "c"], 2)
+        ]
+    )
+
+
+def test_the_second_call_gives_the_same_object():
+    """For the same network, visible actions and limit, in any order."""
+    network = three_rings()
+    first = reduced_components(network, ["a", "b"], cap_states=100)
+    assert reduced_components(network, {"b", "a"}, cap_states=100) is first
+    assert reduced_components(network, ["a"], cap_states=100) is not first
+    assert reduced_components(network, ["b", "a"], cap_states=9) is not first
+    other = three_rings()
+    assert reduced_components(other, ["a", "b"], cap_states=100) is not first
+
+
+def test_fewer_visible_actions_start_from_more():
+    """And have the same pair as from the beginning."""
+    network = three_rings()
+    more = reduced_components(network, ["a", "b"], cap_states=100)
+    starts = []
+
+    def spy(network, visible, limit, start, known, shelf):
+        starts.append(start)
+        assert known is None
+        return merger.reduce_components(network, visible, limit, start, known, shelf)
+
+    with patch.object(shared_results, "reduce_components", spy):
+        fewer = reduced_components(network, ["a"], cap_states=100)
+        reduced_components(network, ["c"], cap_states=100)
+    assert starts == [more, None]
+    # In no ring anything is hidden that was not before: they are the same objects.
+    assert fewer.groups == more.groups
+    afresh = reduce_components(network, ["a"])
+    hidden = {"b", "c"}
+    assert observations(whole(fewer.network), hidden) == observations(
+        whole(afresh.network), hidden
+    )
+
+
+def test_a_higher_limit_goes_on_from_a_lower_one():
+    """And keeps what that has found, where nothing better is."""
+    network = unplanned(12, 18, 5)
+    names = sorted(network.action_index)[:3]
+    low = reduced_components(network, names, cap_states=2)
+    high = reduced_components(network, names, cap_states=1000)
+    afresh = reduce_components(network, names, merger.Limit(1000))
+    counts = [merger.n_composed(result.groups) for result in (low, high, afresh)]
+    assert low.cap_states == 2
+    assert counts[1] < counts[0]
+    assert counts[1] <= 100 * counts[2]
+    again = reduce_components(network, names, merger.Limit(2), known=high)
+    assert again.groups == high.groups
+
+
+@given(NETWORKS, VISIBLE, VISIBLE, st.sampled_from([0, 1000]))
+def test_starting_from_more_visible_actions(network, one, two, small):
+    """Whatever it was that came before, the pair is that of the network."""
+    limit = Limit(100, small=small)
+    start = reduce_components(network, one | two, limit)
+    reduced = reduce_components(network, two, limit, start)
+    hidden = {"a", "b", "c", "i", "tau"} - two
+    assert observations(whole(reduced.network), hidden, DEPTH) == observations(
+        whole(network), hidden, DEPTH
+    )
+
+
+def test_trimmed_networks_are_shared():
+    """The same object each time; a network with nothing to trim is its own."""
+    network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
+    trimmed = trimmed_network(network)
+    assert trimmed.components[0].transitions() == [(0, "a", 0)]
+    assert trimmed_network(network) is trimmed
+    whole_one = three_rings()
+    assert trimmed_network(whole_one) is whole_one
+
+
+@given(st.integers(0, 8))
+def test_trimming_that_is_closed_leaves_nothing(n):
+    """The next job trims anew."""
+    network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
+    ended = cut(shared_results.trimmed_network(network), n)
+    assert (shared_results._shelves.of(network).trimmed is None) == (ended == n)
+    assert trimmed_network(network).components[0].transitions() == [(0, "a", 0)]
+
+
+def test_what_is_kept_goes_with_its_network():
+    """No shelf keeps a network alive, neither its own nor the trimmed one."""
+    gc.collect()
+    before = set(shared_results._shelves)
+    for rows in ([(0, "a", 0)], [(0, "a", 0), (1, "b", 1)]):
+        network = Network([LTS.from_transitions(rows)])
+        trimmed = trimmed_network(network)
+        reduced_components(trimmed, ["a"], cap_states=100)
+        assert set(shared_results._shelves) > before
+        del network, trimmed
+        gc.collect()
+        assert set(shared_results._shelves) == before
+
+
+def test_the_oldest_result_goes_first(monkeypatch):
+    """Only so many are kept."""
+    monkeypatch.setattr(shared_results, "_KEPT", 2)
+    network = three_rings()
+    results = [reduced_components(network, name, cap_states=100) for name in "abc"]
+    for name, result in list(zip("abc", results, strict=True))[1:]:
+        assert reduced_components(network, name, cap_states=100) is result
+    again = reduced_components(network, "a", cap_states=100)
+    assert again is not results[0]
+
+
+def cut(job, n):
+    """Advance a job to its n-th progress and close it; how many there were, if less."""
+    grant = None
+    for k in range(n):
+        try:
+            assert isinstance(job.send(grant), Progress)
+            grant = Grant()
+        except StopIteration:
+            return k
+    job.close()
+    return n
+
+
+@given(st.integers(0, 400))
+def test_a_reduction_that_is_closed_leaves_nothing(n):
+    """The next question begins anew and has the same answer, wherever it ends."""
+    network = unplanned(6, 7, 3)
+    names = sorted(network.action_index)[:2]
+    ended = cut(shared_results.reduced_components(network, names, cap_states=500), n)
+    shelf = shared_results._shelves.of(network)
+    assert len(shelf.results) == (ended < n)
+    result = reduced_components(network, names, cap_states=500)
+    expected = reduce_components(network, names, Limit(500))
+    assert [g.lts for g in result.groups] == [g.lts for g in expected.groups]
+    assert [g.members for g in result.groups] == [g.members for g in expected.groups]
+    assert (result.largest, result.visible) == (expected.largest, frozenset(names))
+
+
+def resumed(job):
+    """A job that has begun, from its next progress on."""
+    grant = Grant()
+    while True:
+        try:
+            progress = job.send(grant)
+        except StopIteration as end:
+            return end.value
+        grant = yield progress
+
+
+def test_two_jobs_for_one_question():
+    """Both have the same result, whichever is faster."""
+    network = unplanned(6, 7, 3)
+    names = sorted(network.action_index)[:2]
+    one, other = (
+        shared_results.reduced_components(network, names, cap_states=500)
+        for _ in range(2)
+    )
+    next(one)
+    for _ in range(5):
+        one.send(Grant())
+    assert run(other) is run(resumed(one))
+
+
+@given(NETWORKS, VISIBLE, st.integers(0, 60))
+def test_closed_mergers_know_whole_groups_only(network, visible, n):
+    """What a composition was closed in the middle of is composed again."""
+    assume(len(network.components) > 1)
+    merging = merger_of(network, visible)
+    one, other, *_ = merging.single
+    cut(merging.composed(one, other, 1000), n)
+    group = run(merging.composed(one, other, 1000))
+    assert_same_pair(group, network, visible)
+    assert group.lts == run(merger_of(network, visible).composed(one, other, 1000)).lts
+
+
+def test_what_is_held_is_said():
+    """The bytes of groups count while others are composed."""
+    network = unplanned(8, 9, 5)
+    progress = []
+    names = sorted(network.action_index)[:2]
+    run(merger.reduce_components(network, names), observer=progress.append)
+    assert {p.phase for p in progress} == {"reducing components"}
+    assert min(p.memory_bytes for p in progress[len(progress) // 2 :]) > 0
+    assert sum(p.work for p in progress) > 1000
+
+
+# --- interpreted and checked -------------------------------------------------
+
+PROGRAM = """
+import random, warnings
+warnings.filterwarnings("ignore", message="overflow encountered")
+from ltlpipe import LTS, Network
+from ltlpipe.components.composition.composition import compose
+from ltlpipe.components.composition.merger import Limit, reduce_components
+from ltlpipe.runtime.jobs import run
+source = random.Random(7)
+
+def component(size):
+    rows = [
+        (state % size, source.choice("aabbxxyz"), source.randrange(size))
+        for state in range(2 * size)
+    ]
+    return LTS.from_transitions(rows, n_states=size, internal=["z"])
+
+for size in (1, 2, 5, 20):
+    for _ in range(6):
+        both = run(compose(component(size), component(size)))
+        print(both.labels, both.transitions())
+        network = Network([component(min(size, 5)) for _ in range(4)])
+        for cap in (3, 1000):
+            reduced = run(reduce_components(network, "a", Limit(cap, small=0)))
+            for group in reduced.groups:
+                print(sorted(group.members), group.equivalence, group.n_states)
+                print(group.lts.labels, group.lts.transitions())
+"""
+
+
+@pytest.mark.thorough("compiles the kernels once more, with checked bounds")
+def test_interpreted_and_checked_kernels_do_the_same():
+    """`NUMBA_DISABLE_JIT=1`, and bounds checked in code compiled anew."""
+    expected = compiled(PROGRAM)
+    assert output(PROGRAM, **INTERPRETED) == expected
+    assert output(PROGRAM, **checked()) == expected

@@ -1,0 +1,1 @@
+"""Tests of `ltlpipe.symmetry.colours`."""

@@ -1,0 +1,58 @@
+"""Places that get more tokens than their fields hold, from the question to the answer.
+
+A state whose only successor does not fit must not look like a deadlock.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from ltlpipe import check, deadlocks
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import MAX_TOKENS, Place, Transition
+
+
+def growing(step=1, tokens=1):
+    """A place whose tokens only become more, in a run without choices."""
+    return PetriNet(
+        [Place("p", "p", tokens)], [Transition("t", "t", {0: 1}, {0: 1 + step})]
+    )
+
+
+def counting(n):
+    """A counter up to n that then stops."""
+    return PetriNet(
+        [Place("p", "p"), Place("left", "left", n), Place("on", "on", 1)],
+        [
+            Transition("t", "t", {1: 1, 2: 1}, {0: 1, 2: 1}),
+            Transition("stop", "stop", {2: 1}, {}),
+        ],
+    )
+
+
+@pytest.mark.parametrize("lasso", [True, False], ids=["lasso", "no lasso"])
+@pytest.mark.parametrize("emptiness", ["auto", "se05", "tauriainen03"])
+def test_what_does_not_fit_is_no_deadlock(lasso, emptiness):
+    """F(p>=9) holds; G(p<=9) is violated by a run that is as long as that."""
+    options = {"lasso": lasso, "emptiness": emptiness, "max_states": 500}
+    assert check(growing(), "F(p>=9)", **options).verdict == "holds"
+    assert check(growing(), "!deadlock", **options).verdict == "holds"
+    assert check(growing(), "F deadlock", **options).reason == "max-states"
+    stops = check(counting(9), "G(p<=8)", **options)
+    assert stops.verdict == "violated"
+    assert (stops.lasso is not None) == lasso
+
+
+def test_a_deadlock_is_looked_for_behind_what_does_not_fit():
+    assert deadlocks(growing(), max_states=300).verdict == "unknown"
+    found = deadlocks(counting(5))
+    assert found.verdict == "violated"
+
+
+@pytest.mark.parametrize("emptiness", ["auto", "se05"])
+def test_63_bits_are_the_end(emptiness):
+    """Whatever would have come then is no verdict."""
+    net = growing(step=MAX_TOKENS - 1, tokens=1)
+    verdict = check(net, "F(p<=0)", emptiness=emptiness)
+    assert (verdict.verdict, verdict.reason) == ("unknown", "overflow")
+    assert deadlocks(net).reason == "overflow"

@@ -1,0 +1,324 @@
+"""PNML files: what is read, and what is refused with file and line."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ltlpipe import InputError, LtlpipeError, UnsupportedError
+from ltlpipe.systems.nets.reading import parse_pnml
+from ltlpipe.systems.nets.structure import MAX_TOKENS
+from ltlpipe.systems.reading import load
+
+PTNET = "http://www.pnml.org/version-2009/grammar/ptnet"
+
+
+def pnml(body, kind=PTNET):
+    """A file whose net holds `body`, which begins in line 3."""
+    return (
+        '<?xml version="1.0"?>\n<pnml xmlns="http://www.pnml.org/version-2009/'
+        f'grammar/pnml"><net id="n" type="{kind}">\n{body}\n</net></pnml>\n'
+    ).encode()
+
+
+def read(body):
+    return parse_pnml(pnml(body), "m.pnml")
+
+
+def refusal(data, kind=InputError):
+    with pytest.raises(kind) as caught:
+        parse_pnml(data, "m.pnml")
+    assert type(caught.value) is kind
+    return str(caught.value)
+
+
+def text(label, value):
+    return f"<{label}><text>{value}</text></{label}>"
+
+
+def place(own, *labels):
+    return f'<place id="{own}">{"".join(labels)}</place>'
+
+
+def arc(source, target, *labels, kind=""):
+    return f'<arc source="{source}" target="{target}"{kind}>{"".join(labels)}</arc>'
+
+
+T = '<transition id="t"/>'
+
+
+def test_a_net():
+    """Pages inside pages, graphics, names, weights, comments, character references."""
+    net = read(
+        f"""<name><text>shown</text></name>
+        <page id="a"><name><text>p</text></name><page id="b">
+          <place id="p&#49;">
+            <name><graphics><offset x="1" y="2"/></graphics><text> first </text></name>
+            <initialMarking><!-- three --><text> 3\n</text></initialMarking>
+            <toolspecific tool="x" version="1"><place id="p1"/></toolspecific>
+          </place></page>
+          {place("p2")}<transition id="t1">{text("name", "go on")}</transition>
+          <graphics/><toolspecific tool="y" version="2"><page/></toolspecific>
+        </page>
+        <transition id="t2"/>
+        {arc("p1", "t1", text("inscription", "2"), text("name", "x"))}
+        {arc("t1", "p2")}{arc("p2", "t2")}{arc("t1", "p1")}"""
+    )
+    assert net.name == "n"
+    assert net.variables == ("first", "p2")
+    assert net.actions == ("go on", "t2")
+    assert net.initial() == (3, 0)
+    assert [t.pre for t in net.transitions] == [{0: 2}, {1: 1}]
+    assert [t.post for t in net.transitions] == [{1: 1, 0: 1}, {}]
+    assert net.pre.first.tolist() == [0, 1, 2]
+    assert (net.pre.place.tolist(), net.pre.weight.tolist()) == ([0, 1], [2, 1])
+
+
+def test_parallel_arcs_add_up():
+    net = read(place("p") + T + arc("p", "t") + arc("p", "t", text("inscription", "2")))
+    assert net.transitions[0].pre == {0: 3}
+
+
+def test_references_stand_for_what_they_refer_to():
+    net = read(
+        place("p")
+        + T
+        + '<page id="q"><referencePlace id="r" ref="s"/>'
+        + '<referencePlace id="s" ref="p"/>'
+        + '<referenceTransition id="u" ref="t"/></page>'
+        + arc("r", "u")
+    )
+    assert net.transitions[0].pre == {0: 1}
+    assert len(net.places) == 1
+
+
+@pytest.mark.parametrize("kind", ["ptnet", "PTNet", "P/T net", "x/ptNetb", PTNET])
+def test_types_of_place_transition_nets(kind):
+    assert parse_pnml(pnml(place("p"), kind), "m").initial() == (0,)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    ["", '<type value="normal"/>', "<arctype><text>normal</text></arctype>"],
+)
+def test_plain_arcs(labels):
+    net = read(place("p") + T + arc("p", "t", labels))
+    assert net.transitions[0].pre == {0: 1}
+
+
+def test_without_namespace_and_in_other_encodings():
+    bare = '<pnml><net id="é" type="ptnet"><place id="ü"/></net></pnml>'
+    for encoding in ("utf-8", "iso-8859-1", "utf-16"):
+        head = f'<?xml version="1.0" encoding="{encoding}"?>'
+        net = parse_pnml((head + bare).encode(encoding), "m")
+        assert (net.name, net.variables) == ("é", ("ü",))
+
+
+def test_large_markings():
+    assert read(place("p", text("initialMarking", MAX_TOKENS))).initial() == (
+        MAX_TOKENS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            place("p") + "\n" + place("p"),
+            "m.pnml:4: the id 'p' again (first in line 3)",
+        ),
+        (place("t") + "\n" + T, "m.pnml:4: the id 't' again"),
+        ('<page id="p"/>' + place("p"), "the id 'p' again"),
+        ('<place id="n"/>', "the id 'n' again (first in line 2)"),
+        ("\n<place/>", "m.pnml:4: a <place> without id"),
+        ("<transition/>", "a <transition> without id"),
+        (T + "\n" + arc("t", "q"), "m.pnml:4: the target of an arc is 'q', expected"),
+        (place("p") + arc("q", "p"), "the source of an arc is 'q', expected the id of"),
+        (T + '<arc target="t"/>', "an arc without source"),
+        (T + '<arc source="t"/>', "an arc without target"),
+        (place("p") + place("q") + arc("p", "q"), "an arc between two places"),
+        (T + arc("t", "t"), "an arc between two transitions"),
+        ('<page id="p"/>' + T + arc("p", "t"), "'p', expected the id of a place"),
+        (
+            T + '<referencePlace id="r" ref="gone"/>' + arc("r", "t"),
+            "is through references 'gone'",
+        ),
+        (
+            T
+            + '<referencePlace id="r" ref="s"/>\n<referencePlace id="s" ref="r"/>'
+            + arc("r", "t"),
+            "refers to itself",
+        ),
+        (
+            T + '<referencePlace id="r" ref="t"/>' + arc("r", "t"),
+            "m.pnml:3: the reference 'r' to a place is a transition's",
+        ),
+        (place("p", text("initialMarking", "-1")), "m.pnml:3: -1 as marking of place"),
+        (place("p", text("initialMarking", "x")), "'x' as marking of place 'p'"),
+        (place("p", text("initialMarking", "1_0")), "'1_0' as marking"),
+        (place("p", text("initialMarking", "٣")), "'٣' as marking"),
+        (place("p", text("initialMarking", "")), "'' as marking"),
+        (place("p", text("initialMarking", 1 << 63)), f"expected 0 to {MAX_TOKENS}"),
+        (place("p", text("initialMarking", "9" * 6000)), f"expected 0 to {MAX_TOKENS}"),
+        (place("p", "<initialMarking/>"), "a <initialMarking> without <text>"),
+        (place("p", text("name", "a") * 2), "a second <name>"),
+        (place("p", "<name><text>a</text><text/></name>"), "expected one <text>"),
+    ],
+)
+def test_refused(body, message):
+    assert message in refusal(pnml(body))
+
+
+@pytest.mark.parametrize("weight", ["0", "-2", "1.5", "", str(1 << 63)])
+def test_weights_are_positive_numbers(weight):
+    body = place("p") + T + "\n" + arc("p", "t", text("inscription", weight))
+    assert "m.pnml:4: " in refusal(pnml(body))
+
+
+def test_parallel_arcs_have_a_limit():
+    half = arc("p", "t", text("inscription", MAX_TOKENS))
+    assert "parallel arcs" in refusal(pnml(place("p") + T + half + half))
+
+
+@pytest.mark.parametrize("kind", ["inhibitor", "reset", "read", "test", "Inhibitor"])
+def test_other_arcs_are_refused_by_name(kind):
+    ways = [
+        arc("p", "t", f'<type value="{kind}"/>'),
+        arc("p", "t", text("arctype", kind)),
+        arc("p", "t", text("type", kind)),
+        arc("p", "t", kind=f' type="{kind}"'),
+    ]
+    for way in ways:
+        message = refusal(pnml(place("p") + T + "\n" + way), UnsupportedError)
+        assert f"m.pnml:4: an arc of type '{kind}'" in message
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (place("p", text("capacity", 2)), "<capacity> in <place>"),
+        (place("p", text("hlinitialMarking", 2)), "<hlinitialMarking> in <place>"),
+        ('<transition id="t"><priority/></transition>', "<priority> in <transition>"),
+        (place("p") + T + arc("p", "t", "<hlinscription/>"), "<hlinscription> in <arc"),
+        ("\n<declaration/>", "m.pnml:4: <declaration> in <net>"),
+        ('<page id="q"><module/></page>', "<module> in <page>"),
+        (place("p", "<name><text>a<b/></text></name>"), "<b> in <text>"),
+        (place("p", "1"), "the text '1' in <place>"),
+        (place("p", text("initialMarking", "1") + "2"), "the text '2' in <place>"),
+    ],
+)
+def test_what_is_more_than_a_net_is_refused_by_name(body, message):
+    assert message in refusal(pnml(body), UnsupportedError)
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [
+        ("http://www.pnml.org/version-2009/grammar/pt-hlpng", "'pt-hlpng'"),
+        ("http://www.pnml.org/version-2009/grammar/highlevelnet", "'highlevelnet'"),
+        ("", "no type"),
+    ],
+)
+def test_other_types_are_refused_by_name(kind, named):
+    assert f"m.pnml:2: a net of type {named}" in refusal(
+        pnml("", kind), UnsupportedError
+    )
+
+
+def test_one_net_per_file():
+    net = f'<net id="a" type="{PTNET}"/>'
+    assert "m.pnml:1: no net" in refusal(b"<pnml/>")
+    two = f"<pnml>{net}\n{net}</pnml>".encode()
+    assert "m.pnml:2: 2 nets in one file" in refusal(two, UnsupportedError)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "m.pnml: the file is empty"),
+        (b" \n", "m.pnml: the file is empty"),
+        (b"digraph {}", "m.pnml:1: no XML"),
+        (b"<pnml>\n<net>\n</pnml>", "m.pnml:3: no XML"),
+        (b"<a:pnml/>", "m.pnml:1: no XML"),
+        (b"<nets/>", "m.pnml:1: found <nets>, expected <pnml>"),
+        (b"<pnml>&nothing;</pnml>", "no XML"),
+        (b"\xff\xfe\x00", "no XML"),
+    ],
+)
+def test_no_pnml(data, message):
+    assert message in refusal(data)
+
+
+def test_entities_are_refused(tmp_path):
+    """Whether they are exponential, name a file, or do no harm, wherever they are."""
+    secret = tmp_path / "secret"
+    secret.write_text("7")
+    laughs = "".join(f'<!ENTITY l{k + 1} "{f"&l{k};" * 10}">' for k in range(9))
+    for inside, used in [
+        ('<!ENTITY one "1">', "&one;"),
+        (f'<!ENTITY x SYSTEM "file://{secret}">', "&x;"),
+        ('<!ENTITY x SYSTEM "http://localhost:9/x">', "&x;"),
+        (f'<!ENTITY l0 "ha">{laughs}', "&l9;"),
+        (f'<!ENTITY % p SYSTEM "file://{secret}"> %p;', ""),
+    ]:
+        head, rest = (
+            pnml(place("p", text("initialMarking", used))).decode().split("\n", 1)
+        )
+        declared = f"{head}\n<!DOCTYPE pnml [{inside}]>\n{rest}"
+        message = refusal(declared.encode())
+        assert "m.pnml:" in message
+        assert "declaration" in message or "no XML" in message
+        in_attribute = declared.replace('id="p"', f'id="{used}"')
+        assert "m.pnml:" in refusal(in_attribute.encode())
+    external = '<!DOCTYPE pnml SYSTEM "http://localhost:9/pnml.dtd"><pnml/>'
+    assert "a document type declaration" in refusal(external.encode())
+
+
+def test_nesting_has_a_limit():
+    """Of the XML library: nothing of ours recurs."""
+
+    def nested(n):
+        return "".join(f'<page id="q{k}">' for k in range(n)) + "</page>" * n
+
+    assert read(nested(200)).places == ()
+    assert "no XML" in refusal(pnml(nested(5000)))
+
+
+@pytest.mark.parametrize("name", ["m.pnml", "m.pnml.gz", "M.PNML.GZ"])
+def test_files(name, tmp_path):
+    data = pnml(place("p", text("initialMarking", 2)))
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.lower().endswith("gz") else data)
+    assert load(path).initial() == (2,)
+    path.write_bytes(data[:40])
+    with pytest.raises(InputError, match=str(path)):
+        load(path)
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        load(tmp_path / "m.pnml")
+
+
+WHOLE = pnml(
+    place("p", text("initialMarking", 1))
+    + '<transition id="t"><name><text>é</text></name></transition>'
+    + arc("p", "t", text("inscription", 2))
+)
+
+
+@given(st.integers(0, len(WHOLE)), st.integers(0, 12), st.binary(max_size=6))
+def test_damaged_files_are_read_or_refused(at, cut, noise):
+    """Whatever is cut out and put in: a net, or an error that names the file."""
+    data = WHOLE[:at] + noise + WHOLE[at + cut :]
+    try:
+        net = parse_pnml(data, "m.pnml")
+    except LtlpipeError as error:
+        message = str(error)
+    else:
+        assert len(net.initial()) == len(net.places)
+        message = "m.pnml:"
+    assert message.startswith("m.pnml:")

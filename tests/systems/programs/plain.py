@@ -1,0 +1,73 @@
+"""Generated successor functions run as plain Python, without compiling them.
+
+Machine code takes seconds per model; as plain Python hundreds of random models can be
+compared with the interpreter.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+
+import ltlpipe
+from ltlpipe.systems.networks.orbit_kernels import normalise_all
+from ltlpipe.systems.networks.packing_kernels import Select
+
+_ROOT = Path(ltlpipe.__file__).parent / "systems"
+_IMPORTS = re.compile(r"^from ltlpipe[\w.]* import (\((.|\n)*?\)|.*)$", re.MULTILINE)
+
+
+def _namespace(text, given):
+    names = dict(given)
+    for marker in ("called", "inlined", "specialised"):
+        names[marker] = lambda function: function
+    exec(_IMPORTS.sub("", text), names)
+    return names
+
+
+def _kernels():
+    letters = _namespace(
+        (_ROOT / "propositions" / "kernels.py").read_text(), {"Select": Select}
+    )
+    ample = _namespace((_ROOT / "ample_kernels.py").read_text(), letters)
+    return _namespace((_ROOT / "programs" / "kernels.py").read_text(), ample)
+
+
+_KERNELS = _kernels()
+
+
+def plain_functions(source):
+    """The functions of a generated module, as plain Python."""
+    names = {**_KERNELS, "Select": Select, "normalise_all": normalise_all}
+    return SimpleNamespace(**_namespace(source, names))
+
+
+class Buffers(NamedTuple):
+    """What successor functions write to."""
+
+    rows: np.ndarray
+    letters: np.ndarray
+    actions: np.ndarray
+    marks: np.ndarray
+
+
+def buffers(packed):
+    """Room for the successors of one state, filled with garbage."""
+    size, n_words = packed.max_successors, len(packed.initial)
+    return Buffers(
+        np.full((size, n_words), 0xDEADBEEF, dtype=np.uint64),
+        np.full(size, -7, dtype=np.int32),
+        np.full(size, -7, dtype=np.int32),
+        np.full(size, 7, dtype=np.uint32),
+    )
+
+
+def successors(expand, packed, row, select=Select.ALL):
+    """What a successor function says of a row: rows, letters, actions, marks."""
+    made = buffers(packed)
+    count = expand(packed.ints, packed.words, row, select, *made)
+    return Buffers(*(array[:count] for array in made))
