@@ -56,6 +56,7 @@ def all_workers_from_the_start():
 @pytest.fixture(autouse=True)
 def messages_as_in_python():
     """Each test is a caller from Python; those that run a command are not for long."""
+    name_as(PARAMETERS)
     yield
     name_as(PARAMETERS)
 
