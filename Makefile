@@ -24,9 +24,9 @@ quick: ## the part of `test` that runs: a tenth of the examples
 	@scripts/setup
 	@scripts/test -m 'not slow and not thorough' --hypothesis-profile=quick
 
-every: ## the part of `test-all` that runs
+every: ## the part of `test-all` that runs, each file in another order than it is written in
 	@scripts/setup
-	@scripts/test
+	@scripts/test --shuffled=1
 
 slow: ## thousands of random cases
 	@scripts/setup

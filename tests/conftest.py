@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 from collections import Counter
 from pathlib import Path
@@ -61,8 +62,13 @@ def messages_as_in_python():
     name_as(PARAMETERS)
 
 
+def pytest_addoption(parser):
+    """Have the tests of each file in another order: none may need one before it."""
+    parser.addoption("--shuffled", type=int, metavar="SEED", help="order in each file")
+
+
 @pytest.hookimpl(trylast=True)  # what is deselected does not count
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Begin with what takes longest, and end with files of one test.
 
     A file is run by one process (scripts/test): begun last, a long one would leave
@@ -79,4 +85,10 @@ def pytest_collection_modifyitems(items):
         raise pytest.UsageError(f"LONG in tests/conftest.py: no file {missing[0]}")
     n_tests = Counter(item.path for item in items)
     place = {path: k for k, path in enumerate(first)}
-    items.sort(key=lambda item: (place.get(item.path, len(LONG)), -n_tests[item.path]))
+    seed = config.getoption("shuffled")
+    if seed is not None:
+        random.Random(seed).shuffle(items)  # sorting by file keeps this order
+    order = {
+        path: (place.get(path, len(LONG)), -n, path) for path, n in n_tests.items()
+    }
+    items.sort(key=lambda item: order[item.path])
