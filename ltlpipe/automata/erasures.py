@@ -4,7 +4,7 @@ The words of an automaton, the violations of a property, are *erasable* for a se
 visible letters if they stay words of it when invisible letters are exchanged for each
 other, repeated, or deleted (but for infinitely many if there are so many).
 
-Source: see `ltlpipe.logic.erasure_closure`; docs/erasable.md has definitions and
+Source: see `ltlpipe.logic.erasable`; docs/erasable.md has definitions and
 proofs.
 
 Cost: that of the complementation of Büchi automata; `erasable_table` decides in a
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.interrupts import to_spot
 from ltlpipe.automata.letters import decode, encode
 from ltlpipe.logic.actions import cube_of
-from ltlpipe.logic.erasure_closure import closed
+from ltlpipe.logic.erasable import closed
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
-from ltlpipe.systems.networks.digests import network_digest
+from ltlpipe.systems.networks.lts import network_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,21 +13,28 @@ reduction needs no more (docs/erasable.md).
 Source: decided on automata in the way of S. F. Siegel and Y. Yan, "Action-Based Model
 Checking: Logic, Automata, and Reduction", CAV 2020, LNCS 12225, pp. 77-100, Theorem 1.
 
-Differences from the source: another closure of the words (`erasure_closure`), and of
-the violations only, as the class is not closed under negation.  The closure is not
+Differences from the source: another closure of the words (`closed`), and of the
+violations only, as the class is not closed under negation.  The closure is not
 compared with V: it contains V, so it is asked whether it meets the words of the
 formula.  A word in which it does is half of a witness; the violation of which it is an
 erasure is looked for after that.
+
+An *erasure* of a word w puts in the place of each invisible letter a finite sequence
+of invisible letters, which may be empty; if w has infinitely many invisible letters, so
+has the result.  `closed` returns an automaton of the erasures of the words of another
+one; docs/erasable.md has definitions and proofs.
+
+Cost: three states for each one of the automaton, and for each pair of a state and one
+that invisible letters lead to from there the transitions of the latter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.actions import bit_names, names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.erasure_closure import closed, originals
 from ltlpipe.logic.formulas import Formula, FormulaLike, from_spot_text, spot_text
 from ltlpipe.logic.witnesses import automata_of, numbers_of, spelled
 from ltlpipe.logic.words import Word, satisfies
@@ -40,6 +47,164 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
+
+
+class _Edges(NamedTuple):
+    """What leaves the states of an automaton, by state."""
+
+    visible: list[list[tuple[Any, int, bool]]]  # (label, target, whether marked)
+    invisible: list[list[tuple[int, bool]]]  # (target, whether marked)
+
+
+def closed(automaton: Any, invisible: Any, letters: Any) -> Any:
+    """Return an automaton of the erasures of the words of a Büchi automaton.
+
+    Parameters
+    ----------
+    automaton : spot.twa_graph
+        With one mark at most, on transitions; it is not changed.
+    invisible : bdd
+        The invisible letters, at least one.
+    letters : bdd
+        All letters; labels beyond them do not count.
+
+    Returns
+    -------
+    spot.twa_graph
+        With the marks 0, that of `automaton`, and 1 for letters that were not
+        invented: a run that only repeats is not accepted.  For n states of `automaton`
+        there are 3 n: q, n + q and 2 n + q are in state q.  From n + q on a letter
+        that has just been read may be repeated; from 2 n + q on the word that is erased
+        has no invisible letter any more.
+    """
+    import spot
+
+    n = automaton.num_states()
+    result = spot.make_twa_graph(automaton.get_dict())
+    result.copy_ap_of(automaton)
+    result.set_generalized_buchi(2)
+    result.new_states(3 * n)
+    result.set_init_state(automaton.get_init_state_number())
+    if automaton.acc().is_f():
+        return result
+    edges = _edges(automaton, invisible, letters)
+    for state in range(n):
+        leaving = _leaving(edges, state, n, invisible)
+        for src in (state, n + state):
+            for (dst, seen), label in leaving.items():
+                result.new_edge(src, dst, label, list(seen))
+        result.new_edge(n + state, n + state, invisible, [])
+        for label, target, marked in edges.visible[state]:
+            marks = [0, 1] if marked else [1]
+            result.new_edge(2 * n + state, 2 * n + target, label, marks)
+    return result
+
+
+def _edges(automaton: Any, invisible: Any, letters: Any) -> _Edges:
+    """Return what leaves the states; with no mark, all transitions count as marked."""
+    import buddy
+
+    n = automaton.num_states()
+    all_marked = automaton.num_sets() == 0
+    edges = _Edges([[] for _ in range(n)], [[] for _ in range(n)])
+    for edge in automaton.edges():
+        marked = all_marked or edge.acc.has(0)
+        visible = edge.cond & letters - invisible
+        if visible != buddy.bddfalse:
+            edges.visible[edge.src].append((visible, edge.dst, marked))
+        if edge.cond & invisible != buddy.bddfalse:
+            edges.invisible[edge.src].append((edge.dst, marked))
+    return edges
+
+
+def _leaving(
+    edges: _Edges, state: int, n: int, invisible: Any
+) -> dict[tuple[int, tuple[int, ...]], Any]:
+    """Return the labels that lead from a state, after deletions, by (target, marks)."""
+    import buddy
+
+    leaving: dict[tuple[int, tuple[int, ...]], Any] = {}
+
+    def add(dst: int, marks: Sequence[int], label: Any) -> None:
+        key = dst, tuple(marks)
+        leaving[key] = leaving.get(key, buddy.bddfalse) | label
+
+    for via, seen in _deleting(edges, state):
+        for label, target, marked in edges.visible[via]:
+            add(target, [0] if seen or marked else [], label)
+            add(2 * n + target, [], label)
+        for target, marked in edges.invisible[via]:
+            add(n + target, [0, 1] if seen or marked else [1], invisible)
+    return leaving
+
+
+def _deleting(edges: _Edges, state: int) -> set[tuple[int, bool]]:
+    """Return the states that deleted letters lead to, and whether a mark was seen."""
+    found = {(state, False)}
+    todo = [(state, False)]
+    while todo:
+        via, seen = todo.pop()
+        for target, marked in edges.invisible[via]:
+            reached = target, seen or marked
+            if reached not in found:
+                found.add(reached)
+                todo.append(reached)
+    return found
+
+
+def originals(
+    prefix: Sequence[int], cycle: Sequence[int], numbers: Sequence[Any], like: Any
+) -> Any:
+    """Return an automaton of the words of which a given word is an erasure.
+
+    Parameters
+    ----------
+    prefix, cycle : sequence of int
+        The word, 0 for the invisible letter.
+    numbers : sequence of bdd
+        The letters; that of 0 is the only invisible one.
+    like : spot.twa_graph
+        Whose propositions are taken.
+
+    Returns
+    -------
+    spot.twa_graph
+        With one mark.  States are places in the word; behind them, if it has finitely
+        many invisible letters, those from which on none is deleted.
+    """
+    import spot
+
+    word = [*prefix, *cycle]
+    n, back = len(word), len(prefix)
+    following = [*range(1, n), back]
+    for_ever = 0 in cycle  # then deleted letters need not come to an end
+    result = spot.make_twa_graph(like.get_dict())
+    result.copy_ap_of(like)
+    result.set_buchi()
+    result.new_states(2 * n)
+    result.set_init_state(0)
+    read = [0] if for_ever else []
+    for place, letter in enumerate(word):
+        result.new_edge(place, place, numbers[0], [])  # deleted
+        for target in _behind_block(word, following, place):
+            result.new_edge(place, target, numbers[letter], read)
+        if place >= back and not for_ever:
+            for src, marks in ((place, []), (n + place, [0])):
+                result.new_edge(src, n + following[place], numbers[letter], marks)
+    return result
+
+
+def _behind_block(
+    word: Sequence[int], following: Sequence[int], place: int
+) -> set[int]:
+    """Return where one letter can lead: behind itself, or behind its repetitions."""
+    found = {following[place]}
+    while word[place] == 0:
+        place = following[place]
+        if word[place] != 0 or following[place] in found:
+            break
+        found.add(following[place])
+    return found
 
 
 @dataclass(frozen=True)

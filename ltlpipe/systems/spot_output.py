@@ -12,7 +12,7 @@ from ltlpipe.automata.graph_output import AutomatonWriter, kripke_structure
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.systems.views import NetworkView, TooLargeError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translating import hoa_text
-from ltlpipe.certificates.writing.automaton_text import hoa_of
+from ltlpipe.certificates.writing.certificate import hoa_of
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import with_components

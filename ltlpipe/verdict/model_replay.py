@@ -14,7 +14,7 @@ import numpy as np
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.replay import REPLAYING, check_form
 from ltlpipe.verdict.verdict import Spelling
 

@@ -13,7 +13,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.systems.programs.model import read_dve_model
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from tests.conducting import all_playing
 from tests.depth import examples
 from tests.strategies import petri_nets

@@ -23,7 +23,7 @@ from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.strategies import shortening
 from ltlpipe.systems.programs.model import read_dve_model
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from tests.conducting import searching_at_once
 from tests.cross.test_models import dve_atoms, explored, net_atoms
 from tests.cross.test_models import random_formula as model_formula

@@ -13,7 +13,7 @@ from ltlpipe.logic.propositions.parsing import boolean_formula, parse_propositio
 from ltlpipe.logic.propositions.syntax import Name, Number, Operation, Variable
 from ltlpipe.logic.words import Shape, evaluate
 from ltlpipe.systems.propositions.binding import Vocabulary, bind
-from ltlpipe.systems.propositions.evaluating import evaluate as value_of
+from ltlpipe.systems.propositions.letters import evaluate as value_of
 from tests.depth import at_least, examples
 
 VARIABLES = ("x", "y", "z")

@@ -34,7 +34,7 @@ from ltlpipe.systems.nets.coloured.net import (
 )
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.coloured.vocabulary import _Meanings
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from tests.depth import at_least, examples
 from tests.symmetry.sets.nets.nets import atoms, lively_net
 

@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.conditions import Condition, Op, parse_condition
-from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.certificates.checking.evidence import RefusedError
 from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:

@@ -13,8 +13,11 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.certificates.checking.evidence import reduction_in
-from ltlpipe.certificates.checking.refusal import RefusedError, refuse_others
+from ltlpipe.certificates.checking.evidence import (
+    RefusedError,
+    reduction_in,
+    refuse_others,
+)
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
 

@@ -3,13 +3,38 @@
 The network that was searched is made of *forms*: each takes the place of a component of
 the system, or of two forms that came before it.  How forms are proved to be sound is in
 ``docs/certificates.md``.
+
+`RefusedError` has the reasons to refuse a certificate.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.certificates.checking.refusal import RefusedError, refuse_others
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+class RefusedError(Exception):
+    """A certificate does not prove what it claims, or is none.
+
+    Parameters
+    ----------
+    reason : str
+        The first thing that is wrong, for people.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+def refuse_others(told: dict[str, Any], known: Collection[str], of: str) -> None:
+    """Refuse a field that is not known: it may carry meaning."""
+    for name in told:
+        if name not in known:
+            raise RefusedError(f"{of} has an unknown field {name[:40]!r}")
+
 
 WORDS, STEPS = "words", "steps"
 """What forms keep: words and divergences, or each step with its letter."""

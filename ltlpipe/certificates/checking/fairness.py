@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.conditions import TRUE, Condition, conjunction, fin, inf
-from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.certificates.checking.evidence import RefusedError
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.certificates.checking.evidence import RefusedError
 from ltlpipe.certificates.checking.network import CHECKING, wrong_rank
-from ltlpipe.certificates.checking.refusal import RefusedError
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

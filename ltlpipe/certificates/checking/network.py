@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.certificates.checking.refusal import RefusedError
+from ltlpipe.certificates.checking.evidence import RefusedError
 from ltlpipe.runtime.jobs import Progress
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from ltlpipe.components.progress import holding, reducing
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.shared_folder import shared_folder
-from ltlpipe.systems.networks.digests import digest_if_small
+from ltlpipe.systems.networks.lts import digest_if_small
 
 if TYPE_CHECKING:
     from collections.abc import Collection

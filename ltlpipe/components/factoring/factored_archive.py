@@ -12,8 +12,7 @@ import numpy as np
 from ltlpipe.components.archive import archived, restored
 from ltlpipe.components.factoring.factored_network import Factored, Origin
 from ltlpipe.runtime.shared_folder import shared_folder
-from ltlpipe.systems.networks.digests import digest_if_small
-from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.lts import Network, digest_if_small
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.shared_folder import Entry, SharedFolder

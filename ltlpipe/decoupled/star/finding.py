@@ -16,7 +16,7 @@ from ltlpipe.decoupled.star.partition import joined_most, largest, partition
 from ltlpipe.por.models.processes import names_steps, watched
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.programs.model import DveModel
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set

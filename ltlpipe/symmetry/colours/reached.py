@@ -23,9 +23,9 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.coloured.bindings import (
     bindings,
     conjuncts,
+    first_alike,
     holds,
 )
-from ltlpipe.systems.nets.coloured.choices import first_alike
 from ltlpipe.systems.nets.coloured.net import variables_of
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ each word that it changes: what a field may not hold has been ruled out before.
 
 No state is kept between two calls, so states can be expanded in any order and by
 several threads at once.
+
+`expand_net_orbits` is the same for nets whose states are representatives of orbits.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
+from ltlpipe.runtime.kernels.jit import called, inlined, trailing_zeros
 from ltlpipe.systems.ample_kernels import keep_ample
+from ltlpipe.systems.networks.orbit_kernels import normalise_all
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.propositions.kernels import letter_of
 
@@ -178,3 +181,19 @@ def expand_net(ints, words, row, select, out_rows, out_letters, out_actions, out
             ints, ints[Header.AMPLE], n_words, out_rows, out_actions, count
         )
     return count
+
+
+_expand = called(expand_net)
+
+
+def expand_net_orbits(
+    ints, words, row, select, out_rows, out_letters, out_actions, out_marks
+):
+    """Generate the representatives behind that of a marking.
+
+    See `ltlpipe.systems.networks.packing`.
+    """
+    count = _expand(
+        ints, words, row, select, out_rows, out_letters, out_actions, out_marks
+    )
+    return normalise_all(ints, select, out_rows, count)

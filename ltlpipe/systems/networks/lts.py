@@ -13,10 +13,14 @@ Decoupled Search", CAV 2021, Def. 2.
 Differences from the sources: a component may have *internal* labels (``i`` of
 Aldebaran files), which never synchronise, not even with the same name in
 another component; that of Gnad et al. renames them apart instead.
+
+Names of components do not count in the digest of a network.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,7 +33,6 @@ from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
 
 _ARRAY = Kind("an array", lambda value: isinstance(value, np.ndarray))
 
@@ -299,3 +302,32 @@ def require_network(system: object, purpose: str, parameter: str = "system") -> 
         raise UnsupportedError(
             f"{parameter}: {purpose} needs a network of LTSs, not {found}"
         )
+
+
+MOST_ENTRIES = 1 << 18
+"""Transitions and labels of a network whose digest is computed on the way."""
+
+
+def network_digest(network: Network) -> str:
+    """Return a digest of the contents of a network."""
+    digest = hashlib.sha256()
+    for lts in network.components:
+        digest.update(_component(lts))
+    return f"network:{digest.hexdigest()}"
+
+
+def _component(lts: LTS) -> bytes:
+    accepting = None
+    if lts.accepting is not None:
+        accepting = np.flatnonzero(lts.accepting).tolist()
+    header = json.dumps(
+        [lts.n_states, lts.initial, lts.labels, sorted(lts.internal), accepting]
+    )
+    table = np.array([lts.src, lts.label, lts.dst], dtype=np.int64)
+    return hashlib.sha256(header.encode() + b"\0" + table.tobytes()).digest()
+
+
+def digest_if_small(network: Network) -> str | None:
+    """Return `network_digest` where that takes milliseconds, else None."""
+    n = sum(c.n_transitions + len(c.labels) for c in network.components)
+    return network_digest(network) if n <= MOST_ENTRIES else None

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from ltlpipe.systems.programs.expressions import Expression
-    from ltlpipe.systems.programs.layout import Layout
     from ltlpipe.systems.programs.program import Program
-    from ltlpipe.systems.programs.ranges import Ranges
+    from ltlpipe.systems.programs.ranges import Layout, Ranges
 
 
 MAX_LENGTH = 1 << 21

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.layout import Layout
     from ltlpipe.systems.programs.program import Program
-    from ltlpipe.systems.programs.ranges import Ranges
+    from ltlpipe.systems.programs.ranges import Layout, Ranges
 
 _PART = 24  # actions after which a new function begins
 _MOST_SHARED = 31  # variables that several processes write to: bits beside FAILED

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.plain import Plain
-    from ltlpipe.systems.programs.layout import Layout
     from ltlpipe.systems.programs.program import Program
+    from ltlpipe.systems.programs.ranges import Layout
 
 _MAX_ACTIONS = 1 << 18
 
@@ -153,7 +153,7 @@ class DveModel(Model):
     @cached_property
     def layout(self) -> Layout:
         """Where the variables lie in a row."""
-        from ltlpipe.systems.programs.layout import lay_out
+        from ltlpipe.systems.programs.ranges import lay_out
 
         return lay_out(self.program, self.ranges.variables)
 

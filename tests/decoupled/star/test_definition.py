@@ -11,7 +11,7 @@ from ltlpipe.decoupled.star.finding import NoStarError, find_star
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.model import DveModel
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.systems.views import NetworkView
 from tests.decoupled.star.random_stars import (
     net_star_atoms,

@@ -10,7 +10,7 @@ from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.por.models.groups import find_groups
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.programs.model import DveModel
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from tests.cross.test_models import dve_atoms, net_atoms
 from tests.por.models.random_models import random_dve, random_net
 from tests.por.models.twins import kept, reachable, without

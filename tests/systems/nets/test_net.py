@@ -11,7 +11,7 @@ from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.systems.nets import net as net_module
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from tests.strategies import petri_nets
 
 

@@ -22,11 +22,10 @@ from ltlpipe.systems.nets import structure
 from ltlpipe.systems.nets.invariants import place_bounds
 from ltlpipe.systems.nets.kernels import Header, exceeds, lacks
 from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.packing import pack_net
+from ltlpipe.systems.nets.packing import MAX_BITS, Widths, pack_net
 from ltlpipe.systems.nets.structure import MAX_TOKENS, Bounds, Place, Transition
-from ltlpipe.systems.nets.widths import MAX_BITS, Widths
 from ltlpipe.systems.networks.packing_kernels import Select
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.oracles import reachable_markings

@@ -16,7 +16,7 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs.model import read_dve_model
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.systems.reading import load_dve
 from tests.driving import Limits, drive
 from tests.systems.programs.plain import plain_functions, successors

@@ -22,9 +22,8 @@ from ltlpipe.logic.propositions.syntax import (
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.binding import Vocabulary, bind
-from ltlpipe.systems.propositions.evaluating import evaluate
 from ltlpipe.systems.propositions.kernels import letter_of
-from ltlpipe.systems.propositions.letters import MAX_PROPOSITIONS
+from ltlpipe.systems.propositions.letters import MAX_PROPOSITIONS, evaluate
 from ltlpipe.systems.propositions.tables import assemble, taken_bits
 
 KNOWN = Vocabulary(

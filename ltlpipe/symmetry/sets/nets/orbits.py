@@ -17,7 +17,7 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.symmetry.colours.reached import reached_orbits
 from ltlpipe.systems.nets.coloured.invariants import UNBOUNDED, cell_bounds
-from ltlpipe.systems.nets.widths import MAX_BITS
+from ltlpipe.systems.nets.packing import MAX_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

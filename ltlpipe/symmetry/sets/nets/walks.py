@@ -15,7 +15,7 @@ import numpy as np
 
 from ltlpipe.symmetry.sets.nets.product import set_of_one
 from ltlpipe.symmetry.sets.networks.concretise import STUTTER, State
-from ltlpipe.systems.nets.coloured.choices import first_alike
+from ltlpipe.systems.nets.coloured.bindings import first_alike
 from ltlpipe.systems.propositions.letters import Letters
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ are taken from a place that never changes, that the place has them.
 Before, the colours of each variable are narrowed (`narrowed`): to those that the places
 can have at all, each component of a tuple by itself, and that conditions on this
 variable alone admit.
+
+Where some colours are alike, the first of them stands for all (`first_alike`).
 """
 
 from __future__ import annotations
@@ -392,3 +394,41 @@ def _determined(
 
 def _solved(side: Bound, other: Bound | Constant) -> Callable[[Binding], int]:
     return lambda binding: (value(other, binding) - side.shift) % side.size
+
+
+def first_alike(
+    net: ColouredNet, alike: Mapping[tuple[int, int], Sequence[int]]
+) -> Admits:
+    """Return the condition that colours which are alike are bound in their order.
+
+    Parameters
+    ----------
+    net : ColouredNet
+        Whose variables are bound.
+    alike : mapping
+        For a sort and a colour all colours that are like it, itself among them; others
+        are like none.
+
+    Returns
+    -------
+    callable
+        As `ltlpipe.systems.nets.coloured.bindings.bindings` takes it.  A variable may
+        have a colour that one before it has, or the first of those alike that none has.
+    """
+    sorts = [variable.sort for variable in net.variables]
+
+    def admits(before: Sequence[int], variable: int) -> Condition:
+        sort = sorts[variable]
+        bound = [other for other in before if sorts[other] == sort]
+
+        def condition(binding: Binding) -> bool:
+            colour = binding[variable]
+            used = {binding[other] for other in bound}
+            if colour in used:
+                return True
+            members = alike.get((sort, colour), ())
+            return next((c for c in members if c not in used), colour) == colour
+
+        return condition
+
+    return admits

@@ -41,7 +41,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Sum,
     Tokens,
 )
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

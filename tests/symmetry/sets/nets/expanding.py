@@ -16,7 +16,7 @@ from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.symmetry.colours.group import group_of_colours
 from ltlpipe.symmetry.sets.nets.orbits import layout_of
 from ltlpipe.symmetry.sets.nets.tables import symbolic_product
-from ltlpipe.systems.propositions.evaluating import evaluate
+from ltlpipe.systems.propositions.letters import evaluate
 from tests.symmetry.sets.properties import Underlying
 
 
