@@ -13,7 +13,7 @@ from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search import store as stores
 from ltlpipe.search.interning import intern
 from ltlpipe.search.registers import N_REGISTERS, Reg
-from ltlpipe.search.store import Store, resize_slots
+from ltlpipe.search.store import Store, find, hash_row, home_slot, resize_slots
 
 
 @njit
@@ -84,3 +84,38 @@ def test_rows_that_count_up_spread(n_slots):
     empty = np.flatnonzero(store.slots == 0)
 
     assert np.diff(empty).max() < 100
+
+
+@njit
+def call_find(store, rows, id_bits):
+    """Find the first row as searches do."""
+    mixed = hash_row(rows, 0)
+    return find(store.slots, store.rows, rows, 0, mixed, np.uint64(id_bits))
+
+
+@njit
+def call_home(rows, n_slots):
+    return home_slot(hash_row(rows, 0), n_slots)
+
+
+def rows_at(slot, n_slots, n):
+    """Rows of two words, of which the first is the same, that begin at a slot."""
+    found = []
+    for second in range(1000):
+        row = np.array([[7, second]], dtype=np.uint64)
+        if call_home(row, n_slots) == slot:
+            found.append(row)
+        if len(found) == n:
+            return found
+    raise AssertionError
+
+
+@pytest.mark.parametrize("slot", [0, 1])
+def test_rows_of_one_slot_are_told_apart_by_all_words(slot):
+    """Where the slots have no room for bits of hashes; what follows the last is 0."""
+    store, _ = empty_store(4, 2, 2)
+    first, second = rows_at(slot, 2, 2)
+    store.rows[0] = first[0]
+    store.slots[slot] = 1
+    assert call_find(store, first, 32) == (slot, 0)
+    assert call_find(store, second, 32) == (1 - slot, -1)

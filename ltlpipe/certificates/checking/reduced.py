@@ -1,12 +1,12 @@
 """From the system and the evidence of a reduction to the network that was searched.
 
-Each form is compared with its parts (`inclusion`, `check_simulation`); what is left at the
-end are the components of the network.  Why that is sound is in
+Each form is compared with its parts (`inclusion`, `check_simulation`); what is left at
+the end are the components of the network.  Why that is sound is in
 ``docs/certificates.md``.
 
 Whether a form can do each step of a component, with the same letter, is read off
-the certificate, which has the state of the form for each state of the component.  Where a
-state without steps repeats itself, both have to offer the same: then the form stops
+the certificate, which has the state of the form for each state of the component.  Where
+a state without steps repeats itself, both have to offer the same: then the form stops
 where the component does.
 """
 
