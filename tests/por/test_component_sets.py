@@ -113,6 +113,23 @@ def test_candidates_are_the_smallest_closed_sets(network, named):
             assert min(map(len, found)) == min(map(len, eligible))
 
 
+def test_a_closure_that_reaches_a_visible_step_is_refused():
+    """`u` is its component's own, which offers `t` to the one that shows `a`."""
+    shows = LTS.from_transitions([(0, "a", 0), (0, "t", 0)])
+    shares = LTS.from_transitions([(0, "u", 0), (0, "t", 0)])
+    apart = LTS.from_transitions([(0, "c", 0)])
+    network = Network([shows, shares, apart])
+    packed = pack(network, np.zeros(len(network.actions), dtype=np.int32))
+    named = network.action_index
+    visible = np.zeros(len(named), dtype=np.bool_)
+    visible[named["a"]] = True
+    tables = new_tables(relation_of(network, packed), visible, len(named))
+    actions = np.array([named[a] for a in ("a", "t", "u", "c")], dtype=np.int32)
+
+    assert call_candidates(tables, packed.initial, actions, 4) == 1
+    assert int(tables.closures[0, 0]) == 0b100
+
+
 def test_more_components_than_bits_in_a_word():
     """A hundred components, chained so that closing has to go back and forth."""
     n = 100
