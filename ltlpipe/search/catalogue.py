@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from ltlpipe.search.emptiness import Search
 
 _PLACES = {
-    "cvwy92": ("nested.cvwy92", "CVWY92"),
-    "hpy96": ("nested.hpy96", "HPY96"),
-    "gmz04": ("nested.gmz04", "GMZ04"),
-    "se05": ("nested.se05", "SE05"),
+    "cvwy92": ("nested.ndfs", "CVWY92"),
+    "hpy96": ("nested.ndfs", "HPY96"),
+    "gmz04": ("nested.ndfs", "GMZ04"),
+    "se05": ("nested.ndfs", "SE05"),
     "tarjan72": ("scc.tarjan72", "Tarjan72"),
     "gv04": ("scc.gv04", "GV04"),
     "couvreur99": ("scc.couvreur99", "Couvreur99"),
     "couvreur99-fig5": ("scc.couvreur99_fig5", "Couvreur99Fig5"),
-    "dfs-weak": ("nested.dfs_weak", "DFSWeak"),
-    "reach-terminal": ("nested.dfs_weak", "ReachTerminal"),
+    "dfs-weak": ("nested.ndfs", "DFSWeak"),
+    "reach-terminal": ("nested.ndfs", "ReachTerminal"),
     "tauriainen03": ("nested.tauriainen03", "Tauriainen03"),
     "rabin": ("scc.rabin", "Rabin"),
     "rabin-parallel": ("scc.rabin_parallel", "RabinParallel"),

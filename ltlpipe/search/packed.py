@@ -1,10 +1,7 @@
-"""A few bits per entry, packed: colours, flags and sets of marks.
+"""A few bits per entry, packed: colours and sets of marks.
 
-`Colour` takes two bits, for searches in which a state has one of four colours.  Bit
-planes are for searches that keep independent flags: the planes of 32 states lie side
-by side, so that all flags of a state share a cache line and k flags cost k bits.  A set
-of marks takes their number in bits, rounded up to a power of two, so that none
-straddles two words.
+A `Colour` takes two bits.  A set of marks takes their number in bits, rounded up to a
+power of two, so that none straddles two words.
 """
 
 from __future__ import annotations
@@ -29,9 +26,6 @@ class Colour(IntEnum):
 COLOUR_SHIFT = 2
 """States of one byte of colours, as a power of two."""
 
-PLANE_SHIFT = 5
-"""States of one row of planes, as a power of two."""
-
 COLOURS = Column(np.uint8, packed=4)
 
 
@@ -53,36 +47,6 @@ def unpacked_colours(colours: np.ndarray, n_states: int) -> np.ndarray:
     """Return uint8[n_states], the Colour of every state."""
     shifts = np.array([0, 2, 4, 6], dtype=np.uint8)
     return ((colours[:, None] >> shifts) & 3).ravel()[:n_states]
-
-
-@inlined
-def has_flag(planes, state, flag):
-    """Whether a state has a flag; planes uint32[n / 32, k]."""
-    return (planes[state >> 5, flag] >> np.uint32(state & 31)) & np.uint32(1) != 0
-
-
-@inlined
-def set_flag(planes, state, flag):
-    """Give a state a flag."""
-    planes[state >> 5, flag] |= np.uint32(1) << np.uint32(state & 31)
-
-
-@inlined
-def clear_flag(planes, state, flag):
-    """Take a flag from a state."""
-    planes[state >> 5, flag] &= ~(np.uint32(1) << np.uint32(state & 31))
-
-
-def planes_of(n_flags: int) -> Column:
-    """Declare uint32[..., n_flags], so many flags per state."""
-    return Column(np.uint32, packed=32, width=n_flags)
-
-
-def unpacked_flag(planes: np.ndarray, flag: int, n_states: int) -> np.ndarray:
-    """Return bool[n_states], the states that have a flag."""
-    bits = np.arange(32, dtype=np.uint32)
-    spread = (planes[:, flag, None] >> bits) & np.uint32(1)
-    return np.asarray(spread.ravel()[:n_states] != 0)
 
 
 @inlined

@@ -7,7 +7,7 @@ import pytest
 import ltlpipe
 from ltlpipe import LtlpipeError, ReplayError, check, deadlocks, livelock, solve
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict
-from ltlpipe.search.nested import frames
+from ltlpipe.search.nested import ndfs
 from ltlpipe.verdict import deadlocks as about_deadlocks
 from ltlpipe.verdict import inquiry
 
@@ -112,7 +112,7 @@ def test_compare(run, broken, path):
 
 def test_a_search_that_loses_its_run(run, path, monkeypatch):
     """It is reported, too, though there is nothing to replay."""
-    monkeypatch.setattr(frames.PathSearch, "_accepts", lambda *_: False)
+    monkeypatch.setattr(ndfs.NestedDFS, "_accepts", lambda *_: False)
     outcome = run("check", path, "-f", "GF end", "--emptiness", "se05")
     assert outcome.code == 70
     assert "no state of the cycle that se05 has found accepts" in outcome.err

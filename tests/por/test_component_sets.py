@@ -221,7 +221,7 @@ def test_too_many_sets_to_note(tables_of, what):
     loop = LTS.from_transitions([(0, "a", 0)])
     network = Network([loop, loop, LTS.from_transitions([(0, "b", 0)])])
     with (
-        patch("ltlpipe.search.nested.se05.MAX_SEED", 1),
+        patch("ltlpipe.search.nested.ndfs.MAX_SEED", 1),
         pytest.raises(UnsupportedError, match=f"stored' takes at most 1 {what}"),
     ):
         search_for(network, ("se05", Inner.STORED, tables_of), "G !a")

@@ -173,13 +173,13 @@ def test_types_travel():
     """Those of the kernels of a search, functions and named tuples among them."""
     from ltlpipe import LTS, Network, check
     from ltlpipe.runtime.kernels.compilation import decoded_type, encoded_type
-    from ltlpipe.search.nested.se05 import se05_step
+    from ltlpipe.search.nested.ndfs import ndfs_step
 
     ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
     check(ring, "G(a -> F b)", emptiness="se05")
 
-    assert se05_step.overloads
-    for kinds in se05_step.overloads:
+    assert ndfs_step.overloads
+    for kinds in ndfs_step.overloads:
         for kind in kinds:
             text = json.dumps(encoded_type(kind))
             assert decoded_type(json.loads(text)) == kind

@@ -1,6 +1,6 @@
 """Nested depth-first search that keeps few bits of each state, and may miss some.
 
-The search of `ltlpipe.search.nested.se05` in which a visited state is a few bits in an
+The search of `ltlpipe.search.nested.ndfs` in which a visited state is a few bits in an
 array (`ltlpipe.search.nested.bitstate`) or a fingerprint in a table
 (`ltlpipe.search.nested.compact`) instead of a row in a store.  States that look like
 visited ones are taken for visited, so parts of the product can be missed: an answer
@@ -18,7 +18,7 @@ Differences from Fig. 3:
 - The stack holds steps, not states (`ltlpipe.search.nested.step_stack`), and none of
   those that wait: where the search comes back to a state with successors that were
   not visited before, it generates all of them again.
-- The order of ``post`` is "known states first", as in `ltlpipe.search.nested.se05`.
+- The order of ``post`` is "known states first", as in `ltlpipe.search.nested.ndfs`.
   While the successors of a state wait, no more of them become cyan.
 
 Invariants, asserted by `assert_consistent`: the table of the path leads to exactly the
