@@ -46,8 +46,9 @@ from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.driver import EXTRACTING, NetworkRun
+from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import total_bytes
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,9 +128,9 @@ class _Run:
             if k < len(trace) and trace[k] >= 0:
                 self.move(trace[k], together)
 
-    def lasso(self, length: int) -> NetworkRun:
+    def lasso(self, length: int) -> Run:
         """Return the run as a lasso whose prefix has this length."""
-        return NetworkRun(
+        return Run(
             np.array(self.actions, dtype=np.int32),
             np.array(self.states, dtype=np.int32),
             length,
@@ -138,7 +139,7 @@ class _Run:
 
 def lasso(
     network: Network, trace: GlobalTrace, decoupled: DecoupledNetwork
-) -> Job[NetworkRun]:
+) -> Job[Run]:
     """Return an accepting run of a network with a global trace, or a shorter one.
 
     Raises `StoppedError` if it is longer than `most_steps` allows, and ReplayError if

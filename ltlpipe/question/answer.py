@@ -12,9 +12,8 @@ from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.values import ByValue
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ltlpipe.runtime.jobs import Clock, Job, Result
+    from ltlpipe.systems.runs import Run
 
 EMPTY, FOUND = "empty", "found"
 NOT_APPLICABLE, INCONCLUSIVE = "not applicable", "inconclusive"
@@ -196,17 +195,6 @@ class Statistics(ByValue):
             cpu_seconds=clock.cpu_seconds,
             memory_mib=clock.peak_bytes / MIB,
         )
-
-
-class Run(NamedTuple):
-    """An accepting run of a system, k steps and then c round and round.
-
-    A state is n local states, or the values of n variables.
-    """
-
-    actions: np.ndarray  # int32[k + c], the system's; -1 repeats a deadlocked state
-    states: np.ndarray  # int32[k + c + 1, n], before each step and after the last
-    length: int  # k
 
 
 class Answer(NamedTuple):

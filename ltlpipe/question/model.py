@@ -12,7 +12,6 @@ from ltlpipe.logic.folding import MOST_NAMED, folded
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number, Taken
-from ltlpipe.question.answer import Run
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
 from ltlpipe.question.option import NETWORKS, flag_of
@@ -36,6 +35,7 @@ from ltlpipe.runtime.errors import (
 )
 from ltlpipe.search.catalogue import POWERSET
 from ltlpipe.systems.propositions.letters import refuse_too_many
+from ltlpipe.systems.runs import Run
 from ltlpipe.systems.views import ModelView
 
 if TYPE_CHECKING:

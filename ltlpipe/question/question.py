@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.answer import Plan, Run, Trace
+    from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.packing import PackedSystem
+    from ltlpipe.systems.runs import Run
     from ltlpipe.systems.views import GraphView, ModelView, NetworkView
 
 UNFAIR = "fairness depends on which actions are enabled"

@@ -6,7 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -210,11 +210,3 @@ def _progress(
         states=int(registers[Reg.VISITED]),
         depth=int(registers[Reg.DEPTH]),
     )
-
-
-class NetworkRun(NamedTuple):
-    """An accepting run of a network: k actions, then c round and round."""
-
-    actions: np.ndarray  # int32[k + c]; -1 where a deadlocked state repeats itself
-    states: np.ndarray  # int32[k + c + 1, n_components], around each of them
-    length: int  # k

@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import Run
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import NetworkQuestion, with_components
 from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
@@ -75,7 +74,6 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    from ltlpipe.search.driver import NetworkRun
     from ltlpipe.symmetry.orbits.lifting import lifted
 
     composed = None
@@ -92,9 +90,9 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     quotient = QuotientProduct(product, side, acting, trace.plan)
     answer = yield from search_states(question, quotient, trace)
     if answer.run is not None:
-        lifting = lifted(acting, side.steps, side.kind, NetworkRun(*answer.run))
+        lifting = lifted(acting, side.steps, side.kind, answer.run)
         found = yield from trace.timed("lasso_seconds", lifting)
-        answer = answer._replace(run=Run(*found))
+        answer = answer._replace(run=found)
     if composed is not None:
         answer = yield from composed.lifted(answer, trace)
     return answer

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.question.answer import FOUND, Answer, Run
+from ltlpipe.question.answer import FOUND, Answer
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import (
     ALPHABET,
@@ -163,7 +163,7 @@ class Composed(NamedTuple):
             self.reduced.groups, run.actions, run.states[-1], run.length
         )
         found = yield from trace.timed("lasso_seconds", lift)
-        return Answer(FOUND, run=Run(*found))
+        return Answer(FOUND, run=found)
 
 
 def composed_if_named(

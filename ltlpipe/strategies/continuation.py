@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import universal
-from ltlpipe.question.answer import Run
 from ltlpipe.strategies import instant_search
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.runs import Run
 from ltlpipe.systems.views import ModelView, NetworkView, TooLargeError
 
 if TYPE_CHECKING:

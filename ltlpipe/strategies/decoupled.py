@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.decoupled.decoupling import Asked, estimate
-from ltlpipe.question.answer import Run
 from ltlpipe.question.interruptible import normalised
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.runs import Run
 
 name = DECOUPLING
 supersedes: str | None = None
@@ -131,8 +131,7 @@ def _search(question: NetworkQuestion, asked: Asked, trace: Trace) -> Job[Answer
 
     def extraction() -> Job[Run]:
         steps = yield from search.trace()
-        found = yield from lasso(asked.trimmed.network, steps, search.network)
-        return Run(found.actions, found.states, found.length)
+        return (yield from lasso(asked.trimmed.network, steps, search.network))
 
     limit = question.options.max_states
     return (yield from searched(question, search, trace, extraction, max_states=limit))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Run
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.options import AUTO, BOUND_TO_KERNELS
 from ltlpipe.question.plan import kind_of, why_fair
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.strategies import instant_search
 from ltlpipe.strategies.instant_search import Moves
+from ltlpipe.systems.runs import Run
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 from ltlpipe.strategies.word_runs import LIFTING, SILENT, Label, Word, find_run
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -51,7 +52,7 @@ class Event(NamedTuple):
     parts: tuple[int, ...]
 
 
-class Run(NamedTuple):
+class Steps(NamedTuple):
     """A run of some components; with an empty cycle it stops."""
 
     prefix: list[Step]
@@ -81,7 +82,7 @@ class Lifter:
         last: np.ndarray,
         length: int,
         visible: Collection[str] | None = None,
-    ) -> Job[tuple[np.ndarray, np.ndarray, int]]:
+    ) -> Job[Run]:
         """Find a lasso of the network that was read.
 
         Parameters
@@ -97,13 +98,6 @@ class Lifter:
         visible : collection of str, optional
             Actions that matter to the property, in which order they happen and how
             often; None means that all do.
-
-        Returns
-        -------
-        actions : int32[p + q]
-        states : int32[p + q + 1, n_components]
-        length : int
-            p, the length of the prefix.
 
         Raises
         ------
@@ -127,7 +121,7 @@ class Lifter:
         steps = [*run.prefix, *run.cycle]
         states = yield from self._states(steps)
         actions = np.array([step.action for step in steps], dtype=np.int32)
-        return actions, states, len(run.prefix)
+        return Run(actions, states, len(run.prefix))
 
     def _states(self, steps: list[Step]) -> Job[np.ndarray]:
         """Write int32[k + 1, n], the local states before each step and at the end."""
@@ -149,7 +143,7 @@ class Lifter:
         held = n_steps * STEP_BYTES * len(self.network.components)
         return Progress(LIFTING, _STEP_WORK * min(n_steps, _STEPS_AT_ONCE), held)
 
-    def _run(self, group: Group, word: Word) -> Job[Run]:
+    def _run(self, group: Group, word: Word) -> Job[Steps]:
         """Find a run of the components of a group with a word that it has."""
         if not group.parts:
             return (yield from self._leaf_run(group, word))
@@ -161,7 +155,7 @@ class Lifter:
             cycle = _needed(group.parts, cycle, group.alphabet)
         return (yield from self._together(group.parts, prefix, cycle))
 
-    def _leaf_run(self, group: Group, word: Word) -> Job[Run]:
+    def _leaf_run(self, group: Group, word: Word) -> Job[Steps]:
         """Find a run of a single component."""
         (number,) = group.members
         component = self.network.components[number]
@@ -176,7 +170,7 @@ class Lifter:
                 found.actions.tolist(), found.states[1:, 0], strict=True
             )
         ]
-        return Run(steps[: found.length], steps[found.length :])
+        return Steps(steps[: found.length], steps[found.length :])
 
     def _together(
         self,
@@ -184,7 +178,7 @@ class Lifter:
         prefix: list[Event],
         cycle: list[Event],
         offers: Sequence[frozenset[Label]] | None = None,
-    ) -> Job[Run]:
+    ) -> Job[Steps]:
         """Lift the parts, and put their runs together along the events."""
         players = []
         for number, part in enumerate(parts):
@@ -202,7 +196,7 @@ class Lifter:
             yield from self._play_all(players, cycle, steps, for_ever=True)
             places = tuple(player.place for player in players)
         begin = begun.get(places, len(steps))
-        return Run(steps[:begin], steps[begin:])
+        return Steps(steps[:begin], steps[begin:])
 
     def _play_all(
         self,
@@ -235,7 +229,7 @@ class _Player:
     `network` is the one that was read, `run` is how `part` performs `word`.
     """
 
-    def __init__(self, network: Network, part: Group, word: Word, run: Run) -> None:
+    def __init__(self, network: Network, part: Group, word: Word, run: Steps) -> None:
         self.word = word
         self.place = 0
         self._steps = [*run.prefix, *run.cycle]

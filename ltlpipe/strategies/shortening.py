@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.tight import tight
-from ltlpipe.question.answer import Run, Trace
+from ltlpipe.question.answer import Trace
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
-from ltlpipe.question.runs import compressed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MAX_STATES, Progress
 from ltlpipe.runtime.ticks import Ticks
@@ -33,6 +32,7 @@ from ltlpipe.strategies.state_search import (
 )
 from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.runs import Run, compressed
 from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.question.answer import Run
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.strategies.acceptance import acceptance
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import STABILISER
 from ltlpipe.question.question import NotApplicableError
@@ -72,7 +71,6 @@ def obstacle(question: Question) -> str | None:
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     from ltlpipe.components.alphabet import letters_of
-    from ltlpipe.search.driver import NetworkRun
     from ltlpipe.symmetry.orbits.stabiliser import stabiliser
     from ltlpipe.symmetry.orbits.stabiliser_runs import lifted
 
@@ -96,9 +94,9 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     answer = yield from search_states(question, product, trace)
     if answer.run is not None:
         assert product.orbits is not None
-        lifting = lifted(symmetry, product.orbits, blocks, NetworkRun(*answer.run))
+        lifting = lifted(symmetry, product.orbits, blocks, answer.run)
         found = yield from trace.timed("lasso_seconds", lifting)
-        answer = answer._replace(run=Run(found.actions, found.states, found.length))
+        answer = answer._replace(run=found)
     if composed is not None:
         answer = yield from composed.lifted(answer, trace)
     return answer

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.decoupled.decoupling import MIN_INTERNAL
-from ltlpipe.question.answer import Run
 from ltlpipe.question.options import DECOUPLING
 from ltlpipe.question.question import UNFAIR, NotApplicableError
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_SCC
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.model import ModelQuestion
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.runs import Run
 
 
 def obstacle(question: ModelQuestion) -> str | None:
@@ -99,7 +99,7 @@ def _search(
         found = yield from lasso(star.network, steps, search.network)
         actions = found.actions.tolist()
         run = model_run(star, question.system, actions, found.states, found.length)
-        return Run(*(yield from run))
+        return (yield from run)
 
     limit = question.options.max_states
     return (yield from searched(question, search, trace, extraction, max_states=limit))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import Answer, Run
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.options import SYMMETRY
 from ltlpipe.question.question import NotApplicableError
@@ -23,12 +22,13 @@ from ltlpipe.systems.nets.coloured.symmetric import MOST_CELLS, SymmetricNet
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.colours.group import ColourGroup
     from ltlpipe.symmetry.sets.nets.orbits import Layout
     from ltlpipe.symmetry.sets.nets.tables import Made
+    from ltlpipe.systems.runs import Run
 
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
@@ -158,8 +158,7 @@ def _search(
         steps = NetSteps(
             layout.net, propositions, table, made, stutter=stutter, ends=ends
         )
-        found = yield from run_through(steps, search, sets)
-        return Run(found.actions, found.states, found.length)
+        return (yield from run_through(steps, search, sets))
 
     def extraction() -> Job[Run]:
         try:

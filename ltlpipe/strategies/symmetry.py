@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import Run
 from ltlpipe.question.network import with_components
 from ltlpipe.question.options import AMPLE, STABILISER, SYMMETRY
 from ltlpipe.question.question import NotApplicableError
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.classes.group import Symmetry
     from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.runs import Run
 
 name = SYMMETRY
 supersedes: str | None = None
@@ -187,8 +187,7 @@ def _search(
         )
         found = yield from run_through(underlying, search, sets)
         blocks = yield from stabiliser(symmetry, table, letters)
-        found = from_initial_state(symmetry, blocks, found)
-        return Run(found.actions, found.states, found.length)
+        return from_initial_state(symmetry, blocks, found)
 
     limit = options.max_states
     return (yield from searched(question, search, trace, extraction, max_states=limit))

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.question.answer import Run
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.acceptance import acceptance
 from ltlpipe.systems.propositions.letters import Letters
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton

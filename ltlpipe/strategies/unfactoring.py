@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.answer import Run, Trace
+from ltlpipe.question.answer import Trace
 from ltlpipe.question.factored import FactoredQuestion, factored_question
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.strategies.slicing import sliced
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.systems.runs import Run
 
 
 def answered(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
@@ -43,8 +44,7 @@ def _unfactored(question: FactoredQuestion, run: Run) -> Job[Run]:
 
     Steps are left out first: those of different factors depend less on each other.
     """
-    from ltlpipe.components.factoring.unfactoring import Path, unfactored
+    from ltlpipe.components.factoring.unfactoring import unfactored
 
     run = yield from sliced(question, run, Trace(question.given))
-    found = yield from unfactored(question.before, question.factored, Path(*run))
-    return Run(*found)
+    return (yield from unfactored(question.before, question.factored, run))

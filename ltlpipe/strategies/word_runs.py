@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
-from ltlpipe.question.answer import Run
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search.driver import advance
@@ -21,6 +20,7 @@ from ltlpipe.search.registers import Status
 from ltlpipe.strategies.state_search import run_of
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.networks.packing import pack_network
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job

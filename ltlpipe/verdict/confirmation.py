@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ltlpipe.question.answer import Run
 from ltlpipe.question.given_options import RUN_OPTIONS
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
@@ -23,6 +22,7 @@ from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.runs import Run
 from ltlpipe.systems.views import NetworkView
 from ltlpipe.verdict.judgement import judged, judged_prefix
 from ltlpipe.verdict.lasso import STUTTER_NAME

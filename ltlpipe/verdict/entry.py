@@ -13,10 +13,10 @@ from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.unfactoring import answered
 
 if TYPE_CHECKING:
-    from ltlpipe.question.answer import Run
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Grant, Job
     from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.systems.runs import Run
 
 FREE_WAITING = 500_000.0
 """Units of work that a strategy may wait for workers before that is its own work.

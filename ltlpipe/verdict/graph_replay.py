@@ -13,19 +13,19 @@ import numpy as np
 
 from ltlpipe.automata.graph_steps import Stepper
 from ltlpipe.automata.lettering import holding_in
-from ltlpipe.question.runs import shortest_form
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.runs import shortest_form
 from ltlpipe.verdict.replay import REPLAYING, check_form
 from ltlpipe.verdict.verdict import Lasso, Spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.question.answer import Run
     from ltlpipe.question.graph import GraphQuestion
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.graph import SpotGraph, Transitions
+    from ltlpipe.systems.runs import Run
 
 _STEP_WORK = 30.0  # units per step
 

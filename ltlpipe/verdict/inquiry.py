@@ -70,12 +70,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.answer import Answer, Run
+    from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.certified import Certified
     from ltlpipe.strategies.strategy import Strategy
     from ltlpipe.systems.models import System
+    from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.verdict import Lasso
 
     Way = Callable[[Question, Shortened], Job[Shortened]]

@@ -36,13 +36,13 @@ from ltlpipe.verdict.replay import (
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.answer import Run
     from ltlpipe.question.model import ModelQuestion
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model, System
+    from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.verdict import FiniteRun, Lasso
 
 _REPLAYING = Progress(REPLAYING)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.runs import shortest_form
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.runs import shortest_form
 from ltlpipe.verdict.verdict import FiniteRun, Lasso
 
 if TYPE_CHECKING:

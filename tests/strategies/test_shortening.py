@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe import LTS, LtlpipeWarning, Network, UnsupportedError, check
 from ltlpipe.families.nets import token_ring
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.answer import Plan, Run, Trace
+from ltlpipe.question.answer import Plan, Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete, run
@@ -20,6 +20,7 @@ from ltlpipe.search.shortest.lassos import shortest_in
 from ltlpipe.search.shortest.recording import Recording
 from ltlpipe.strategies.shortening import shortened, taken_by
 from ltlpipe.strategies.slicing import sliced
+from ltlpipe.systems.runs import Run
 from ltlpipe.verdict import inquiry
 from ltlpipe.verdict.questions import question_of
 from tests.conducting import ALONE, searching_at_once

@@ -10,7 +10,7 @@ import pytest
 
 from ltlpipe.families.symmetric_nets import coloured_client_server
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.answer import Run, Trace
+from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete, run
@@ -20,6 +20,7 @@ from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.questions import question_of
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula

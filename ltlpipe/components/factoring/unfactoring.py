@@ -15,6 +15,7 @@ import numpy as np
 from ltlpipe.components.progress import factoring
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 _STEP_WORK = 2
 
 
-class Path(NamedTuple):
-    """A lasso: k steps, and then c round and round."""
-
-    actions: np.ndarray  # int32[k + c], -1 repeats a state without successors
-    states: np.ndarray  # int32[k + c + 1, n_components]
-    length: int  # k
-
-
 class _Followed(NamedTuple):
     """The states of one component along a prefix, and once round its cycle and more."""
 
@@ -42,7 +35,7 @@ class _Followed(NamedTuple):
     rounds: int
 
 
-def unfactored(network: Network, found: Factored, path: Path) -> Job[Path]:
+def unfactored(network: Network, found: Factored, path: Run) -> Job[Run]:
     """Find the run of a network that a run of its factors stands for.
 
     Parameters
@@ -51,7 +44,7 @@ def unfactored(network: Network, found: Factored, path: Path) -> Job[Path]:
         What was factored.
     found : Factored
         What has become of it.
-    path : Path
+    path : Run
         A run of ``found.network``.
 
     Raises
@@ -91,7 +84,7 @@ def unfactored(network: Network, found: Factored, path: Path) -> Job[Path]:
     for number, one in followed.items():
         states[:, number] = one.states[_places_of(one, n_steps, k, rounds)]
     last = total - every * (n_steps - k)
-    return Path(actions[places[:-1]], states, last)
+    return Run(actions[places[:-1]], states, last)
 
 
 def _actions(network: Network, found: Factored) -> np.ndarray:

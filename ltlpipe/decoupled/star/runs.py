@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,8 @@ _ACTION_WORK = 0.5
 
 def model_run(
     star: Star, model: Model, actions: Sequence[int], states: np.ndarray, length: int
-) -> Job[tuple[np.ndarray, np.ndarray, int]]:
-    """Return actions, valuations and the length of the prefix of the model's run.
+) -> Job[Run]:
+    """Return the model's run.
 
     Parameters
     ----------
@@ -37,15 +38,6 @@ def model_run(
         Its composed states.
     length : int
         k.
-
-    Returns
-    -------
-    actions : int32[m]
-        The model's; -1 is a deadlock that repeats itself.
-    states : int64[m + 1, n_variables]
-        The valuations before each and after the last.
-    length : int
-        The length of the prefix.
     """
     ticks = Ticks(_EXTRACTING, 1 + model.n_actions * _ACTION_WORK)
     rows: list[Values] = [star.valuation(states[0].tolist())]
@@ -76,8 +68,6 @@ def _action(model: Model, state: Values, target: Values) -> int | None:
     return None
 
 
-def _arrays(
-    actions: list[int], rows: list[Values], length: int
-) -> tuple[np.ndarray, np.ndarray, int]:
+def _arrays(actions: list[int], rows: list[Values], length: int) -> Run:
     states = np.array(rows, dtype=np.int64).reshape(len(rows), -1)
-    return np.array(actions, dtype=np.int32), states, length
+    return Run(np.array(actions, dtype=np.int32), states, length)

@@ -23,7 +23,8 @@ from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.driver import EXTRACTING, NetworkRun
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -45,8 +46,8 @@ class SystemStep(NamedTuple):
 
 
 def lifted(
-    acting: Group, steps: Steps, kind: Callable[[int], int], found: NetworkRun
-) -> Job[NetworkRun]:
+    acting: Group, steps: Steps, kind: Callable[[int], int], found: Run
+) -> Job[Run]:
     """Return a run of the system for one of its quotient.
 
     Parameters
@@ -57,7 +58,7 @@ def lifted(
         Returns the steps of a state of the system.
     kind : callable
         Returns what the property sees of an action.
-    found : NetworkRun
+    found : Run
         Its states are representatives.
 
     Raises
@@ -81,7 +82,7 @@ def lifted(
         # The last representative is that of the cycle's first state.
     states = np.array([*lifting.states, start], dtype=np.int64)
     actions = np.array(lifting.actions, dtype=np.int32)
-    return NetworkRun(actions, states, turns[start.tobytes()])
+    return Run(actions, states, turns[start.tobytes()])
 
 
 class _Lifting:
@@ -92,7 +93,7 @@ class _Lifting:
         acting: Group,
         steps: Steps,
         kind: Callable[[int], int],
-        found: NetworkRun,
+        found: Run,
     ) -> None:
         self._acting, self._steps, self._kind = acting, steps, kind
         self._found = found

@@ -27,7 +27,7 @@ from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.driver import EXTRACTING, NetworkRun
+from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.symmetry.orbits.stabiliser import exchange_two, find_step
 from ltlpipe.symmetry.sets.networks.starts import (
     Permutation,
@@ -35,6 +35,7 @@ from ltlpipe.symmetry.sets.networks.starts import (
     initial_state,
     transpositions,
 )
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,8 +51,8 @@ def lifted(
     symmetry: Symmetry,
     packed: PackedNetwork,
     blocks: Sequence[int],
-    found: NetworkRun,
-) -> Job[NetworkRun]:
+    found: Run,
+) -> Job[Run]:
     """Return a run of the network for one of its orbits.
 
     Parameters
@@ -62,7 +63,7 @@ def lifted(
         What `ltlpipe.symmetry.orbits.stabiliser.orbits` returned.
     blocks : sequence of int
         For each member the first one of its block.
-    found : NetworkRun
+    found : Run
         Its states are representatives.
 
     Raises
@@ -87,9 +88,7 @@ def lifted(
         if np.array_equal((yield from lifting.state(-1, permutation)), start):
             break
     rows = np.array([*lifting.rows, start])
-    return NetworkRun(
-        np.array(lifting.actions, dtype=np.int32), packed.unpack(rows), n_prefix
-    )
+    return Run(np.array(lifting.actions, dtype=np.int32), packed.unpack(rows), n_prefix)
 
 
 class _Lifting:
@@ -100,7 +99,7 @@ class _Lifting:
         symmetry: Symmetry,
         packed: PackedNetwork,
         blocks: Sequence[int],
-        found: NetworkRun,
+        found: Run,
     ) -> None:
         self.symmetry = symmetry
         self.packed = packed

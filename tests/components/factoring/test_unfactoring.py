@@ -9,8 +9,9 @@ import pytest
 
 from ltlpipe import LTS, Network
 from ltlpipe.components.factoring.factors import factored
-from ltlpipe.components.factoring.unfactoring import Path, unfactored
+from ltlpipe.components.factoring.unfactoring import unfactored
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
+from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.lasso import network_lasso
 from tests.components.factoring.products import random_network
 from tests.driving import replay_run
@@ -33,7 +34,7 @@ def random_lasso(rng, network, *, stutters):
         walk.append(at)
         if at in walk[:-1]:
             break
-    return Path(
+    return Run(
         np.array(actions, dtype=np.int32),
         np.array([states[s] for s in walk], dtype=np.int32),
         walk.index(at),
@@ -103,7 +104,7 @@ def ticking(*counters):
     tick = np.array([found.network.action_index["tick"]], dtype=np.int32)
     start = [c.initial for c in found.network.components]
     states = np.array([start, start], dtype=np.int32)
-    return network, unfactored(network, found, Path(tick, states, 0))
+    return network, unfactored(network, found, Run(tick, states, 0))
 
 
 def test_rounds_of_several_components():

@@ -27,10 +27,11 @@ from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.driver import EXTRACTING, NetworkRun
+from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.symmetry.sets.networks.layout import Row, Sym
 from ltlpipe.symmetry.sets.networks.members import read_blocks, read_colours, settle
 from ltlpipe.symmetry.sets.networks.preimages import Preimages
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -276,7 +277,7 @@ def run_through(
     underlying: Steps,
     search: PowersetSearch,
     sets: SetRun,
-) -> Job[NetworkRun]:
+) -> Job[Run]:
     """Return an accepting run whose states are in the sets of an accepting run of sets.
 
     Raises `StoppedError` if it is longer than `most_steps` allows, and ReplayError if
@@ -314,7 +315,7 @@ def run_through(
     prefix = walk.taken(0)
     actions = [a for a, _ in (*prefix, *turns)]
     states = [s.local for _, s in (*prefix, *turns)] + [first.local]
-    return NetworkRun(
+    return Run(
         np.array(actions, dtype=underlying.dtype),
         np.array(states, dtype=underlying.dtype),
         len(prefix),

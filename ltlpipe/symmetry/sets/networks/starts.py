@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.errors import ReplayError
-from ltlpipe.search.driver import NetworkRun
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,9 +116,7 @@ def initial_set(
     return row
 
 
-def from_initial_state(
-    symmetry: Symmetry, blocks: Sequence[int], found: NetworkRun
-) -> NetworkRun:
+def from_initial_state(symmetry: Symmetry, blocks: Sequence[int], found: Run) -> Run:
     """Return a run that begins in the initial state, for one that begins in its set.
 
     `blocks` has for each member the first one of its block.
@@ -139,7 +137,7 @@ def from_initial_state(
     for first, second in transpositions(tuple(permutation)):
         swap = symmetry.action_swaps[symmetry.swap_of[first, second]]
         actions[steps] = swap[actions[steps]]
-    return NetworkRun(actions, states, found.length)
+    return Run(actions, states, found.length)
 
 
 def _colours(symmetry: Symmetry, state: np.ndarray) -> list[tuple[int, ...]]:

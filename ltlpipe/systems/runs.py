@@ -1,4 +1,4 @@
-"""Infinite runs, written down in the shortest way.
+"""Infinite runs of a system, as integers, and their shortest form.
 
 The lasso of a product may go several times round a cycle of the system, once for each
 state of the property automaton on the way.  The run is the same if the repetition is
@@ -8,12 +8,22 @@ left to the cycle.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.question.answer import Run
-
 _FIRST = 4096
+
+
+class Run(NamedTuple):
+    """An infinite run of a system: k prefix steps, then a cycle of c steps.
+
+    A state is n local states, or the values of n variables.
+    """
+
+    actions: np.ndarray  # int32[k + c], the system's; -1 repeats a deadlocked state
+    states: np.ndarray  # [k + c + 1, n], before each step and after the last
+    length: int  # k
 
 
 def compressed(run: Run) -> Run:

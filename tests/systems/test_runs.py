@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe.question.runs import shortest_form
+from ltlpipe.systems.runs import shortest_form
 
 
 def shortest(actions, length):
