@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.models import Model, System
     from ltlpipe.systems.networks.lts import LTS, Network
+    from ltlpipe.systems.plain_steps import Move
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
     from ltlpipe.verdict.automaton_emptiness import (
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.checking import check, livelock
     from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
-    from ltlpipe.verdict.steps import LassoStep, Move
+    from ltlpipe.verdict.steps import LassoStep
     from ltlpipe.verdict.verdict import FiniteRun, Lasso, Vacuity, Verdict
 
 _PLACES = {
@@ -82,7 +83,7 @@ _PLACES = {
     "Lasso": "ltlpipe.verdict.verdict",
     "LassoStep": "ltlpipe.verdict.steps",
     "Model": "ltlpipe.systems.models",
-    "Move": "ltlpipe.verdict.steps",
+    "Move": "ltlpipe.systems.plain_steps",
     "Network": "ltlpipe.systems.networks.lts",
     "Plan": "ltlpipe.question.answer",
     "Progress": "ltlpipe.runtime.jobs",

@@ -18,7 +18,6 @@ from ltlpipe.batch.origins import Origins
 from ltlpipe.batch.results import is_store, results
 from ltlpipe.batch.stored_words import (
     NetworkWords,
-    StoredLasso,
     formula_or_none,
     words_of,
 )
@@ -34,6 +33,7 @@ from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.arguments import PATH, Kind, expect, is_frame
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.systems.reading import load, system_of
+from ltlpipe.verdict.recorded import Record, recorded
 from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class _Group:
         self._system, self._runs = system, runs
         self._rows: list[Row] = []
         self._formulas: dict[tuple[str | None, str | None], _Violated] = {}
-        self._lassos: dict[StoredLasso, set[int]] = {}  # for which they were found
+        self._lassos: dict[Record, set[int]] = {}  # for which they were found
 
     def add(self, row: Row) -> None:
         """Add a row of the result table."""
@@ -257,7 +257,7 @@ class _Group:
             return NetworkWords(), None
         return None, _NO_SYSTEM
 
-    def _violated(self, lasso: StoredLasso, words: Words) -> set[int] | None:
+    def _violated(self, lasso: Record, words: Words) -> set[int] | None:
         """Return the formulas that a lasso violates; None if its word is not known.
 
         It is known if it violates the lasso's formula.  If that cannot be evaluated, or
@@ -279,7 +279,7 @@ class _Group:
                 return violated
         return None
 
-    def _row(self, lasso: StoredLasso, violated: set[int]) -> Row:
+    def _row(self, lasso: Record, violated: set[int]) -> Row:
         formulas = [v for v in self._formulas.values() if v.number in violated]
         return {
             "system": self._system,
@@ -288,12 +288,12 @@ class _Group:
             "n_formulas": len(formulas),
             "formula_ids": json_list(v.identifier for v in formulas),
             "formulas": json_list(v.text for v in formulas),
-            "steps": lasso.n_steps,
+            "steps": len(lasso.steps),
             "runs": self._runs,
         }
 
 
-def lasso_in(row: Row) -> StoredLasso | None:
+def lasso_in(row: Row) -> Record | None:
     """Return the lasso of a row; None if it has none.
 
     Raises
@@ -309,10 +309,10 @@ def lasso_in(row: Row) -> StoredLasso | None:
     )
     if not cycle:
         raise LtlpipeError(f"{row['system']}: the cycle of a lasso is empty")
-    return StoredLasso(prefix, cycle)
+    return recorded(prefix, cycle)
 
 
-def few(covers: Mapping[StoredLasso, set[int]]) -> list[StoredLasso]:
+def few(covers: Mapping[Record, set[int]]) -> list[Record]:
     """Return a small set of lassos that violates all the formulas, chosen greedily."""
     left = set[int]().union(*covers.values())
     candidates = sorted(covers, key=_shortness)
@@ -324,5 +324,5 @@ def few(covers: Mapping[StoredLasso, set[int]]) -> list[StoredLasso]:
     return chosen
 
 
-def _shortness(lasso: StoredLasso) -> tuple[int, StoredLasso]:
-    return lasso.n_steps, lasso
+def _shortness(lasso: Record) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
+    return len(lasso.steps), lasso.prefix, lasso.cycle

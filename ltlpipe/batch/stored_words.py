@@ -8,9 +8,8 @@ on the states in between.  So each word belongs to a run of the system.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from ltlpipe.logic.actions import refuse_psl
 from ltlpipe.logic.formulas import Formula, parse
@@ -19,31 +18,21 @@ from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.options import NEVER, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, silenced
-from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.verdict.lasso import STUTTER_NAME, model_lasso
-from ltlpipe.verdict.model_replay import spelling_of_states
+from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps
+from ltlpipe.verdict.recorded import RunFinder, UndecidedError
+from ltlpipe.verdict.walkers import Walker, holding_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.verdict.recorded import Record
 
 MOST_STEPS = 100_000
-"""Limit on the steps of a model for replaying the actions of one lasso."""
-
-
-class StoredLasso(NamedTuple):
-    """A lasso as the result table has it."""
-
-    prefix: tuple[str, ...]
-    cycle: tuple[str, ...]
-
-    @property
-    def n_steps(self) -> int:
-        """The steps of prefix and cycle."""
-        return len(self.prefix) + len(self.cycle)
+"""Limit on the steps of all runs with the actions of one lasso."""
 
 
 class Word(NamedTuple):
@@ -63,7 +52,7 @@ class NetworkWords:
     def __init__(self, internal: Iterable[str] = ()) -> None:
         self._silent = {STUTTER_NAME, *internal}
 
-    def words(self, lasso: StoredLasso) -> Iterator[Word]:
+    def words(self, lasso: Record) -> Iterator[Word]:
         """Yield the word of a lasso."""
         letters = [
             () if action in self._silent else (action,)
@@ -76,59 +65,27 @@ class ModelWords:
     """The words of lassos of a model over the propositions of some formulas."""
 
     def __init__(self, model: Model, formulas: Iterable[Formula]) -> None:
-        self._model = model
-        self._meanings: dict[str, Expression] = {}
+        meanings: dict[str, Expression] = {}
         with silenced():  # unknown names have been reported already
             for formula in formulas:
-                self._meanings |= bound_propositions(
+                meanings |= bound_propositions(
                     model, Property(formula), Options(unknown=NEVER)
                 )
+        steps = ModelSteps(model, list(meanings.values()), limited=False)
+        self._walker = Walker(steps, holding_of(list(meanings)))
 
-    def words(self, lasso: StoredLasso) -> Iterator[Word]:
+    def words(self, lasso: Record) -> Iterator[Word]:
         """Yield a word for each way to take the actions of a lasso."""
-        start = len(lasso.prefix)
-        for actions, states in self._ways([*lasso.prefix, *lasso.cycle], start):
-            taken = np.array(actions, dtype=np.int32)
-            run = model_lasso(self._model, taken, np.array(states), start)
-            _, letters, steps = complete(spelling_of_states(self._meanings, run))
-            yield _word([letters[k] for k in steps.tolist()], len(run.prefix))
-
-    def _ways(
-        self, names: list[str], start: int
-    ) -> Iterator[tuple[list[int], list[tuple[int, ...]]]]:
-        """Yield actions and states of closed runs with given names.
-
-        States are those before each step and the last one, which is that before the
-        step `start`.
-        """
-        states = [tuple(self._model.initial())]
-        actions: list[int] = []
-        choices = [self._steps(states[0], names[0])]
-        for _ in range(MOST_STEPS):
-            step = next(choices[-1], None)
-            del actions[len(choices) - 1 :], states[len(choices) :]
-            if step is None:
-                choices.pop()
-                if not choices:
+        finder = RunFinder(self._walker, lasso, stutters=True)
+        n_left = MOST_STEPS
+        with suppress(UndecidedError):
+            for found in finder.runs():
+                if isinstance(found, Progress):
+                    continue
+                n_left -= len(found)
+                if n_left < 0:
                     return
-                continue
-            actions.append(step[0])
-            states.append(step[1])
-            if len(actions) < len(names):
-                choices.append(self._steps(step[1], names[len(actions)]))
-            elif step[1] == states[start]:
-                yield actions, states
-
-    def _steps(
-        self, state: tuple[int, ...], name: str
-    ) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield the steps of a state whose action has a name, each once."""
-        steps = dict.fromkeys(self._model.each_step(state))
-        if name == STUTTER_NAME and not steps:
-            yield -1, state
-        for step in steps:
-            if self._model.actions[step.action] == name:
-                yield step.action, step.state
+                yield _word([taken.holds for _, taken in found], lasso.first)
 
 
 def _word(letters: Sequence[Sequence[str]], start: int) -> Word:

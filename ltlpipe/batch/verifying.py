@@ -29,12 +29,8 @@ from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import automaton_job
-from ltlpipe.verdict.confirmation import (
-    RecordedLasso,
-    UndecidedError,
-    confirmed,
-    run_options,
-)
+from ltlpipe.verdict.confirmation import confirmed, run_options
+from ltlpipe.verdict.recorded import Record, UndecidedError, recorded
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -224,7 +220,7 @@ class Verification:
         return (yield from confirmed(system, asked, told, options, constraint))
 
 
-def _told(result: Mapping[str, Any]) -> RecordedLasso:
+def _told(result: Mapping[str, Any]) -> Record:
     """Return the lasso of a result.
 
     Raises
@@ -239,7 +235,7 @@ def _told(result: Mapping[str, Any]) -> RecordedLasso:
         )
     except LtlpipeError as error:
         raise ReplayError(str(error)) from None
-    return RecordedLasso(prefix, cycle, kind=result["finite_run"])
+    return recorded(prefix, cycle, result["finite_run"])
 
 
 class _Inputs:

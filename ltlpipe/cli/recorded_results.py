@@ -16,8 +16,8 @@ from ltlpipe.runtime.jobs import Limits, StoppedError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ltlpipe.simulation.records import Record
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.recorded import Record
 
 _SECONDS = 60.0  # for each lasso, unless --timeout is given
 _EXPECTED = "expected what ltlpipe check --json prints"
@@ -85,7 +85,7 @@ class _Checker:
         from ltlpipe.batch.verifying import CONFIRMED, ON_TRUST, REFUTED, UNCHECKED
         from ltlpipe.runtime.errors import ReplayError
         from ltlpipe.simulation.records import record_of
-        from ltlpipe.verdict.confirmation import UndecidedError
+        from ltlpipe.verdict.recorded import UndecidedError
         from ltlpipe.verdict.verdict import VIOLATED
 
         def refusal(what: str) -> InputError:
@@ -121,19 +121,15 @@ class _Checker:
         from ltlpipe.logic.formulas import parse
         from ltlpipe.runtime.errors import ReplayError
         from ltlpipe.verdict.checking import automaton_job
-        from ltlpipe.verdict.confirmation import RecordedLasso, confirmed, run_options
+        from ltlpipe.verdict.confirmation import confirmed, run_options
 
         system = self._system(given.get("system"), manner_of(options))
-        names = [step.action for step in record.steps]
-        valuations = [step.before for step in record.steps]
-        if any(name is None for name in names):
+        if None in record.names:
             raise LtlpipeError(f"{self._file}: the lasso has no actions")
-        k = record.first
-        actions = tuple(map(str, names))
-        before = tuple(v for v in valuations if v is not None)
-        told = RecordedLasso(actions[:k], actions[k:], before or None, record.kind)
-        if not told.cycle and told.kind is None:
+        if not record.has_cycle and record.kind is None:
             raise ReplayError("the lasso has no cycle")
+        steps = tuple(step._replace(moves=None) for step in record.steps)
+        told = record._replace(steps=steps)
         automata = {
             name: run_within(automaton_job(options[name]), self._limits)
             for name in ("automaton", "constraint")

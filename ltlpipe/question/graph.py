@@ -18,7 +18,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.graph import keys_of, pack_graph, transitions_of
-from ltlpipe.systems.views import GraphView
+from ltlpipe.systems.plain_steps import GraphSteps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,13 +230,13 @@ class GraphQuestion(Question):
         yield from ()
         raise NotApplicableError(NO_ACTIONS)
 
-    def view(
+    def plain_steps(
         self, plan: Plan, trace: Trace
-    ) -> Job[tuple[GraphView, PropertyAutomaton]]:
+    ) -> Job[tuple[GraphSteps, PropertyAutomaton]]:
         """Return the graph in plain Python, and the automaton over its letters."""
         labelled = yield from self.labelled(plan, trace)
-        view = GraphView(self.system, labelled.steps, accepts=self.delegated is None)
-        return view, labelled.table
+        steps = GraphSteps(self.system, labelled.steps, accepts=self.delegated is None)
+        return steps, labelled.table
 
     def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int32[n, 1]."""

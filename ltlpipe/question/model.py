@@ -34,9 +34,9 @@ from ltlpipe.runtime.errors import (
     silenced,
 )
 from ltlpipe.search.catalogue import POWERSET
+from ltlpipe.systems.plain_steps import ModelSteps
 from ltlpipe.systems.propositions.letters import refuse_too_many
 from ltlpipe.systems.runs import Run
-from ltlpipe.systems.views import ModelView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -258,14 +258,14 @@ class ModelQuestion(Question):
         )
         return decision
 
-    def view(
+    def plain_steps(
         self, plan: Plan, trace: Trace
-    ) -> Job[tuple[ModelView, PropertyAutomaton]]:
+    ) -> Job[tuple[ModelSteps, PropertyAutomaton]]:
         """Return the model in plain Python, and the automaton over its letters."""
         propositions = list(self.propositions.values())
-        view = ModelView(self.system, propositions, fairness=self.fairness)
+        steps = ModelSteps(self.system, propositions, fairness=self.fairness)
         table = yield from self.automaton(plan, trace)
-        return view, table
+        return steps, table
 
     def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int64[n, n_variables]."""

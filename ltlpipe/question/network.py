@@ -30,7 +30,7 @@ from ltlpipe.question.plan import tells_marks
 from ltlpipe.question.property import known_actions
 from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.views import NetworkView
+from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -352,18 +352,18 @@ class NetworkQuestion(Question):
             if chosen is None or name in chosen
         ]
 
-    def view(
+    def plain_steps(
         self, plan: Plan, trace: Trace
-    ) -> Job[tuple[NetworkView, PropertyAutomaton]]:
+    ) -> Job[tuple[NetworkSteps, PropertyAutomaton]]:
         """Return the network in plain Python, and the automaton over its letters."""
-        view = NetworkView(
+        steps = NetworkSteps(
             self.system,
             self.actions,
             together=not self.accepts_apart,
             fairness=self.fairness,
         )
         table = yield from self.automaton(plan, self.actions, trace)
-        return view, table
+        return steps, table
 
     def state_array(self, rows: Sequence[Any]) -> Any:
         """Return states as the replay takes them, int32[n, n_components]."""

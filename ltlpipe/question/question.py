@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.packing import PackedSystem
+    from ltlpipe.systems.plain_steps import PlainSteps
     from ltlpipe.systems.runs import Run
-    from ltlpipe.systems.views import GraphView, ModelView, NetworkView
 
 UNFAIR = "fairness depends on which actions are enabled"
 
@@ -238,9 +238,9 @@ class Question(ABC):
             raise NotApplicableError(obstacle)
 
     @abstractmethod
-    def view(
+    def plain_steps(
         self, plan: Plan, trace: Trace
-    ) -> Job[tuple[NetworkView | ModelView | GraphView, PropertyAutomaton]]:
+    ) -> Job[tuple[PlainSteps, PropertyAutomaton]]:
         """Return the system in plain Python, and the automaton over its letters."""
 
     @abstractmethod

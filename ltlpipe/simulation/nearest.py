@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sized
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.simulation.walkers import Taken, Walker
+    from ltlpipe.verdict.walkers import Taken, Walker
 
 MOST_SEARCHED = 50_000
 """Limit on the states that are explored."""

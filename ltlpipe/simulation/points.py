@@ -1,4 +1,7 @@
-"""The points of a run: state, residual formula, whether it can still be satisfied."""
+"""The points of a run, and the lasso that it may follow, as steps of the system.
+
+A point is a state, the residual formula, and whether that can still be satisfied.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,66 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.bad_prefixes import monitor_of
 from ltlpipe.logic.progression import residual
-from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.jobs import Progress, TooMuchWorkError, bounded
+from ltlpipe.verdict.recorded import RunFinder, UndecidedError
 
 if TYPE_CHECKING:
     from ltlpipe.automata.bad_prefixes import Monitor
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.simulation.tracks import Track
-    from ltlpipe.simulation.walkers import Taken
+    from ltlpipe.verdict.recorded import Record
+    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.verdict.walkers import Taken, Walker
 
 _MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds
+
+
+class Track(NamedTuple):
+    """A lasso, or a run, in steps of the system."""
+
+    steps: tuple[Taken, ...]
+    first: int  # where the cycle begins: after all steps if there is none
+
+    def next_place(self, place: int) -> int:
+        """Return the index of the next step."""
+        after = place + 1
+        return self.first if after == len(self.steps) else after
+
+
+def track_of_lasso(walker: Walker, lasso: Lasso) -> Track:
+    """Return a lasso of the same network or model as a track."""
+    states = [tuple(state) for state in lasso.states.tolist()]
+    steps = [
+        walker.along(states[k], action, states[k + 1])
+        for k, action in enumerate(lasso.actions.tolist())
+    ]
+    return Track(tuple(steps), len(lasso.prefix))
+
+
+def track_of_record(walker: Walker, record: Record, *, stutters: bool) -> Job[Track]:
+    """Return the lasso of a file as a track.
+
+    Raises
+    ------
+    InputError
+        It is not a run of the system; names the first wrong step.
+    """
+    finder = RunFinder(walker, record, stutters=stutters)
+    what = "is not a step of the system there"
+    try:
+        for found in finder.runs():
+            if not isinstance(found, Progress):
+                return Track(tuple(taken for _, taken in found), record.first)
+            yield found
+    except UndecidedError:
+        what = "could be too many steps"
+    message = "the cycle of the lasso does not close"
+    if finder.missing is not None:
+        name = record.names[finder.missing]
+        named = "" if name is None else f", {name!r},"
+        message = f"step {finder.missing + 1} of the lasso{named} {what}"
+    raise InputError(message, file=record.file)
 
 
 class Point(NamedTuple):

@@ -10,51 +10,17 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.verdict.lasso import STUTTER_NAME
-from ltlpipe.verdict.steps import Move
+from ltlpipe.systems.plain_steps import Move
+from ltlpipe.verdict.recorded import GIVEN, Record, RecordedStep
 from ltlpipe.verdict.verdict import FiniteRun, Lasso, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import Source
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
 
-GIVEN = "lasso"
-"""What messages call a lasso that comes from no file."""
-
 _SHOWN = 3  # formulas in a message
-
-
-class ToldStep(NamedTuple):
-    """The recorded data of one step."""
-
-    action: str | None
-    moves: tuple[Move, ...] | None
-    before: Mapping[str, Any] | None  # the valuation that it leaves
-
-
-class Record(NamedTuple):
-    """A lasso, or a run, with its formula."""
-
-    steps: tuple[ToldStep, ...]
-    first: int  # where the cycle begins: after all steps if there is none
-    formula: str | None
-    file: str
-    repeats: bool = False  # a state without successors repeats itself
-    kind: Any = None  # of a finite run
-
-    @property
-    def stutters(self) -> bool:
-        """Whether a state without successors repeats itself in it."""
-        return self.repeats or any(step.action == STUTTER_NAME for step in self.steps)
-
-    @property
-    def has_cycle(self) -> bool:
-        """Whether it is a lasso, and not a finite run."""
-        return self.first < len(self.steps)
 
 
 class OwnLasso(NamedTuple):
@@ -189,8 +155,8 @@ def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record 
             raise refusal("a lasso has as many steps as prefix and cycle together")
     nothing = [None] * len(entries)
     steps = zip(actions or nothing, moves or nothing, before or nothing, strict=True)
-    told = tuple(ToldStep(*step) for step in steps)
-    return Record(told, len(prefix), formula, file, kind=kind)
+    told = tuple(RecordedStep(*step) for step in steps)
+    return Record(told, len(prefix), kind, formula, file)
 
 
 def _as_lasso(finite: dict[str, Any]) -> dict[str, Any]:

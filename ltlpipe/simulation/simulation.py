@@ -32,15 +32,22 @@ from ltlpipe.simulation.nearest import (
     nearest_way,
     state_bytes,
 )
-from ltlpipe.simulation.points import Point, Points, monitor_job
-from ltlpipe.simulation.records import Record, given_lasso
-from ltlpipe.simulation.tracks import Track, track_of_lasso, track_of_record
-from ltlpipe.simulation.walkers import Taken, walker_of
+from ltlpipe.simulation.points import (
+    Point,
+    Points,
+    Track,
+    monitor_job,
+    track_of_lasso,
+    track_of_record,
+)
+from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.recorded import Record
 from ltlpipe.verdict.steps import LassoStep
 from ltlpipe.verdict.verdict import Lasso, Verdict
+from ltlpipe.verdict.walkers import Taken, walker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,6 +56,9 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
+
+MOST_EXAMINED = 100_000
+"""Limit on the steps of one state of a model."""
 
 MOST_ENABLED = 300
 """Enabled steps of a state that are listed; a filter finds others."""
@@ -145,7 +155,7 @@ class Simulation(Displayed):
         self.system: System = given
         self._formula = asked
         self._stutters = question.stutters
-        self._walker = walker_of(question)
+        self._walker = walker_of(question, MOST_EXAMINED)
         self._random = random.Random(seed)
         self._filter = ""
         self._enabled: _Enabled | None = None
@@ -247,7 +257,7 @@ class Simulation(Displayed):
     @property
     def is_deadlock(self) -> bool:
         """Whether the state has no successors, except itself by stuttering."""
-        return next(self._walker.each_step(self._now.state), None) is None
+        return self._walker.is_dead(self._now.state)
 
     @property
     def on_lasso(self) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.strategies import instant_search
-from ltlpipe.systems.views import PlainStep
+from ltlpipe.systems.plain_steps import PlainStep, PlainSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
@@ -45,10 +45,8 @@ def acceptance(
     return Acceptance(outcome.status == instant_search.FOUND, outcome.states)
 
 
-class _Word:
+class _Word(PlainSteps):
     """A word as a system with one step in each state, which is a place in it."""
-
-    cost = 1.0
 
     def __init__(self, letters: Sequence[int], length: int) -> None:
         self._letters, self._length = letters, length
@@ -57,14 +55,10 @@ class _Word:
         """Return the first place."""
         return 0
 
-    def steps(self, state: Any) -> list[PlainStep]:
-        """Return the only step from a place."""
-        place: int = state
-        following = place + 1
+    def each_step(self, state: int, wanted: Any = None) -> Iterator[PlainStep]:
+        """Yield the only step from a place."""
+        del wanted  # it has no name
+        following = state + 1
         if following == len(self._letters):
             following = self._length
-        return [PlainStep(place, self._letters[place], 0, following)]
-
-    def repeated(self, state: Any) -> PlainStep:
-        """Fail: each place has a step."""
-        raise AssertionError(state)
+        yield PlainStep(state, self._letters[state], 0, following)

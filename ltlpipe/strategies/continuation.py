@@ -15,8 +15,8 @@ import numpy as np
 from ltlpipe.automata.letters import universal
 from ltlpipe.strategies import instant_search
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.systems.runs import Run
-from ltlpipe.systems.views import ModelView, NetworkView, TooLargeError
 
 if TYPE_CHECKING:
     from ltlpipe.question.question import Question
@@ -51,21 +51,17 @@ def continued(question: Question, run: Run | None) -> Job[Run | None]:
         return run
     system: Any = question.system  # type: ignore[attr-defined]
     try:
-        view: Any = (
-            NetworkView(system, limited=False)
-            if isinstance(system, Network)
-            else ModelView(system, ())
-        )
+        steps: Any = plain_steps_of(system, limited=not isinstance(system, Network))
     except TooLargeError:
         return None
     n_steps = last_step(run)
     last = tuple(run.states[n_steps].tolist())
-    view.initial = lambda: last
+    steps.initial = lambda: last
     outcome = yield from instant_search.search(
-        view,
+        steps,
         universal(),
         stutter=question.stutters,
-        max_states=int(min(MOST_STATES, max(_WORK / view.cost, _LEAST_STATES))),
+        max_states=int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES))),
     )
     if outcome.lasso is None:
         return None

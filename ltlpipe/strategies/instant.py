@@ -14,8 +14,8 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.strategies import instant_search
 from ltlpipe.strategies.instant_search import Moves
+from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.runs import Run
-from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.instant_search import InstantOutcome, PlainLasso
-    from ltlpipe.systems.views import GraphView, ModelView, NetworkView
-
-    View = NetworkView | ModelView | GraphView
+    from ltlpipe.systems.plain_steps import PlainSteps
 
 name = "instant"
 supersedes: str | None = None
@@ -60,15 +58,15 @@ def obstacle(question: Question) -> str | None:
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     try:
-        view, table = yield from question.view(question.given, trace)
+        system, table = yield from question.plain_steps(question.given, trace)
     except TooLargeError:
         raise NotApplicableError("the system is too large for plain Python") from None
     plan = question.given
     trace.plan = _noted(question, kind_of(plan, question.options, table))
     limit = question.options.max_states
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
-    question.explored = moves = Moves(view, table, stutter=question.stutters)
-    search = search_of(question, view, table, (), most, moves)
+    question.explored = moves = Moves(system, table, stutter=question.stutters)
+    search = search_of(question, system, table, (), most, moves)
     outcome = yield from trace.timed("search_seconds", search)
     trace.note(
         states=outcome.states,
@@ -92,7 +90,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 
 def search_of(
     question: Question,
-    view: View,
+    system: PlainSteps,
     table: PropertyAutomaton,
     starts: Sequence[int],
     most_states: int,
@@ -100,10 +98,8 @@ def search_of(
 ) -> Job[InstantOutcome]:
     """Return the search of a question's product; see `instant_search.search`."""
     return instant_search.search(
-        view,
+        system,
         table,
-        system_marks=view.n_marks,
-        condition=view.condition,
         stutter=question.stutters,
         max_states=most_states,
         starts=starts,

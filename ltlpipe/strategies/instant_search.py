@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections import deque
 from sys import getsizeof
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.strategies.instant_graph import Graph, Meter, accepting_part
 from ltlpipe.strategies.instant_lasso import shorter_lasso
-from ltlpipe.systems.views import TooLargeError
+from ltlpipe.systems.plain_steps import TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.instant_graph import Edge
-    from ltlpipe.systems.views import PlainStep
+    from ltlpipe.systems.plain_steps import PlainSteps
 
 EMPTY, FOUND, TOO_MANY = "empty", "found", "too-many"
 
@@ -45,23 +45,6 @@ _DIVE = 1024  # states that a dive expands
 # Units of work, about a microsecond each, and bytes: measured.
 _PER_STATE, _PER_EDGE, _PER_STEP = 3.0, 0.9, 2.2
 _STATE_BYTES, _EDGE_BYTES, _SYSTEM_STATE_BYTES, _STEP_BYTES = 400, 110, 450, 120
-
-
-class PlainSystem(Protocol):
-    """What the search sees of a system, whatever its kind."""
-
-    @property
-    def cost(self) -> float:
-        """Units of work that the steps of one state take, whatever comes of them."""
-
-    def initial(self) -> Hashable:
-        """Return the state in which runs begin."""
-
-    def steps(self, state: Hashable) -> list[PlainStep]:
-        """Return the steps of a state; raise TooLargeError if they are too many."""
-
-    def repeated(self, state: Hashable) -> PlainStep:
-        """Return the step, with action -1, in which a deadlock repeats itself."""
 
 
 class PlainLasso(NamedTuple):
@@ -97,11 +80,9 @@ class InstantOutcome(NamedTuple):
 
 
 def search(
-    system: PlainSystem,
+    system: PlainSteps,
     table: PropertyAutomaton,
     *,
-    system_marks: int = 0,
-    condition: Condition | None = None,
     stutter: bool = False,
     max_states: int = 5000,
     starts: Sequence[int] = (),
@@ -112,16 +93,11 @@ def search(
 
     Parameters
     ----------
-    system : PlainSystem
-        Its letters are those of `table`.
+    system : PlainSteps
+        Its letters are those of `table`.  If these tell marks of the system, they are
+        the affair of `table`, and the system has no condition.
     table : PropertyAutomaton
         What is searched for, that is the negated property.
-    system_marks : int
-        Marks that the system's steps carry.
-    condition : Condition, optional
-        What the runs of the system have to satisfy, over these marks; None is each of
-        them infinitely often.  If letters of `table` tell marks of the system, they
-        are its affair, and there is no condition.
     stutter : bool
         Whether a state without successors repeats itself for ever.
     max_states : int
@@ -145,7 +121,7 @@ def search(
     A lasso is a shortest one in what has been explored, unless that takes too long.
     Where a job is cut changes nothing.
     """
-    goal = goal_of(table, system_marks, condition)
+    goal = goal_of(table, system)
     if moves is None:
         moves = Moves(system, table, stutter=stutter)
     meter = moves.meter
@@ -195,19 +171,18 @@ def _accepting_run(
     )
 
 
-def goal_of(
-    table: PropertyAutomaton, system_marks: int, condition: Condition | None
-) -> Condition:
+def goal_of(table: PropertyAutomaton, system: PlainSteps) -> Condition:
     """Return the acceptance of the product."""
     goal = table.condition
     if goal is None:
         goal = generalised_buchi(table.n_marks)
+    condition = system.condition
     if table.system_marks:
         if condition is not None:
             raise ValueError("letters tell marks of the system, but no condition")
         return goal
     if condition is None:
-        condition = generalised_buchi(system_marks)
+        condition = generalised_buchi(system.n_marks)
     return goal & condition.renumbered(lambda mark: mark + table.n_marks)
 
 
@@ -222,7 +197,7 @@ class Moves:
 
     def __init__(
         self,
-        system: PlainSystem,
+        system: PlainSteps,
         table: PropertyAutomaton,
         *,
         stutter: bool = False,

@@ -31,7 +31,7 @@ class NetworkSide:
 
     def __init__(self, product: Any, system: Network, declared: Sequence[str]) -> None:
         from ltlpipe.components.alphabet import letters_of
-        from ltlpipe.systems.views import NetworkView
+        from ltlpipe.systems.plain_steps import NetworkSteps
 
         self._system, self._declared = system, declared
         self._network = product.trimmed.network
@@ -39,7 +39,7 @@ class NetworkSide:
         self._table = product.table
         # Ample sets see which actions are visible, whatever the automaton tells apart.
         self._merges = product.visible is None
-        self._view = NetworkView(self._network, limited=False)
+        self._view = NetworkSteps(self._network, limited=False)
 
     def group(self) -> Job[Group]:
         """Return the group of the network and the property."""

@@ -32,8 +32,8 @@ from ltlpipe.strategies.state_search import (
 )
 from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.runs import Run, compressed
-from ltlpipe.systems.views import TooLargeError
 
 if TYPE_CHECKING:
     from ltlpipe.automata.tight import Tight
@@ -153,11 +153,12 @@ def tightened_in_python(
     The product with a tight automaton is searched, if it has few states.
     """
     try:
-        view, table = yield from question.view(question.given, Trace(question.given))
+        trace = Trace(question.given)
+        system, table = yield from question.plain_steps(question.given, trace)
         known = yield from tight(table, most_states)
         if known is None:
             return best
-        outcome = yield from instant.search_of(question, view, *known, most_states)
+        outcome = yield from instant.search_of(question, system, *known, most_states)
     except (TooLargeError, UnsupportedError):  # there are too many marks, say
         return best
     lasso = outcome.lasso

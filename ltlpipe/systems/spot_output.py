@@ -12,8 +12,8 @@ from ltlpipe.automata.graph_output import AutomatonWriter, kripke_structure
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError
 from ltlpipe.systems.propositions.evaluating import evaluate
-from ltlpipe.systems.views import NetworkView, TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -72,7 +72,7 @@ def network_to_spot(network: Network, max_states: int = MAX_STATES) -> Any:
     """Do the work of `Network.to_spot`."""
     names = {k: name for name, k in network.action_index.items()}
     try:
-        view = NetworkView(network)
+        view = NetworkSteps(network)
     except TooLargeError:
         raise UnsupportedError("a component has too many transitions") from None
     found = explored(

@@ -16,9 +16,9 @@ from ltlpipe.runtime.arguments import WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies.instant_search import goal_of
+from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
-from ltlpipe.systems.views import TooLargeError
 from ltlpipe.verdict.model_replay import holding
 from ltlpipe.verdict.questions import question_of
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ltlpipe.question.question import Question
+    from ltlpipe.systems.plain_steps import PlainStep
     from ltlpipe.systems.reading import SystemLike
-    from ltlpipe.systems.views import PlainStep
 
 
 def product(
@@ -95,7 +95,7 @@ def product(
 def _product(question: Question, max_states: int) -> Any:
     try:
         trace = Trace(question.given)
-        view, table = complete(question.view(question.given, trace))
+        system, table = complete(question.plain_steps(question.given, trace))
     except TooLargeError:
         raise UnsupportedError("the system is too large for plain Python") from None
     first, dst, marks = (
@@ -105,9 +105,9 @@ def _product(question: Question, max_states: int) -> Any:
     label_of, writer = _labels(question)
 
     def steps(state: tuple[Any, int]) -> Iterator[tuple[Any, tuple[Any, int]]]:
-        known: list[PlainStep] = view.steps(state[0])
+        known: list[PlainStep] = system.steps(state[0])
         if not known and question.stutters:
-            known = [view.repeated(state[0])]
+            known = [system.repeated(state[0])]
         for step in known:
             cell = state[1] * table.n_letters + step.letter
             label = label_of(state[0], step)
@@ -115,13 +115,13 @@ def _product(question: Question, max_states: int) -> Any:
                 carried = marks[edge] | step.marks << table.n_marks
                 yield (step.state, dst[edge]), (label, carried)
 
-    start = view.initial(), table.initial
+    start = system.initial(), table.initial
     found = explored(start, steps, max_states, "the product")
     made = writer.finished(
         ((src, dst, *about) for src, dst, about in found.edges),
         [_name_of(state) for state in found.states],
-        goal_of(table, view.n_marks, view.condition),
-        table.n_marks + view.n_marks,
+        goal_of(table, system),
+        table.n_marks + system.n_marks,
     )
     made.merge_edges()
     return made

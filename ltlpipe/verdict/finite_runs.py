@@ -24,15 +24,13 @@ from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
 from ltlpipe.runtime.names import quoted_name
 from ltlpipe.strategies.instant_graph import sccs
 from ltlpipe.strategies.instant_search import Moves
-from ltlpipe.systems.graph import SpotGraph, unlabelled
-from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.views import GraphView, ModelView, NetworkView, TooLargeError
+from ltlpipe.systems.graph import SpotGraph
+from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import System
 
 REACHABLE, NONE, NOT_LOOKED = "reachable", "none", "not looked for"
 
@@ -139,7 +137,7 @@ def _walked(question: Question, allowed: float) -> Job[FiniteRuns]:
     """Look in plain Python, beginning with what a search of that kind has met."""
     system: Any = question.system  # type: ignore[attr-defined]
     try:
-        moves = question.explored or Moves(_view(system), universal())
+        moves = question.explored or Moves(plain_steps_of(system), universal())
         walk = yield from _walk(moves, allowed / 2, dives=False)
         if walk.dead is None and not walk.is_complete:
             walk = yield from _walk(moves, allowed / 2, dives=True)
@@ -162,12 +160,6 @@ def _walked(question: Question, allowed: float) -> Job[FiniteRuns]:
         way.append(name)
         state = before
     return FiniteRuns(REACHABLE, endless, tuple(way[::-1]))
-
-
-def _view(system: System) -> NetworkView | ModelView | GraphView:
-    if isinstance(system, SpotGraph):
-        return GraphView(system, unlabelled(system))
-    return NetworkView(system) if isinstance(system, Network) else ModelView(system, [])
 
 
 class _Walk(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain_steps import STUTTER_NAME
 from ltlpipe.systems.runs import shortest_form
 from ltlpipe.verdict.verdict import FiniteRun, Lasso
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.systems.models import Model
-
-STUTTER_NAME = "<stutter>"
-"""Stands in a lasso for the step in which a deadlocked state repeats itself."""
 
 
 def network_lasso(

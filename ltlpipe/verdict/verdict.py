@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.display import Displayed, renderer
 from ltlpipe.runtime.values import ByValue
-from ltlpipe.verdict.steps import LassoStep, changed_values, steps_of
+from ltlpipe.systems.plain_steps import changed_values
+from ltlpipe.verdict.steps import LassoStep, steps_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,8 +27,8 @@ from ltlpipe import (
     witnesses,
 )
 from ltlpipe.batch.shared_runs import WITNESS_DTYPES, few
-from ltlpipe.batch.stored_words import StoredLasso
 from ltlpipe.batch.tasks import Task
+from ltlpipe.verdict.recorded import recorded
 from tests.oracles import satisfies
 from tests.spot_graphs import random_formula
 from tests.verdict.test_vacuity import has_run, random_net
@@ -105,7 +105,7 @@ def test_random_batches(tmp_path):
         rows, own = found[found["system"] == name], frame[frame["system"] == name]
 
         def runs_in(prefix, cycle, net=net):
-            lasso = StoredLasso(prefix, cycle)
+            lasso = recorded(prefix, cycle)
             return has_run(net, lasso)
 
         assert_represents(own, rows, runs_in)
@@ -120,7 +120,7 @@ def test_few():
     for seed in range(200):
         rng = random.Random(seed)
         covers = {
-            StoredLasso(("x",) * rng.randrange(4), (str(k),)): {
+            recorded(("x",) * rng.randrange(4), (str(k),)): {
                 n for n in range(5) if rng.random() < 0.4
             }
             for k in range(rng.randint(1, 6))
@@ -138,8 +138,8 @@ def test_few():
 
 
 def test_of_several_the_shortest():
-    long = StoredLasso(("a", "b"), ("c",))
-    short = StoredLasso((), ("c",))
+    long = recorded(("a", "b"), ("c",))
+    short = recorded((), ("c",))
     assert few({long: {1, 2}, short: {1, 2}}) == [short]
     assert few({long: {1, 2}, short: {1}}) == [long]
     assert few({}) == []

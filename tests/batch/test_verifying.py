@@ -18,13 +18,9 @@ from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.verdict import confirmation
-from ltlpipe.verdict.confirmation import (
-    RecordedLasso,
-    UndecidedError,
-    confirmed,
-    run_options,
-)
+from ltlpipe.verdict import recorded as recorded_runs
+from ltlpipe.verdict.confirmation import confirmed, run_options
+from ltlpipe.verdict.recorded import UndecidedError, recorded
 from tests.report.made import make_store, result
 
 ROOT = Path(__file__).parents[2]
@@ -246,13 +242,13 @@ def check_random_lassos(folder, seeds):
         options = run_options({"deadlock": "stutter"})
         asked = Property(parsed(text))
         lasso = verdict.lasso
-        told = RecordedLasso(tuple(lasso.prefix), tuple(lasso.cycle))
+        told = recorded(tuple(lasso.prefix), tuple(lasso.cycle))
         again = complete(confirmed(network, asked, told, options))
         assert beginning(again) == beginning(lasso)  # maybe another run of the word
         changed = list(told.names)
         changed[chance.randrange(len(changed))] = chance.choice(names)
         k = len(lasso.prefix)
-        other = RecordedLasso(tuple(changed[:k]), tuple(changed[k:]))
+        other = recorded(tuple(changed[:k]), tuple(changed[k:]))
         expected = is_run(network, other) and not satisfied(text, other)
         try:
             complete(confirmed(network, asked, other, options))
@@ -305,9 +301,9 @@ def is_run(network, told):
 
 def stutters_rightly(network, told):
     """The same where states repeat themselves, on composed states."""
-    from ltlpipe.systems.views import NetworkView
+    from ltlpipe.systems.plain_steps import NetworkSteps
 
-    view = NetworkView(network)
+    view = NetworkSteps(network)
 
     def after(states, names):
         for name in names:
@@ -353,8 +349,8 @@ def test_thousands_of_random_lassos(tmp_path):
 
 def test_too_many_ways(system, monkeypatch):
     """That is said: it is neither a violation nor none."""
-    monkeypatch.setattr(confirmation, "MOST_ALIKE", 1)
-    told = RecordedLasso(("ask",), ("wait",))
+    monkeypatch.setattr(recorded_runs, "MOST_ALIKE", 1)
+    told = recorded(("ask",), ("wait",))
     asked = Property(parsed("G(ask -> F meet)"))
     with pytest.raises(UndecidedError, match="more than 1 states"):
         complete(confirmed(load([system]), asked, told, run_options({})))

@@ -19,7 +19,7 @@ from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in
 from ltlpipe.automata.fairness import fairness_to
 from ltlpipe.automata.fin_removal import condition_of, marks_of
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.systems.views import NetworkView
+from ltlpipe.systems.plain_steps import NetworkSteps
 from tests.certificates.reductions import searched_network
 
 MAGIC = b"ltlpipe certificate 2\n"
@@ -193,7 +193,7 @@ def _system(network, header, automaton, names):
         ]
         strong = header["fairness"] == "strong"
         fairness = fairness_to(sets, len(network.actions), strong=strong)
-    view = NetworkView(network, names, fairness=fairness)
+    view = NetworkSteps(network, names, fairness=fairness)
     own = view.condition or generalised_buchi(view.n_marks)
     shift = automaton.num_sets()
     given = condition_of(automaton) or generalised_buchi(shift)

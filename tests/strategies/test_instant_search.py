@@ -36,15 +36,15 @@ from ltlpipe.strategies.instant_search import (
     search,
 )
 from ltlpipe.systems.networks.packing import pack
-from ltlpipe.systems.programs.model import DveModel, read_dve_model
-from ltlpipe.systems.views import (
+from ltlpipe.systems.plain_steps import (
     MAX_STEPS,
     MAX_TRANSITIONS,
     MAX_VALUES,
-    ModelView,
-    NetworkView,
+    ModelSteps,
+    NetworkSteps,
     TooLargeError,
 )
+from ltlpipe.systems.programs.model import DveModel, read_dve_model
 from ltlpipe.verdict.lasso import model_lasso, network_lasso
 from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
 from ltlpipe.verdict.replay import spelling_of_actions, word_replayed
@@ -93,8 +93,6 @@ def found(system, table=None, *, stutter=False, max_states=5000, **limits):
         search(
             system,
             universal() if table is None else table,
-            system_marks=system.n_marks,
-            condition=system.condition,
             stutter=stutter,
             max_states=max_states,
         ),
@@ -113,7 +111,7 @@ def violation(system, text, *, stutter=False, acceptance="ba", **limits):
     formula = parse(text)
     names = [name for name in formula.propositions if name in system.action_index]
     table = from_formula(formula, acceptance, names)
-    outcome = found(NetworkView(system, names), table, stutter=stutter, **limits)
+    outcome = found(NetworkSteps(system, names), table, stutter=stutter, **limits)
     if outcome.lasso is not None:
         lasso = lasso_of(system, outcome)
         replay_run(system, lasso, stutters=stutter)
@@ -155,7 +153,7 @@ def test_figures():
     """The states and transitions of a product with an automaton of one state."""
     system = philosophers(3)
     table = never()
-    outcome = found(NetworkView(system), table)
+    outcome = found(NetworkSteps(system), table)
     states, edges = compose(system)
     assert outcome[:3] == (EMPTY, len(states), len(edges))
     # The longest way to a state is known from breadth-first levels of the oracle.
@@ -199,8 +197,8 @@ def test_actions_without_a_name_have_one_letter():
     internal = network([(0, "a", 0)], [(0, "a", 0)], internal=["a"])
     assert internal.action_index == {}
     assert violation(internal, "G !a").status == EMPTY
-    assert [s.action for s in NetworkView(internal).steps((0, 0))] == [0, 1]
-    assert NetworkView(internal).steps((0, 0))[0].letter == OTHER
+    assert [s.action for s in NetworkSteps(internal).steps((0, 0))] == [0, 1]
+    assert NetworkSteps(internal).steps((0, 0))[0].letter == OTHER
 
 
 def test_three_components_choose_independently():
@@ -208,10 +206,10 @@ def test_three_components_choose_independently():
     part = [(0, "s", 1), (0, "s", 2)]
     system = network(part, part, [*part, (0, "s", 0)])
     states, edges = compose(system)
-    outcome = found(NetworkView(system), never())
+    outcome = found(NetworkSteps(system), never())
     assert (outcome.states, outcome.transitions) == (len(states), len(edges))
     assert outcome.states == 1 + 2 * 2 * 3
-    steps = NetworkView(system, ["s"]).steps((0, 0, 0))
+    steps = NetworkSteps(system, ["s"]).steps((0, 0, 0))
     assert sorted(step.state for step in steps) == sorted(
         states[dst] for src, _, dst in edges if src == 0
     )
@@ -236,18 +234,18 @@ def test_components_accept_together_or_each():
     one = LTS.from_transitions([(0, "a", 1), (1, "b", 0)], accepting=[0])
     other = LTS.from_transitions([(0, "a", 1), (1, "b", 0)], accepting=[1])
     system = Network([one, other])
-    assert found(NetworkView(system)).status == EMPTY
-    assert found(NetworkView(system, together=False)).status == FOUND
-    assert found(NetworkView(Network([one, one]))).status == FOUND
+    assert found(NetworkSteps(system)).status == EMPTY
+    assert found(NetworkSteps(system, together=False)).status == FOUND
+    assert found(NetworkSteps(Network([one, one]))).status == FOUND
 
 
 def test_marks_are_those_of_the_source():
     """A deadlock that accepts is on a cycle only if it stutters."""
     system = network([(0, "a", 1)], accepting=[1])
-    assert NetworkView(system).steps((0,))[0].marks == 0
-    assert NetworkView(system).repeated((1,)).marks == 1
-    assert found(NetworkView(system)).status == EMPTY
-    assert found(NetworkView(system), stutter=True).status == FOUND
+    assert NetworkSteps(system).steps((0,))[0].marks == 0
+    assert NetworkSteps(system).repeated((1,)).marks == 1
+    assert found(NetworkSteps(system)).status == EMPTY
+    assert found(NetworkSteps(system), stutter=True).status == FOUND
 
 
 def test_a_violation_near_the_start_is_found_without_the_rest():
@@ -279,7 +277,7 @@ def test_max_states_may_be_reached(missing):
     """As many states as there are is enough."""
     system = philosophers(3)
     n = len(compose(system)[0])
-    outcome = found(NetworkView(system), never(), max_states=n - missing)
+    outcome = found(NetworkSteps(system), never(), max_states=n - missing)
     assert outcome[:2] == ((EMPTY, n), (TOO_MANY, n - 1))[missing]
 
 
@@ -305,7 +303,7 @@ def test_a_cycle_sees_every_mark_it_needs():
             state_based=False,
             condition=parse_condition(text),
         )
-        outcome = found(NetworkView(ONE_STEP), table)
+        outcome = found(NetworkSteps(ONE_STEP), table)
         length = None if outcome.lasso is None else len(outcome.lasso.cycle)
         assert length == expected, text
 
@@ -315,9 +313,9 @@ def test_what_is_too_large():
     n = MAX_TRANSITIONS + 1
     ends = np.zeros(n, dtype=np.int32)
     with pytest.raises(TooLargeError):
-        NetworkView(Network([LTS(1, 0, ("a",), ends, ends, ends)]))
+        NetworkSteps(Network([LTS(1, 0, ("a",), ends, ends, ends)]))
     wide = [[(0, "s", k) for k in range(20)] for _ in range(4)]
-    assert found(NetworkView(network(*wide)), never()).status == TOO_MANY
+    assert found(NetworkSteps(network(*wide)), never()).status == TOO_MANY
 
 
 @pytest.mark.parametrize(
@@ -339,7 +337,7 @@ def test_steps_of_a_model_that_are_too_many(transitions, elements):
             listed.append(step.action)
             yield step
 
-    view = ModelView(model, [])
+    view = ModelSteps(model, [])
     with patch.object(model, "each_step", each_step), pytest.raises(TooLargeError):
         view.steps(model.initial())
     assert found(view, never()).status == TOO_MANY
@@ -351,7 +349,7 @@ def test_more_than_32_marks():
     """Refused as by the kernels."""
     fairness = fairness_to([{0}] * 32, 1, strong=False)
     with pytest.raises(UnsupportedError, match="32"):
-        found(NetworkView(ONE_STEP, fairness=fairness), never())
+        found(NetworkSteps(ONE_STEP, fairness=fairness), never())
 
 
 def test_letters_that_tell_marks_take_no_condition():
@@ -361,7 +359,7 @@ def test_letters_that_tell_marks_take_no_condition():
         Draft([[(0, 1)]] * 2, n_letters=2, initial=0, n_marks=1, system_marks=1)
     )
     with pytest.raises(ValueError, match="letters"):
-        found(NetworkView(ONE_STEP, fairness=fairness), table)
+        found(NetworkSteps(ONE_STEP, fairness=fairness), table)
 
 
 # Against the kernels
@@ -380,7 +378,7 @@ def assert_agrees(system, table, *, stutter, fairness=None):
     """The kernel's answer; a lasso is a run that the table accepts."""
     names = [name for name in NAMED if name in system.action_index]
     expected = kernel_finds(system, names, table, stutter=stutter, fairness=fairness)
-    view = NetworkView(system, names, fairness=fairness)
+    view = NetworkSteps(system, names, fairness=fairness)
     outcome = found(view, table, stutter=stutter)
     assert outcome.status == (FOUND if expected else EMPTY)
     if not expected:
@@ -445,7 +443,7 @@ def test_letters_that_tell_marks(system, text, stutter):
     marks = int(system.has_acceptance)
     table = from_formula(formula, "ba", names, system_marks=marks)
     expected = kernel_finds(system, names, table, stutter=stutter)
-    outcome = found(NetworkView(system, names), table, stutter=stutter)
+    outcome = found(NetworkSteps(system, names), table, stutter=stutter)
     assert outcome.status == (FOUND if expected else EMPTY)
     if expected:
         lasso = lasso_of(system, outcome)
@@ -463,7 +461,7 @@ def test_emptiness_of_networks(system):
         (True, accepting_run_exists),
         (False, each_component_accepts),
     ]:
-        outcome = found(NetworkView(system, together=together))
+        outcome = found(NetworkSteps(system, together=together))
         assert (outcome.status == FOUND) == oracle(system)
         if outcome.lasso:
             replay_run(system, lasso_of(system, outcome), together=together)
@@ -471,7 +469,7 @@ def test_emptiness_of_networks(system):
 
 def assert_explicit(automaton):
     """An automaton alone: the naive answer, and its lasso."""
-    outcome = found(NetworkView(ONE_STEP), table_of(automaton))
+    outcome = found(NetworkSteps(ONE_STEP), table_of(automaton))
     assert (outcome.status == FOUND) == automaton.has_accepting_cycle()
 
 
@@ -489,7 +487,7 @@ def test_automata_by_the_thousand(seed):
     for _ in range(2000):
         automaton = random_automaton(rng, max_states=30, max_marks=8)
         expected = run_kernel("tela", automaton).status == Status.FOUND
-        outcome = found(NetworkView(ONE_STEP), table_of(automaton))
+        outcome = found(NetworkSteps(ONE_STEP), table_of(automaton))
         assert (outcome.status == FOUND) == expected
 
 
@@ -513,7 +511,7 @@ def test_cycles_of_automata(automaton):
         state_based=False,
         condition=automaton.condition,
     )
-    outcome = found(NetworkView(system, [name for _, name, _ in rows]), table)
+    outcome = found(NetworkSteps(system, [name for _, name, _ in rows]), table)
     assert (outcome.status == FOUND) == automaton.has_accepting_cycle()
     if outcome.lasso:
         k = len(outcome.lasso.prefix)
@@ -533,7 +531,7 @@ def assert_model_agrees(model, formula, *, stutter):
     asked = Property(formula)
     meanings = bound_propositions(model, asked)
     table = from_formula_over_states(formula, "ba", list(meanings))
-    view = ModelView(model, list(meanings.values()))
+    view = ModelSteps(model, list(meanings.values()))
     outcome = found(view, table, stutter=stutter, max_states=10**6)
     assert outcome.status == (FOUND if expected == "violated" else EMPTY)
     if outcome.lasso:
@@ -589,7 +587,7 @@ def test_fairness_of_nets(net, strong, stutter, data):
     index = system.action_index
     same = [{index[f"{a}"] for a in some if f"{a}" in index} for some in sets]
     twin = fairness_to(same, len(system.actions), strong=strong)
-    outcome = found(ModelView(net, [], fairness=fairness), stutter=stutter)
+    outcome = found(ModelSteps(net, [], fairness=fairness), stutter=stutter)
     expected = kernel_finds(system, [], universal(), stutter=stutter, fairness=twin)
     assert (outcome.status == FOUND) == expected
 
@@ -611,9 +609,9 @@ def advanced(job, grant):
 @given(st.one_of(SMALL, ACCEPTING), TABLES, st.sampled_from([0, 1, 7.5, 300]))
 @settings(max_examples=examples(60))
 def test_where_a_job_is_cut_changes_nothing(system, table, work):
-    view = NetworkView(system, [n for n in NAMED if n in system.action_index])
-    _, expected = advanced(search(view, table, system_marks=view.n_marks), Grant())
-    job = search(view, table, system_marks=view.n_marks)
+    view = NetworkSteps(system, [n for n in NAMED if n in system.action_index])
+    _, expected = advanced(search(view, table), Grant())
+    job = search(view, table)
     assert advanced(job, Grant(work=work))[1] == expected
 
 
@@ -630,7 +628,7 @@ def test_a_large_search_yields():
     )
     assert table.condition is not None
     for some in (never(), table):
-        view = NetworkView(without_acceptance(philosophers(6)))
+        view = NetworkSteps(without_acceptance(philosophers(6)))
         said, outcome = advanced(search(view, some, max_states=10**5), Grant())
         assert outcome.status == (EMPTY if some.condition is None else FOUND)
         assert len(said) > (2 if some.condition is None else 0)
@@ -644,7 +642,7 @@ def test_a_large_search_yields():
 def test_memory_does_not_suffice():
     with pytest.raises(StoppedError, match="memory"):
         found(
-            NetworkView(philosophers(7)),
+            NetworkSteps(philosophers(7)),
             never(),
             max_states=10**6,
             limits=Limits(memory_mib=1),
@@ -656,7 +654,7 @@ import sys
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.jobs import run
 from ltlpipe.strategies.instant_search import search
-from ltlpipe.systems.views import ModelView, NetworkView
+from ltlpipe.systems.plain_steps import ModelSteps, NetworkSteps
 from ltlpipe.systems.programs.model import DveModel, read_dve_model
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.nets.net import PetriNet
@@ -665,12 +663,12 @@ from ltlpipe.systems.nets.structure import Place, Transition
 dve = "process P { state q; init q; trans q -> q {}; } system async;"
 net = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {0: 1})])
 views = [
-    NetworkView(Network([LTS.from_transitions([(0, "a", 0)])])),
-    ModelView(net, []),
-    ModelView(read_dve_model(dve, "loop.dve"), []),
+    NetworkSteps(Network([LTS.from_transitions([(0, "a", 0)])])),
+    ModelSteps(net, []),
+    ModelSteps(read_dve_model(dve, "loop.dve"), []),
 ]
 for view in views:
-    outcome = run(search(view, universal(), system_marks=view.n_marks))
+    outcome = run(search(view, universal()))
     assert outcome.status == "found", outcome
 print(sorted({"numba", "llvmlite", "spot"} & set(sys.modules)))
 """

@@ -10,9 +10,9 @@ from ltlpipe.decoupled.star import exploration, finding
 from ltlpipe.decoupled.star.finding import NoStarError, find_star
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.plain_steps import NetworkSteps
 from ltlpipe.systems.programs.model import DveModel
 from ltlpipe.systems.propositions.evaluating import evaluate
-from ltlpipe.systems.views import NetworkView
 from tests.decoupled.star.random_stars import (
     net_star_atoms,
     star_atoms,
@@ -70,7 +70,7 @@ def has_failed(model, values):
 
 def assert_same(model, star, bound):
     """Explore both together, as far as `MAX_STATES`."""
-    view = NetworkView(star.network, limited=False)
+    view = NetworkSteps(star.network, limited=False)
     todo = [view.initial()]
     known = set(todo)
     assert star.valuation(todo[0]) == model.initial()

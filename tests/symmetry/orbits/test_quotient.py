@@ -23,7 +23,7 @@ from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.networks.packing import pack
-from ltlpipe.systems.views import NetworkView
+from ltlpipe.systems.plain_steps import NetworkSteps
 from tests.depth import at_least, examples
 from tests.symmetry.groups import systems
 
@@ -43,7 +43,7 @@ class Case:
             self.system = systems.network(rng)
             kinds = np.zeros(len(self.system.actions), dtype=np.int64)
             self.group = run(group_of_network(self.system, kinds))
-            view = NetworkView(self.system, limited=False)
+            view = NetworkSteps(self.system, limited=False)
             self.initial = view.initial()
             self.successors = lambda s: {t.state for t in view.each_step(s)}
             return
