@@ -18,9 +18,7 @@ from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import name_of_system, system_job
-from ltlpipe.verdict.graph_replay import graph_run_replayed, path_of
-from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import model_run_replayed
+from ltlpipe.verdict.lasso import lasso_of
 from ltlpipe.verdict.replay import bugs_reported, run_replayed
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -159,14 +157,6 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
 
 def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:
     """Return the way to the deadlock, replayed."""
-    found = run_of((yield from search.lasso()), search, packed)
-    if isinstance(system, Network):
-        lasso = network_lasso(system, *found)
-        yield from run_replayed(system, lasso, stutters=True, accepting=False)
-    elif isinstance(system, SpotGraph):
-        lasso = path_of(system, unlabelled(system), *found)
-        yield from graph_run_replayed(system, lasso, stutters=True, accepting=False)
-    else:
-        lasso = model_lasso(system, *found)
-        yield from model_run_replayed(system, lasso, stutters=True)
+    lasso = lasso_of(system, run_of((yield from search.lasso()), search, packed))
+    yield from run_replayed(system, lasso, stutters=True, accepting=False)
     return lasso

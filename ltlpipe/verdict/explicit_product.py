@@ -19,8 +19,8 @@ from ltlpipe.strategies.instant_search import goal_of
 from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
-from ltlpipe.verdict.model_replay import holding
 from ltlpipe.verdict.questions import question_of
+from ltlpipe.verdict.replay import holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

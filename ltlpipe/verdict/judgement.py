@@ -20,30 +20,25 @@ from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.verdict.graph_replay import (
-    graph_run,
-    graph_run_replayed,
-    spelling_of_valuations,
-)
-from ltlpipe.verdict.lasso import finite_run, model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
+from ltlpipe.verdict.lasso import finite_run, graph_run, lasso_of
 from ltlpipe.verdict.replay import (
     REPLAYING,
+    enabled_actions,
     run_replayed,
     spelling_of_actions,
+    spelling_of_states,
+    spelling_of_valuations,
     word_replayed,
 )
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.model import ModelQuestion
-    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model, System
     from ltlpipe.systems.runs import Run
-    from ltlpipe.verdict.verdict import FiniteRun, Lasso
+    from ltlpipe.verdict.verdict import FiniteRun, Lasso, Spelling
 
 _REPLAYING = Progress(REPLAYING)
 """Yielded between the parts."""
@@ -58,49 +53,35 @@ def judged(question: Question, run: Run) -> Job[Lasso]:
         It is not a violation: a bug.
     """
     yield _REPLAYING
-    network = with_components(question)
-    if network is not None:
-        return (yield from _judged_by_components(network, run))
+    system: Any = question.system  # type: ignore[attr-defined]
     if isinstance(question, GraphQuestion):
-        return (yield from _judged_by_edges(question, run))
-    return (yield from _judged_by_valuations(question, run))  # type: ignore[arg-type]
-
-
-def _judged_by_components(question: NetworkQuestion, run: Run) -> Job[Lasso]:
-    system, asked = question.system, question.property
-    lasso = network_lasso(system, *run)
+        lasso = graph_run(question, run)
+    else:
+        lasso = lasso_of(system, run)
     yield _REPLAYING
-    yield from run_replayed(
-        system, lasso, stutters=question.stutters, together=not question.accepts_apart
-    )
-    yield _REPLAYING
-    check_fairness(system, lasso, question.options)
-    lasso = replace(
-        lasso, spelling=spelling_of_actions(lasso, system, asked.propositions)
-    )
-    yield from _word_replayed(asked, lasso)
+    network = with_components(question)
+    together = network is None or not network.accepts_apart
+    stutters = question.stutters
+    yield from run_replayed(system, lasso, stutters=stutters, together=together)
+    if not isinstance(question, GraphQuestion):
+        yield _REPLAYING
+        check_fairness(system, lasso, question.options)
+        lasso = replace(lasso, spelling=(yield from _spelling(question, lasso)))
+    asked = question.property
+    if not asked.is_trivial:
+        assert lasso.spelling is not None
+        subject = asked.formula or asked.violations
+        yield from word_replayed(subject, lasso.spelling, len(lasso.prefix))
     return lasso
 
 
-def _judged_by_valuations(question: ModelQuestion, run: Run) -> Job[Lasso]:
-    system = question.system
-    lasso = model_lasso(system, *run)
-    yield _REPLAYING
-    yield from model_run_replayed(system, lasso, stutters=question.stutters)
-    yield _REPLAYING
-    check_fairness(system, lasso, question.options)
-    spelling = yield from spelling_of_states(question.written, lasso)
-    lasso = replace(lasso, spelling=spelling)
-    yield from _word_replayed(question.property, lasso)
-    return lasso
-
-
-def _judged_by_edges(question: GraphQuestion, run: Run) -> Job[Lasso]:
-    lasso = graph_run(question, run)
-    yield _REPLAYING
-    yield from graph_run_replayed(question.system, lasso, stutters=question.stutters)
-    yield from _word_replayed(question.property, lasso)
-    return lasso
+def _spelling(question: Question, lasso: Lasso) -> Job[Spelling]:
+    """Return the word of a run of a network or model."""
+    network = with_components(question)
+    if network is None:
+        meanings: dict[str, Any] = question.written  # type: ignore[attr-defined]
+        return (yield from spelling_of_states(meanings, lasso))
+    return spelling_of_actions(lasso, network.system, question.property.propositions)
 
 
 def sees_steps(question: Question) -> bool:
@@ -134,16 +115,13 @@ def judged_prefix(
         return None  # not every continuation counts
     network = with_components(question)
     system: Any = question.system  # type: ignore[attr-defined]
-    run = finite_run(system, actions, states)
+    run = spelt = finite_run(system, actions, states)
+    yield from run_replayed(system, run, stutters=stutters, accepting=False)
     if network is not None:
-        yield from run_replayed(system, run, stutters=stutters, accepting=False)
         never = {name for name in asked.propositions if name not in system.action_index}
-        spelling = spelling_of_actions(run, system, asked.propositions)
     else:
-        yield from model_run_replayed(system, run, stutters=stutters)
         meanings: dict[str, Any] = question.written  # type: ignore[attr-defined]
         never = {name for name, means in meanings.items() if means == Number(0)}
-        spelt = run
         if not sees_steps(question):  # the state after the last step has a letter, too
             last = tuple(states[-1].tolist())
             is_dead = next(system.each_step(last), None) is None
@@ -152,7 +130,7 @@ def judged_prefix(
                 np.append(actions, -1 if is_dead else 0),
                 np.concatenate([states, states[-1:]]),
             )
-        spelling = yield from spelling_of_states(meanings, spelt)
+    spelling = yield from _spelling(question, spelt)
     is_lost = yield from every_continuation_violates(
         asked.formula or asked.violations,
         *spelling[1:3],
@@ -193,14 +171,6 @@ def as_witness(
     return replace(lasso, spelling=spelling, bad_prefix=None)
 
 
-def _word_replayed(asked: Property, lasso: Lasso) -> Job[None]:
-    """Ask Spot whether the word of a lasso violates a property, if there is one."""
-    if not asked.is_trivial:
-        assert lasso.spelling is not None
-        subject = asked.formula or asked.violations
-        yield from word_replayed(subject, lasso.spelling, len(lasso.prefix))
-
-
 def check_fairness(system: Network | Model, lasso: Lasso, options: Options) -> None:
     """Check that a lasso is fair, by its states and their enabled actions.
 
@@ -214,25 +184,12 @@ def check_fairness(system: Network | Model, lasso: Lasso, options: Options) -> N
         return
     first = len(lasso.prefix)
     taken = set(lasso.actions[first:].tolist())
-    enabled = [_enabled(system, state) for state in lasso.states[first:-1].tolist()]
+    enabled = [
+        enabled_actions(system, state) for state in lasso.states[first:-1].tolist()
+    ]
     for name, actions in sets:
         if taken & actions:
             continue
         often = [bool(now & actions) for now in enabled]
         if any(often) if options.fairness == STRONG else all(often):
             raise ReplayError(f"the lasso is not fair to {name}")
-
-
-def _enabled(system: Network | Model, state: list[int]) -> set[int]:
-    """Return the actions that are enabled in a state, by transitions or interpreter."""
-    if not isinstance(system, Network):
-        return {step.action for step in system.each_step(tuple(state))}
-    offered = [
-        {component.labels[a] for a in component.label[component.src == local].tolist()}
-        for component, local in zip(system.components, state, strict=True)
-    ]
-    return {
-        number
-        for number, action in enumerate(system.actions)
-        if all(action.name in offered[i] for i in action.participants)
-    }

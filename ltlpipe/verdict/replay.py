@@ -1,8 +1,12 @@
-"""The independent replay of a lasso.
+"""The independent replay of a lasso: whether it is a run, and a violation.
 
-It shares no code with the searches: the run is stepped through the components
-of the network as they were read, by their labels, and Spot is asked whether the
-word of its actions violates the formula.
+It shares no code with the searches.  A run of a network is stepped through its
+components as they were read, by their labels; that of a model through its interpreter;
+that of a graph through Spot's interface, which says its edges, their conditions and
+marks.  Spot is asked whether the word of the run violates the formula.
+
+Propositions of models are evaluated on valuations, those of symmetric nets by the
+interpreter, from their texts: it shares no names with the searches.
 """
 
 from __future__ import annotations
@@ -13,20 +17,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe._version import __version__
+from ltlpipe.automata.graph_steps import Stepper
 from ltlpipe.automata.translation import spot_version
 from ltlpipe.automata.words import violates
 from ltlpipe.question.option import flag_of
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.graph import SpotGraph
+from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.verdict import FiniteRun, Spelling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.options import Options
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.networks.lts import LTS, Network
+    from ltlpipe.systems.models import Model, System
+    from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.verdict.verdict import Lasso
 
 
@@ -36,7 +48,10 @@ REPLAYING = "replaying"
 STEPS_AT_ONCE = 1000
 """Steps that are replayed between two checks of the limits."""
 
-_STEP_WORK = 10.0  # units per step
+_STEP_WORK, _EDGE_WORK = 10.0, 30.0  # units per step of a network, and of a graph
+
+_PER_LETTER = 5.0
+"""Microseconds of each proposition of a letter, roughly."""
 
 
 @contextmanager
@@ -58,21 +73,21 @@ def bugs_reported(system: str, question: str, options: Options) -> Iterator[None
 
 
 def run_replayed(
-    network: Network,
+    system: System,
     lasso: Lasso,
     *,
     stutters: bool = False,
     together: bool = True,
     accepting: bool = True,
 ) -> Job[None]:
-    """Step a lasso through the components.
+    """Step a lasso through the system.
 
     Parameters
     ----------
-    network : Network
+    system : Network, Model or SpotGraph
         As it was read.
     lasso : Lasso
-        With the local states before each step and after the last one.
+        With the states before each step and after the last one.
     stutters : bool
         Whether a state without successors may repeat itself.
     together : bool
@@ -83,9 +98,22 @@ def run_replayed(
     Raises
     ------
     ReplayError
-        The lasso is not an accepting run of the network.
+        The lasso is not an accepting run of the system.
     """
-    check_form(lasso, [c.initial for c in network.components])
+    if isinstance(system, Network):
+        yield from _by_components(system, lasso, stutters=stutters)
+        if accepting:
+            cycle = lasso.states[len(lasso.prefix) + 1 :]
+            _check_acceptance(system.components, cycle, together=together)
+    elif isinstance(system, SpotGraph):
+        yield from _by_edges(system, lasso, stutters=stutters, accepting=accepting)
+    else:
+        yield from _by_interpreter(system, lasso, stutters=stutters)
+
+
+def _by_components(network: Network, lasso: Lasso, *, stutters: bool) -> Job[None]:
+    """Step a lasso through the components of a network."""
+    _check_form(lasso, [c.initial for c in network.components])
     states, actions = lasso.states, lasso.actions
     steps = _steps_taken(network, states)
     alphabets = [frozenset(c.labels) - c.internal for c in network.components]
@@ -101,13 +129,65 @@ def run_replayed(
                 continue
             if not stutters or src != dst:
                 raise ReplayError(f"step {k} repeats a state but may not")
-            _check_deadlock(network, steps, src, k)
-    if accepting:
-        cycle = states[len(lasso.prefix) + 1 :]
-        _check_acceptance(network.components, cycle, together=together)
+            if enabled := enabled_actions(network, src):
+                name = network.actions[min(enabled)].name
+                raise ReplayError(f"step {k} repeats a state that {name!r} leaves")
 
 
-def check_form(lasso: Lasso, initial: Sequence[int]) -> None:
+def _by_interpreter(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
+    """Step a lasso through the interpreter of a model."""
+    _check_form(lasso, model.initial())
+    states = [tuple(state) for state in lasso.states.tolist()]
+    ticks = Ticks(REPLAYING, model.step_work)
+    for k, action in enumerate(lasso.actions.tolist()):
+        if ticks.over():
+            yield ticks.progress
+        if action < 0:
+            is_dead = next(model.each_step(states[k]), None) is None
+            if not stutters or not is_dead or states[k] != states[k + 1]:
+                raise ReplayError(f"step {k} repeats a state but may not")
+            continue
+        is_step = False
+        for step in model.steps_by(states[k], action):
+            is_step |= step == (action, states[k + 1])
+            if ticks.over():
+                yield ticks.progress
+        if not is_step:
+            raise ReplayError(
+                f"step {k}: {model.actions[action]} does not lead from "
+                f"{model.shown(states[k])} to {model.shown(states[k + 1])}"
+            )
+
+
+def _by_edges(
+    system: SpotGraph, lasso: Lasso, *, stutters: bool, accepting: bool
+) -> Job[None]:
+    """Step a lasso through the edges of a graph."""
+    _check_form(lasso, [system.graph.get_init_state_number()])
+    stepper, ticks = Stepper(system.graph), Ticks(REPLAYING, _EDGE_WORK)
+    states, seen = lasso.states[:, 0].tolist(), 0
+    valuations = [*lasso.prefix, *lasso.cycle]
+    for k, number in enumerate(lasso.actions.tolist()):
+        src, dst = states[k], states[k + 1]
+        holding = frozenset(name for name, holds in valuations[k].items() if holds)
+        if number < 0:
+            if not stutters or src != dst or not stepper.repeats(src, holding):
+                raise ReplayError(f"step {k} repeats a state but may not")
+        else:
+            edge = stepper.edge_of_step(number, src, dst, holding)
+            if edge is None:
+                raise ReplayError(
+                    f"step {k}: the graph has no such edge {src} -> {dst}"
+                )
+            if k >= len(lasso.prefix):
+                seen |= stepper.marks_of(edge)
+        if ticks.over():
+            yield ticks.progress
+    if accepting and not stepper.accepts(seen):
+        raise ReplayError("the graph does not accept the run")
+
+
+def _check_form(lasso: Lasso, initial: Sequence[int]) -> None:
     """Check the parts of a run, its initial state, and that a lasso closes."""
     states, length = lasso.states, len(lasso.prefix) + len(lasso.cycle)
     is_finite = isinstance(lasso, FiniteRun)
@@ -173,20 +253,19 @@ def _check_step(
             raise ReplayError(f"step {k}: component {i} moves without {name!r}")
 
 
-def _check_deadlock(
-    network: Network,
-    steps: list[set[tuple[int, str, int]]],
-    state: list[int],
-    k: int,
-) -> None:
-    """Check that no action is enabled in a state that repeats itself."""
+def enabled_actions(system: Network | Model, state: list[int]) -> set[int]:
+    """Return the actions that are enabled in a state, by transitions or interpreter."""
+    if not isinstance(system, Network):
+        return {step.action for step in system.each_step(tuple(state))}
     offered = [
-        {label for src, label, _ in steps[i] if src == local}
-        for i, local in enumerate(state)
+        {component.labels[a] for a in component.label[component.src == local].tolist()}
+        for component, local in zip(system.components, state, strict=True)
     ]
-    for action in network.actions:
-        if all(action.name in offered[i] for i in action.participants):
-            raise ReplayError(f"step {k} repeats a state that {action.name!r} leaves")
+    return {
+        number
+        for number, action in enumerate(system.actions)
+        if all(action.name in offered[i] for i in action.participants)
+    }
 
 
 def _check_acceptance(
@@ -220,6 +299,69 @@ def spelling_of_actions(
         for action in known.tolist()
     ]
     return Spelling(tuple(propositions), letters, word.astype(np.int64))
+
+
+def spelling_of_states(
+    propositions: Mapping[str, Expression], lasso: Lasso
+) -> Job[Spelling]:
+    """Return the word of a run of a model: the propositions in the state before each
+    step.
+
+    `propositions` has the meaning of each in the model.
+    """
+    model: Any = lasso.system
+    holds: Callable[..., tuple[str, ...]] = holding
+    work = _PER_LETTER * (1 + len(propositions))
+    if isinstance(model, SymmetricNet):
+        holds = model.interpreter.holding
+        work += model.step_work
+    numbers: dict[frozenset[str], int] = {}
+    word = np.zeros(len(lasso.actions), dtype=np.int64)
+    ticks = Ticks(REPLAYING, work)
+    for k, (state, action) in enumerate(
+        zip(lasso.states[:-1].tolist(), lasso.actions.tolist(), strict=True)
+    ):
+        if ticks.over():
+            yield ticks.progress
+        letter = frozenset(holds(propositions, state, action))
+        word[k] = numbers.setdefault(letter, len(numbers))
+    return Spelling(tuple(propositions), [sorted(names) for names in numbers], word)
+
+
+def holding(
+    propositions: Mapping[str, Expression], state: Sequence[int], action: int
+) -> tuple[str, ...]:
+    """Return the propositions that hold where a step leaves a state.
+
+    The action is -1 where a state without steps repeats itself.
+    """
+    dead = action < 0
+    taken = None if dead else action
+    return tuple(
+        name
+        for name, meaning in propositions.items()
+        if evaluate(meaning, state, action=taken, dead=dead)
+    )
+
+
+def spelling_of_valuations(lasso: Lasso, propositions: Sequence[str]) -> Spelling:
+    """Return the word of a run of a graph over other propositions of the graph."""
+    holding = [
+        [name for name, holds in valuation.items() if holds]
+        for valuation in [*lasso.prefix, *lasso.cycle]
+    ]
+    return spelling_of(tuple(propositions), holding)
+
+
+def spelling_of(told: tuple[str, ...], holding: Sequence[Sequence[str]]) -> Spelling:
+    """Return the word of steps at which some propositions hold, over those told."""
+    letters: dict[tuple[str, ...], int] = {}
+    steps = [
+        letters.setdefault(tuple(p for p in told if p in names), len(letters))
+        for names in holding
+    ]
+    numbers = np.array(steps, dtype=np.int64)
+    return Spelling(told, [list(letter) for letter in letters], numbers)
 
 
 def word_replayed(asked: Formula | Any, spelling: Spelling, start: int) -> Job[None]:

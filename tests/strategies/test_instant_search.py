@@ -45,9 +45,14 @@ from ltlpipe.systems.plain_steps import (
     TooLargeError,
 )
 from ltlpipe.systems.programs.model import DveModel, read_dve_model
-from ltlpipe.verdict.lasso import model_lasso, network_lasso
-from ltlpipe.verdict.model_replay import model_run_replayed, spelling_of_states
-from ltlpipe.verdict.replay import spelling_of_actions, word_replayed
+from ltlpipe.systems.runs import Run
+from ltlpipe.verdict.lasso import lasso_of as written
+from ltlpipe.verdict.replay import (
+    run_replayed,
+    spelling_of_actions,
+    spelling_of_states,
+    word_replayed,
+)
 from tests.cross.test_models import (
     dve_atoms,
     explored,
@@ -125,9 +130,8 @@ def lasso_of(system, outcome):
     assert len(states) == len(prefix) + len(cycle) + 1
     assert states[len(prefix)] == states[-1]
     actions = np.array(prefix + cycle, dtype=np.int32)
-    make = network_lasso if isinstance(system, Network) else model_lasso
     rows = np.array(states, dtype=np.int64).reshape(len(states), -1)
-    return make(system, actions, rows, len(prefix))
+    return written(system, Run(actions, rows, len(prefix)))
 
 
 # Known answers
@@ -536,7 +540,7 @@ def assert_model_agrees(model, formula, *, stutter):
     assert outcome.status == (FOUND if expected == "violated" else EMPTY)
     if outcome.lasso:
         lasso = lasso_of(model, outcome)
-        complete(model_run_replayed(model, lasso, stutters=stutter))
+        complete(run_replayed(model, lasso, stutters=stutter))
         spelling = complete(spelling_of_states(meanings, lasso))
         complete(word_replayed(asked.formula, spelling, len(lasso.prefix)))
 

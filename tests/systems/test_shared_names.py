@@ -19,7 +19,7 @@ from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
-from ltlpipe.verdict.model_replay import holding
+from ltlpipe.verdict.replay import holding
 from tests.depth import at_least, examples
 from tests.symmetry.sets.nets.nets import lively_net
 

@@ -20,8 +20,8 @@ from ltlpipe import (
 )
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.verdict.graph_replay import graph_run_replayed
-from ltlpipe.verdict.lasso import Lasso
+from ltlpipe.verdict.replay import run_replayed
+from ltlpipe.verdict.verdict import Lasso
 
 AUTOMATON = """HOA: v1
 States: 2
@@ -273,7 +273,7 @@ def test_the_replay_refuses_what_is_no_run(automaton, change, message):
         [], parts["cycle"], np.array(parts["actions"]), np.array(parts["states"])
     )
     with pytest.raises(ReplayError, match=message):
-        complete(graph_run_replayed(system, lasso, stutters=False))
+        complete(run_replayed(system, lasso, stutters=False))
 
 
 def test_the_replay_refuses_what_the_graph_does_not_accept(automaton):
@@ -285,7 +285,7 @@ def test_the_replay_refuses_what_the_graph_does_not_accept(automaton):
         np.array([[0], [1], [0]]),
     )
     with pytest.raises(ReplayError, match="does not accept"):
-        complete(graph_run_replayed(system, lasso, stutters=False))
+        complete(run_replayed(system, lasso, stutters=False))
 
 
 def test_a_graph_that_changes_is_noticed(automaton):

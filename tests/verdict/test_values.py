@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe import LTS, Network, check, deadlocks, is_empty
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.verdict.graph_replay import graph_run_replayed
+from ltlpipe.verdict.replay import run_replayed
 from tests.depth import examples
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke
 
@@ -90,6 +90,6 @@ def test_runs_of_graphs_travel_with_their_graph(seed, kind):
     assert twin == result
     if result.run is not None:
         lasso = twin.run.lasso
-        complete(graph_run_replayed(lasso.system, lasso, stutters=False))
+        complete(run_replayed(lasso.system, lasso, stutters=False))
         states = [step.state for step in [*result.run.prefix, *result.run.cycle]]
         assert states == [step.state for step in [*twin.run.prefix, *twin.run.cycle]]

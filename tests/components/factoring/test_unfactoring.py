@@ -12,7 +12,7 @@ from ltlpipe.components.factoring.factors import factored
 from ltlpipe.components.factoring.unfactoring import unfactored
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.systems.runs import Run
-from ltlpipe.verdict.lasso import network_lasso
+from ltlpipe.verdict.lasso import lasso_of
 from tests.components.factoring.products import random_network
 from tests.driving import replay_run
 from tests.oracles import compose
@@ -57,7 +57,7 @@ def assert_found_again(seed):
     if path is None:
         return 0
     back = run(unfactored(network, found, path))
-    replay_run(network, network_lasso(network, *back), stutters=stutters)
+    replay_run(network, lasso_of(network, back), stutters=stutters)
     k, c = path.length, len(path.actions) - path.length
     rounds, rest = divmod(len(back.actions) - k, c)
     assert rest == 0
@@ -112,7 +112,7 @@ def test_rounds_of_several_components():
     network, job = ticking((1, 2), (4, 3))
     back = run(job)
     assert (back.length, len(back.actions)) == (4, 10)
-    replay_run(network, network_lasso(network, *back))
+    replay_run(network, lasso_of(network, back))
 
 
 def test_rounds_without_memory():
