@@ -33,11 +33,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import record
 from ltlpipe import LTS, Network
-from ltlpipe.batch.identity import options_text
 from ltlpipe.batch.results import results
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Listed, Store
-from ltlpipe.batch.tasks import Task
+from ltlpipe.batch.tasks import Task, options_text
 from ltlpipe.families.philosophers import philosophers
 
 if TYPE_CHECKING:
@@ -156,6 +155,9 @@ def stored(n: int, folder: Path) -> Iterator[dict[str, Any]]:
             formula_id=f"f.ltl:{k % 20}",
             formula="G(a -> F b)",
             options=options_text({"emptiness": "se05"}),
+            expected=None,
+            identity='[["file"], ["formula", "G(a -> F b)"], {"emptiness": "se05"}]',
+            inputs="{}",
         )
         for k in range(n)
     ]
@@ -203,7 +205,7 @@ def resumed(n: int, folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / "resumed.sqlite"
     tasks = [Task(RING, "G a", options={"seed": k}) for k in range(n)]
     (answered,) = solve_rows(tasks[:1], jobs=1)
-    from ltlpipe.batch.identity import Digests
+    from ltlpipe.batch.tasks import Digests
 
     digests = Digests()
     with Store(path) as store:

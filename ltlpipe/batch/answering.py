@@ -9,10 +9,9 @@ from collections import OrderedDict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import CRASH, now
-from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
+from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, Digests, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import limits_of, manner_of, of_question
 from ltlpipe.runtime.errors import (

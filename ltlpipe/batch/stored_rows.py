@@ -4,8 +4,6 @@ A row is valid if each value is in the domain of its column, if its values are
 consistent, and if its checksum matches all values, the key of its task included. The
 checksum reveals damage and edits; it is not a signature, since every writer of the file
 can compute it.  `ltlpipe.batch.verifying` confirms results.
-
-Stores of schema 1 and 2 have no checksums: only the values are checked.
 """
 
 from __future__ import annotations
@@ -16,13 +14,15 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.sqlite_file import SEALED_SINCE, columns_in, version_of
+from ltlpipe.batch.sqlite_file import columns_in, reading
 from ltlpipe.batch.table import CATEGORY, DTYPES, TIME, VOCABULARIES
 from ltlpipe.verdict.verdict import LASSO_LIMIT, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ltlpipe.runtime.files import StrPath
 
 EXTRA_DTYPES = {
     "n_components": "Int64",
@@ -186,14 +186,33 @@ def stored_rows(
     there = columns_in(db, table)
     names = [*_DTYPES[table], "checksum"]
     listed = ", ".join(n if n in there else f"NULL AS {n}" for n in names)
-    # A header that lies about its version does not take the checksums away.
-    has_seals = "checksum" in there or version_of(db) >= SEALED_SINCE
     for *cells, seal in db.execute(f"SELECT {listed} FROM {table} {end}", values):
         said = dict(zip(_DTYPES[table], cells, strict=True))
         why = objection(table, said)
-        if has_seals and why is None and seal != checksum(said):
+        if why is None and seal != checksum(said):
             why = "the checksum does not match the row"
         yield StoredRow(said, why)
+
+
+def results_in(
+    path: StrPath,
+) -> tuple[list[tuple[dict[str, Any], dict[str, Any]]], list[StoredRow]]:
+    """Return the tasks of a store with their results, and the rows with objections.
+
+    Tasks come in the order in which runs list them, as pairs with their result; all is
+    of one moment.
+    """
+    with reading(path) as db:
+        tasks = list(stored_rows(db, "tasks", "ORDER BY run, number"))
+        found = list(stored_rows(db, "results"))
+    faulty = [row for row in (*tasks, *found) if row.objection is not None]
+    results = {row.said["key"]: row.said for row in found if row.objection is None}
+    pairs = [
+        (task.said, results[task.said["key"]])
+        for task in tasks
+        if task.objection is None and task.said["key"] in results
+    ]
+    return pairs, faulty
 
 
 def objection(table: str, said: Mapping[str, Any]) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import ltlpipe
-from ltlpipe.batch.given_tasks import as_tasks
-from ltlpipe.batch.identity import system_digest
 from ltlpipe.batch.task_data import graph_from_bytes
+from ltlpipe.batch.task_sources import as_tasks
+from ltlpipe.batch.tasks import system_digest
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import graph_to_data
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke

@@ -9,7 +9,6 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.batch.answering import Answer, Expected, Systems
-from ltlpipe.batch.identity import network_digest
 from ltlpipe.batch.task_data import (
     TaskWriter,
     answer_to_dict,
@@ -20,7 +19,7 @@ from ltlpipe.batch.task_data import (
     order_of,
     task_from_dict,
 )
-from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.batch.tasks import AutomatonFile, Task, network_digest
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeWarning
 from ltlpipe.runtime.wire import packed, unpacked
