@@ -34,17 +34,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
-from ltlpipe.batch.answering import Expected, Systems, answer
+from ltlpipe.batch.answering import Answer, Expected, Systems, answer
 from ltlpipe.batch.procfs import descendants
-from ltlpipe.batch.task_data import (
-    Finished,
-    TaskWriter,
-    answer_to_dict,
-    failed,
-    finished,
-    order_of,
-    shared_bytes,
-)
+from ltlpipe.batch.task_data import Orders, answer_to_dict, shared_bytes
 from ltlpipe.batch.task_job import CRASH, LOOK_SECONDS, Activity, TaskJob, lost, now
 from ltlpipe.batch.tasks import file_kind
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
@@ -128,7 +120,7 @@ class Cluster:
     ) -> None:
         from distributed import Client
 
-        self._tasks, self._options = tasks, dict(options)
+        self._tasks, self._options = tasks, options
         self._scheduler, self._jobs, self._attempts = scheduler, jobs, attempts
         self._run = f"ltlpipe-{uuid.uuid4().hex}"
         try:
@@ -145,7 +137,8 @@ class Cluster:
                 f"--scheduler={scheduler}: no Dask scheduler answers there: {error}"
             ) from error
         self._client.subscribe_topic(self._run, self._hear)
-        self._parcels = _Parcels()
+        self._orders = Orders(tasks, options, run="")  # files are named by contents
+        self._files: OrderedDict[str, Input] = OrderedDict()  # the last ones read
         self._held: dict[str, OrderedDict[str, tuple[Any, int]]] = {}
         self._threads: dict[str, int] = {}  # of each worker
         self._looked = 0.0
@@ -154,7 +147,7 @@ class Cluster:
         self._sent: dict[int, _Begun] = {}
         self._again: deque[_Begun] = deque()
         self._news: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
-        self._ended: list[Finished] = []
+        self._ended: list[Answer] = []
 
     def __enter__(self) -> Cluster:
         self._look()
@@ -195,7 +188,7 @@ class Cluster:
             found.append(told._replace(seconds=sent.seconds))
         return found
 
-    def wait(self, seconds: float) -> list[Finished]:
+    def wait(self, seconds: float) -> list[Answer]:
         """Wait for news, not longer than this, and return the tasks that have ended."""
         finished, self._ended = self._ended, []
         with suppress(queue.Empty):
@@ -220,7 +213,7 @@ class Cluster:
             if (sent := self._sent.get(told.number)) is not None:
                 sent.activity = told
 
-    def _look(self) -> list[Finished]:
+    def _look(self) -> list[Answer]:
         """See which workers there are, and return what became of those that died."""
         self._looked = time.monotonic()
         try:
@@ -248,18 +241,17 @@ class Cluster:
     def _send(self, begun: _Begun) -> None:
         """Send a task to the worker that has most to spare."""
         number = begun.number
-        task = self._tasks[number]
         try:
-            parcel, inputs = self._parcels.made(
-                number, task, self._options, begun.expected
-            )
+            parcel, inputs = self._parcel(number, begun.expected)
         except (OSError, ValueError):  # tasks with these files get the reason
-            found = answer(task, Systems(), self._options, expected=begun.expected)
-            ended = self._finished(number, answer_to_dict(found))
+            found = answer(
+                self._tasks[number], Systems(), self._options, expected=begun.expected
+            )
+            ended = self._orders.answered(number, answer_to_dict(found))
             self._ended.append(ended._replace(error=found.error))
             return
         except LtlpipeError as error:
-            self._ended.append(failed(number, task, self._options, error))
+            self._ended.append(self._orders.failed(number, error))
             return
         busy = Counter(sent.address for sent in self._sent.values())
         free = {a: n - busy[a] for a, n in self._threads.items() if n > busy[a]}
@@ -301,7 +293,7 @@ class Cluster:
         held.move_to_end(given.name)
         return held[given.name][0]
 
-    def _heard(self, number: int, attempt: int) -> list[Finished]:
+    def _heard(self, number: int, attempt: int) -> list[Answer]:
         """Return the end of a task whose future has news."""
         sent = self._sent.get(number)
         if sent is None or sent.attempt != attempt:
@@ -320,13 +312,9 @@ class Cluster:
         if not isinstance(reply, bytes):
             raise LtlpipeError(f"the Dask worker {sent.address} sends no answers")
         del self._sent[number]
-        return [self._finished(number, unpacked(reply))]
+        return [self._orders.answered(number, unpacked(reply))]
 
-    def _finished(self, number: int, data: dict[str, Any]) -> Finished:
-        """Return the result of a task under the driver's names."""
-        return finished(number, self._tasks[number], self._options, data)
-
-    def _failed(self, number: int, sent: _Begun) -> list[Finished]:
+    def _failed(self, number: int, sent: _Begun) -> list[Answer]:
         """Handle an error that does not come from the task."""
         from distributed.scheduler import KilledWorker
 
@@ -340,7 +328,7 @@ class Cluster:
             f"ltlpipe {__version__}, as the driver has"
         )
 
-    def _lost(self, number: int) -> list[Finished]:
+    def _lost(self, number: int) -> list[Answer]:
         """Begin a task again whose worker has died, or give it up."""
         sent = self._sent.pop(number)
         if sent.future is not None:
@@ -358,22 +346,10 @@ class Cluster:
         )
         known = {"message": message}
         data = lost(CRASH, sent.started_at, sent.seconds, known)
-        return [self._finished(number, data)]
+        return [self._orders.answered(number, data)]
 
-
-class _Parcels:
-    """Makes parcels of tasks, and caches the last inputs."""
-
-    def __init__(self) -> None:
-        self._files: OrderedDict[str, Input] = OrderedDict()
-        self._writer = TaskWriter()
-
-    def made(
-        self,
-        number: int,
-        task: Task,
-        options: Mapping[str, Any],
-        expected: Expected | None,
+    def _parcel(
+        self, number: int, expected: Expected | None
     ) -> tuple[bytes, list[Input]]:
         """Return a task as it travels, and its inputs.
 
@@ -391,11 +367,12 @@ class _Parcels:
             inputs[given.name], titles[given.name] = given, title
             return given.name
 
-        data = self._writer.task_to_dict(task)
-        system, question = data["system"], data["question"]
+        order = self._orders.order(number, expected)
+        system, question = order["task"]["system"], order["task"]["question"]
         if "digest" in system:
             given = Input(system["digest"], system["content"])
-            data["system"] = {**system, "content": kept(given, system["name"])}
+            content = kept(given, system["name"])
+            order["task"]["system"] = {**system, "content": content}
         else:
             system["files"] = [kept(self._read(p), p) for p in system["files"]]
         if "path" in question:
@@ -404,8 +381,7 @@ class _Parcels:
         parcel = {
             "version": __version__,
             "number": number,
-            # Without a run: files are called after their contents.
-            "order": order_of(task, data, options, expected, run=""),
+            "order": order,
             "titles": titles,
         }
         return packed(parcel), list(inputs.values())

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ltlpipe.batch.answering import Answer
     from ltlpipe.batch.table import Row
-    from ltlpipe.batch.task_data import Finished
     from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
 
@@ -204,17 +204,10 @@ def _rows(
     systems = Systems()
     for number, task in enumerate(tasks):
         watcher.begin(task, number + 1, len(tasks))
-        row, verdict, error, warned = answer(
-            task, systems, options, progress=watcher.progress
-        )
-        for text, category in warned:
-            warn(text, category_of(category))
-        if verdict is not None:
-            watcher.solved(task, verdict.plan)
-        elif error is not None:
-            watcher.failed(task, error)
-        yield row | {"task": number}
-        if row["reason"] == INTERRUPTED:
+        answered = answer(task, systems, options, progress=watcher.progress)
+        _tell(task, answered, watcher)
+        yield answered.row | {"task": number}
+        if answered.row["reason"] == INTERRUPTED:
             return
 
 
@@ -285,15 +278,14 @@ def run_rows(
             yield from agenda.known()
             if not workers.n_running and (interrupt.pressed or agenda.is_done):
                 return
-            for finished in workers.wait(_WAIT_SECONDS):
-                for text, category in finished.warned:
-                    warn(text, category_of(category))
-                if finished.row["reason"] == INTERRUPTED:
-                    agenda.give_back(finished.number)
+            for answered in workers.wait(_WAIT_SECONDS):
+                row = answered.row
+                if row["reason"] == INTERRUPTED:
+                    agenda.give_back(row["task"])
                     continue
-                agenda.record(finished)
-                _show(tasks[finished.number], finished, watcher)
-                yield finished.row
+                agenda.record(row)
+                _tell(tasks[row["task"]], answered, watcher)
+                yield row
             agenda.renew()
             if interrupt.pressed and not stopping:
                 stopping = True
@@ -301,15 +293,17 @@ def run_rows(
             watcher.working(workers.activities())
 
 
-def _show(task: Task, finished: Finished, watcher: Watcher) -> None:
-    """Tell a watcher how a task ended."""
-    if finished.plan is not None:
-        watcher.solved(task, finished.plan)
-    elif finished.error is not None:
-        watcher.failed(task, finished.error)
-    elif finished.row.get("message"):
+def _tell(task: Task, answered: Answer, watcher: Watcher) -> None:
+    """Give the warnings of a task, and tell a watcher how it ended."""
+    for text, category in answered.warned:
+        warn(text, category_of(category))
+    if answered.plan is not None:
+        watcher.solved(task, answered.plan)
+    elif answered.error is not None:
+        watcher.failed(task, answered.error)
+    elif answered.row.get("message"):
         where = f"{task.system_name}: {identity_of(task.formula)[0]}"
-        watcher.failed(task, LtlpipeError(f"{where}: {finished.row['message']}"))
+        watcher.failed(task, LtlpipeError(f"{where}: {answered.row['message']}"))
 
 
 class _Agenda:
@@ -383,10 +377,10 @@ class _Agenda:
             self._digests.question(task),
         )
 
-    def record(self, finished: Finished) -> None:
+    def record(self, row: Row) -> None:
         """Keep a result, if there is a store."""
         if self._store is not None:
-            self._store.record(self._keys[finished.number], finished.row)
+            self._store.record(self._keys[row["task"]], row)
 
     def give_back(self, number: int) -> None:
         """Release a task for other runs."""

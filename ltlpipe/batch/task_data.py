@@ -15,9 +15,8 @@ import builtins
 import os
 import time
 from contextlib import suppress
-from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.answering import (
     Answer,
@@ -40,78 +39,112 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
 )
 from ltlpipe.runtime.files import read_text
-from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.jobs import MIB, complete
 from ltlpipe.runtime.loading import hearers
 from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
 from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
 from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
-from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain import components_of, plain_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from ltlpipe.batch.table import Row
     from ltlpipe.runtime.jobs import Progress
+    from ltlpipe.systems.models import System
 
 _MOST_SHARED_MIB = 1 << 30
+_TELL_SECONDS = 0.2  # how often progress is sent
 _TUPLES = ("reductions", "reasons", "merges")  # of a plan
-
-
-class Finished(NamedTuple):
-    """How a task ended."""
-
-    number: int
-    row: Row
-    plan: Plan | None  # None if it has no verdict
-    error: Exception | None  # the reason, if its worker reported one
-    warned: tuple[tuple[str, str], ...] = ()  # texts and categories
 
 
 # --- tasks ------------------------------------------------------------------
 
 
-class TaskWriter:
-    """Makes data of tasks; each network is encoded once."""
+class Orders:
+    """The orders for workers to answer the tasks of a run, and what they answer.
 
-    def __init__(self) -> None:
-        self._networks: dict[int, dict[str, Any]] = {}  # they live as long as the run
+    `options` are those of the run.  Each system in memory is encoded once.
+    """
 
-    def task_to_dict(self, task: Task) -> dict[str, Any]:
-        """Return a task without its options; refuse what cannot be written down."""
-        if isinstance(task.system, tuple):
-            system = {"files": list(task.system)}
-        else:
-            system = self._told(portable(task.system))
-        return {"system": system, "question": _question_to_dict(task.formula)}
+    def __init__(
+        self, tasks: Sequence[Task], options: Mapping[str, Any], run: str
+    ) -> None:
+        self._tasks, self._options, self._run = tasks, options, run
+        self._systems: dict[int, dict[str, Any]] = {}  # they live as long as the run
 
-    def _told(self, system: Network | SpotGraph) -> dict[str, Any]:
-        known = self._networks.get(id(system))
-        if known is None:
-            is_graph = isinstance(system, SpotGraph)
-            known = {
-                "name": system.name,
-                "digest": system_digest(system),
-                "content": packed(graph_to_data(system))
-                if isinstance(system, SpotGraph)
-                else network_to_bytes(system),
-                "graph": is_graph,
+    def order(self, number: int, expected: Expected | None) -> dict[str, Any]:
+        """Return the arguments of `answer_task`; refuse what cannot be written down."""
+        task = self._tasks[number]
+        options = {**self._options, **task.options}
+        return {
+            "task": {
+                "system": self._system(task.system),
+                "question": _question_to_dict(task.formula),
+            },
+            "options": {name: _sent(name, value) for name, value in options.items()},
+            "expected": None if expected is None else list(expected),
+            "run": self._run,
+        }
+
+    def _system(self, system: System | tuple[str, ...]) -> dict[str, Any]:
+        if isinstance(system, tuple):
+            return {"files": list(system)}
+        if id(system) not in self._systems:
+            own = portable(system)
+            self._systems[id(system)] = {
+                "name": own.name,
+                "digest": system_digest(own),
+                "content": packed(
+                    graph_to_data(own)
+                    if isinstance(own, SpotGraph)
+                    else network_to_data(own)
+                ),
+                "graph": isinstance(own, SpotGraph),
             }
-            self._networks[id(system)] = known
-        return known
+        return self._systems[id(system)]
+
+    def answered(self, number: int, data: dict[str, Any]) -> Answer:
+        """Decode the answer of a worker, under the names that tasks have here.
+
+        `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
+        """
+        task = self._tasks[number]
+        row = data["row"] | encodable(task.columns) | {"task": number}
+        if row.get("message") is not None:
+            row["message"] = spelled(row["message"])
+        plan, error = data["plan"], data["error"]
+        known = option_columns({**self._options, **task.options})
+        if "ltlpipe_version" not in row:  # the worker died
+            row = host_columns() | known | row
+        row["configuration"] = known["configuration"]
+        return Answer(
+            row,
+            None if plan is None else _plan_from_dict(plan),
+            None if error is None else error_from_dict(error),
+            tuple((text, category) for text, category in data["warned"]),
+        )
+
+    def failed(self, number: int, error: Exception) -> Answer:
+        """Return the answer for a task that could not even be sent."""
+        task = self._tasks[number]
+        row = encodable(failed_row(task.system_name, task.formula, error))
+        data = {"row": row | {"started_at": now()}, "plan": None, "error": None}
+        return self.answered(number, data | {"warned": []})._replace(error=error)
 
 
 def task_from_dict(data: dict[str, Any], systems: Systems) -> Task:
-    """Return the task that `TaskWriter.task_to_dict` was given."""
+    """Return the task of an order."""
     about = data["system"]
     system: Network | SpotGraph | tuple[str, ...]
     if "files" in about:
         system = tuple(about["files"])
     else:
+        made = graph_from_data if about["graph"] else network_from_data
         content = about["content"]
-        made = graph_from_bytes if about["graph"] else network_from_bytes
-        system = systems.made(about["digest"], lambda: made(content))
+        system = systems.made(about["digest"], lambda: made(unpacked(content)))
     return Task(system, _question_from_dict(data["question"]))
 
 
@@ -136,52 +169,17 @@ def _question_from_dict(data: dict[str, Any]) -> Any:
     return data["text"]
 
 
-def network_to_bytes(network: Network) -> bytes:
-    """Return a network as bytes."""
-    names = [each.name for each in fields(LTS)]
-    parts = [
-        {name: getattr(lts, name) for name in names}
-        | {"internal": sorted(lts.internal)}
-        for lts in network.components
-    ]
-    return packed({"name": network.name, "components": parts})
-
-
-def graph_from_bytes(data: bytes) -> SpotGraph:
-    """Return the graph of Spot whose packed data this is."""
-    return graph_from_data(unpacked(data))
-
-
-def network_from_bytes(data: bytes) -> Network:
-    """Return the network that `network_to_bytes` was given."""
-    about = unpacked(data)
-    components = []
-    for part in about["components"]:
-        part["labels"] = tuple(part["labels"])
-        part["internal"] = frozenset(part["internal"])
-        part["state_names"] = part["state_names"] and tuple(part["state_names"])
-        components.append(LTS(**part))
-    return Network(components, about["name"])
-
-
-def order_of(
-    task: Task,
-    data: dict[str, Any],
-    options: Mapping[str, Any],
-    expected: Expected | None,
-    *,
-    run: str,
-) -> dict[str, Any]:
-    """Return the arguments of `ltlpipe.batch.task_data.answer_task`.
-
-    `data` are what `TaskWriter` has made of the task, `options` those of the run.
-    """
+def network_to_data(network: Network) -> dict[str, Any]:
+    """Return a network as plain data."""
     return {
-        "task": data,
-        "options": {n: _sent(n, v) for n, v in {**options, **task.options}.items()},
-        "expected": None if expected is None else list(expected),
-        "run": run,
+        "name": network.name,
+        "components": plain_components(network.components),
     }
+
+
+def network_from_data(data: dict[str, Any]) -> Network:
+    """Return the network that `network_to_data` was given."""
+    return Network(complete(components_of(data["components"])), data["name"])
 
 
 def shared_bytes(options: Mapping[str, Any]) -> int:
@@ -219,47 +217,12 @@ def _sent(name: str, value: Any) -> Any:
 
 def answer_to_dict(answer: Answer) -> dict[str, Any]:
     """Return an answer without its lasso, which the row has."""
-    verdict, error = answer.verdict, answer.error
     return {
         "row": answer.row,
-        "plan": None if verdict is None else vars(verdict.plan),
-        "error": None if error is None else error_to_dict(error),
+        "plan": None if answer.plan is None else vars(answer.plan),
+        "error": None if answer.error is None else error_to_dict(answer.error),
         "warned": list(answer.warned),
     }
-
-
-def finished(
-    number: int, task: Task, options: Mapping[str, Any], data: dict[str, Any]
-) -> Finished:
-    """Decode the result of a task from its worker.
-
-    `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
-    """
-    row = data["row"] | encodable(task.columns) | {"task": number}
-    if row.get("message") is not None:
-        row["message"] = spelled(row["message"])
-    plan, error = data["plan"], data["error"]
-    known = option_columns({**options, **task.options})
-    if "ltlpipe_version" not in row:  # the worker died
-        row = host_columns() | known | row
-    row["configuration"] = known["configuration"]
-    return Finished(
-        number,
-        row,
-        None if plan is None else _plan_from_dict(plan),
-        None if error is None else error_from_dict(error),
-        tuple((text, category) for text, category in data["warned"]),
-    )
-
-
-def failed(
-    number: int, task: Task, options: Mapping[str, Any], error: Exception
-) -> Finished:
-    """Return the end of a task that could not even be sent."""
-    row = failed_row(task.system_name, task.formula, error)
-    data: dict[str, Any] = {"plan": None, "error": None, "warned": []}
-    data["row"] = encodable(row) | {"started_at": now()}
-    return finished(number, task, options, data)._replace(error=error)
 
 
 def _plan_from_dict(data: dict[str, Any]) -> Plan:
@@ -278,7 +241,7 @@ def category_of(name: str) -> type[Warning]:
     return found if is_known else UserWarning  # type: ignore[return-value]
 
 
-_TELL_SECONDS = 0.2  # how often progress is sent
+# --- in the worker ----------------------------------------------------------
 
 _systems = Systems()
 
@@ -295,9 +258,9 @@ def answer_task(
 ) -> dict[str, Any]:
     """Answer a task, for a worker.
 
-    `task` and `expected` are as `ltlpipe.batch.task_data` writes them, `options` those
-    of the run and of the task; between runs files may change.  Relative paths begin in
-    `folder`, whatever the worker's own is: it may have been started for another run.
+    The arguments are those of an order (`Orders.order`); between runs files may change.
+    Relative paths begin in `folder`, whatever the worker's own is: it may have been
+    started for another run.
     `shared` is a folder of results that the processes of the run share, and how many
     bytes there may be.  `tell` accepts
     ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
