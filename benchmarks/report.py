@@ -108,9 +108,9 @@ def fill(path: Path, asked: Iterable[Task], answers: Iterable[dict[str, Any]]) -
     tasks, rows = [], []
     for task, row in zip(asked, answers, strict=True):
         about = listed(task, task.options, digests.identity(task, task.options))
-        own = {n: getattr(about, n) for n in ("system", "formula_id", "formula")}
+        own = {n: about[n] for n in ("system", "formula_id", "formula")}
         tasks.append(about)
-        rows.append((about.key, row | own))
+        rows.append((about["key"], row | own))
     with Store(path) as store:
         store.list_tasks(tasks)
         for key, row in rows:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import UNSUPPORTED, encodable, failed_row
@@ -225,8 +226,7 @@ def comparison_rows(
     """
     options = DEFAULTS[COMPARE] | options
     understood(options)
-    measure = _Measure(system, options) if sizes else None
-    return _rows(system, runs, watcher or Watcher(), options, measure)
+    return _rows(system, runs, watcher or Watcher(), options, sizes=sizes)
 
 
 def _rows(
@@ -234,9 +234,11 @@ def _rows(
     runs: Sequence[Run],
     watcher: Watcher,
     options: dict[str, Any],
-    measure: _Measure | None,
+    *,
+    sizes: bool,
 ) -> Iterator[Row]:
     common = host_columns()
+    size_of = lru_cache(maxsize=1)(partial(_size, system, options))
     warm: set[Configuration] = set()
     suited = False  # whether some algorithm so far takes the formula's automaton
     for number, run in enumerate(runs, start=1):
@@ -251,8 +253,8 @@ def _rows(
         try:
             row = _answered(system, run, watcher, options, said=suited)
             suited = True
-            if measure is not None:
-                row |= measure(run)
+            if sizes:
+                row |= size_of(run.formula, run.configuration.acceptance or AUTO)
         except LtlpipeWarning:  # the caller has turned warnings into errors
             raise
         except Exception as error:  # the other algorithms go on
@@ -269,39 +271,23 @@ def _rows(
             return
 
 
-class _Measure:
-    """Explores each product once, under the options of `check`."""
-
-    def __init__(self, system: System, options: dict[str, Any]) -> None:
-        self._system = system
-        self._options = options | {"unknown": NEVER}  # the run has refused them
-        self._known: dict[tuple[Formula | None, str | None], Row] = {}
-
-    def __call__(self, run: Run) -> Row:
-        """Return the columns with the size of the product of a run."""
-        key = (run.formula, run.configuration.acceptance)
-        if key not in self._known:
-            self._known = {key: self._explore(run)}  # no other comes again
-        return self._known[key]
-
-    def _explore(self, run: Run) -> Row:
-        acceptance = run.configuration.acceptance or AUTO
-        if acceptance == AUTO:  # each algorithm has a product of its own
-            return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LtlpipeWarning)
-            size = product_size(
-                self._system,
-                run.formula,
-                **_suited(self._options, run) | {"acceptance": acceptance},
-            )
-        if size is None:
-            return {}
-        return {
-            "product_states": size.states,
-            "product_transitions": size.transitions,
-            "fin_share": size.fin_share,
-        }
+def _size(
+    system: System, options: dict[str, Any], formula: Formula | None, acceptance: str
+) -> Row:
+    """Return the columns with the size of a product, under the options of `check`."""
+    if acceptance == AUTO:  # each algorithm has a product of its own
+        return {}
+    known = {"acceptance": acceptance, "unknown": NEVER}  # the run has refused them
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        size = product_size(system, formula, **_suited(options, acceptance) | known)
+    if size is None:
+        return {}
+    return {
+        "product_states": size.states,
+        "product_transitions": size.transitions,
+        "fin_share": size.fin_share,
+    }
 
 
 def _warm_up(configuration: Configuration) -> None:
@@ -328,12 +314,11 @@ _EACH_SEARCH = ("F a", "!(GF a & GF b)", "(GF a -> GF b) & (GF b -> GF c)")
 """Formulas whose violations are weak, have marks alone, and pairs with Fin."""
 
 
-def _suited(options: dict[str, Any], run: Run) -> dict[str, Any]:
-    """Return the options of `check` for a run.
+def _suited(options: dict[str, Any], acceptance: str | None) -> dict[str, Any]:
+    """Return the options of `check` for an acceptance.
 
     Not every property has a deterministic automaton of every kind.
     """
-    acceptance = run.configuration.acceptance
     if options.get("deterministic") and acceptance not in (*GENERIC, AUTO):
         return options | {"deterministic": False}
     return options
@@ -367,7 +352,7 @@ def _answered(
     with warnings.catch_warnings():
         if said:  # the same for every algorithm
             warnings.simplefilter("ignore", LtlpipeWarning)
-        suited = _suited(options, run)
+        suited = _suited(options, run.configuration.acceptance)
         verdict = check(
             system,
             run.formula,

@@ -22,7 +22,13 @@ from ltlpipe.batch.stored_rows import (
     results_in,
     stored_rows,
 )
-from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, VERDICTS, typed
+from ltlpipe.batch.table import (
+    COMPARISON_DTYPES,
+    DTYPES,
+    VERDICTS,
+    from_frame,
+    typed,
+)
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.batch.tasks import (
     LIMIT_COLUMNS,
@@ -278,8 +284,8 @@ def joint_coverage(frame: pd.DataFrame) -> pd.DataFrame:
     for column in ("system", "formula", "sample", "verdict"):
         if column not in frame:
             raise LtlpipeError(f"frame: expected a column {column!r}")
-    known = frame.reindex(columns=[*_QUESTION, *_PRODUCT, "verdict", "sample"])
-    rows = known.astype(object).where(known.notna(), None).to_dict("records")
+    columns = [*_QUESTION, *_PRODUCT, "verdict", "sample"]
+    rows = from_frame(frame.reindex(columns=columns))
     return pd.DataFrame(joint_rows(rows), columns=[*JOINT_DTYPES]).astype(JOINT_DTYPES)
 
 

@@ -22,7 +22,7 @@ from ltlpipe.batch.answering import (
 )
 from ltlpipe.batch.bars import TaskBar, Watcher
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
-from ltlpipe.batch.store import Listed, Store
+from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_job import CRASH
@@ -42,7 +42,7 @@ from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.jobs import INTERRUPTED
+from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.verdict.verdict import UNKNOWN
 
@@ -61,6 +61,16 @@ if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
+
+
+RETRIED = (
+    *(UNKNOWN, CRASH, TIMEOUT, MEMORY, MAX_STATES, CPU_TIME),
+    *("bitstate", "walks", "compact"),
+    *(BUG, INPUT_ERROR, UNSUPPORTED),
+)
+"""What ``--retry`` can name: all without a verdict, or reasons for it."""
+
+_WAIT_SECONDS = 0.2  # between checks of another run
 
 
 @takes_options(SOLVE)
@@ -211,25 +221,6 @@ def _rows(
             return
 
 
-RETRIED = (
-    UNKNOWN,
-    CRASH,
-    "timeout",
-    "memory",
-    "max-states",
-    "cpu-time",
-    "bitstate",
-    "walks",
-    "compact",
-    BUG,
-    INPUT_ERROR,
-    UNSUPPORTED,
-)
-"""What ``--retry`` can name: all without a verdict, or reasons for it."""
-
-_WAIT_SECONDS = 0.2  # between checks of another run
-
-
 def retried(names: str | Iterable[str]) -> list[str]:
     """Return the names of ``--retry``; refuse those not in `RETRIED`."""
     texts = (
@@ -324,7 +315,7 @@ class _Agenda:
             self._columns = list(map(option_columns, merged))
             identities = map(self._digests.identity, tasks, merged)
             rows = list(map(listed, tasks, merged, identities))
-            self._keys = [row.key for row in rows]
+            self._keys = [row["key"] for row in rows]
             store.list_tasks(rows)
             self._set_aside(store.finished())
 
@@ -393,31 +384,25 @@ class _Agenda:
             self._store.renew()
 
 
-def listed(task: Task, options: Mapping[str, Any], identity: str) -> Listed:
+def listed(task: Task, options: Mapping[str, Any], identity: str) -> Row:
     """Return a task as the store lists it; options are all of them."""
     own = task.columns
     paths = task.system if isinstance(task.system, tuple) else ()
     files = [*map(_absolute, paths)] or [task.system_name]
     text = options_text(options)
-    place = json.dumps([files, own["formula_id"], text])
-    asked, constraint = task.formula, options.get("constraint")
-    inputs = {
-        "system": files if paths else None,
-        "automaton": _absolute(asked.path)
-        if isinstance(asked, AutomatonFile)
-        else None,
-        "constraint": _absolute(constraint)
-        if isinstance(constraint, (str, os.PathLike))
-        else None,
+    inputs: dict[str, Any] = {"system": files} if paths else {}
+    if isinstance(task.formula, AutomatonFile):
+        inputs["automaton"] = _absolute(task.formula.path)
+    constraint = options.get("constraint")
+    if isinstance(constraint, (str, os.PathLike)):
+        inputs["constraint"] = _absolute(constraint)
+    return encodable(own) | {
+        "place": json.dumps([files, own["formula_id"], text]),
+        "key": key_of(identity),
+        "options": text,
+        "identity": identity,
+        "inputs": json.dumps(inputs),
     }
-    return Listed(
-        place=place,
-        key=key_of(identity),
-        options=text,
-        identity=identity,
-        inputs=json.dumps({n: v for n, v in inputs.items() if v is not None}),
-        **encodable(own),
-    )
 
 
 def _absolute(path: StrPath) -> str:

@@ -30,7 +30,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.procfs import process
 from ltlpipe.batch.sqlite_file import (
@@ -87,20 +87,6 @@ CREATE TABLE set_aside (
     said TEXT NOT NULL          -- JSON: columns and values
 );
 """
-
-
-class Listed(NamedTuple):
-    """A task as a run lists it."""
-
-    place: str
-    key: str
-    system: str
-    formula_id: str | None
-    formula: str | None
-    options: str
-    expected: str | None
-    identity: str  # what the key is made of, but the versions
-    inputs: str
 
 
 class Store:
@@ -256,14 +242,14 @@ class Store:
                 time.sleep(0.01)
         self._db.execute("PRAGMA synchronous = NORMAL")
 
-    def list_tasks(self, tasks: Iterable[Listed]) -> None:
-        """Record the tasks of this run.
+    def list_tasks(self, tasks: Iterable[Row]) -> None:
+        """Record the tasks of this run, which have the columns of the table.
 
         What earlier runs have listed in the same place is superseded: its inputs have
         changed.
         """
         rows = [
-            {**task._asdict(), "run": self.run, "number": number}
+            {**task, "run": self.run, "number": number}
             for number, task in enumerate(tasks)
         ]
         listed = [sealed("tasks", row) for row in rows]

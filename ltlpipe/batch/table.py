@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.batch.tasks import configuration_of, options_text
+from ltlpipe.batch.tasks import configuration_of, options_text, versions
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
@@ -141,12 +141,10 @@ Row = dict[str, Any]
 
 def host_columns() -> Row:
     """Return the columns with the origin of a row: machine, versions, time."""
-    from ltlpipe._version import __version__
-    from ltlpipe.automata.translation import spot_version
-
+    own, spot = versions()
     return {
-        "ltlpipe_version": __version__,
-        "spot_version": spot_version(),
+        "ltlpipe_version": own,
+        "spot_version": spot,
         "host_cores": os.cpu_count(),
     }
 

@@ -219,20 +219,21 @@ class Digests:
         return key_of(self.identity(task, options))
 
 
-def key_of(identity: str, versions: tuple[str, str] | None = None) -> str:
-    """Return the key of a task; the versions are those of ltlpipe and Spot."""
+def key_of(identity: str, release: tuple[str, str] | None = None) -> str:
+    """Return the key of a task; the release is the versions of ltlpipe and Spot."""
     system, question, options = json.loads(identity)
     parts = {
         "system": system,
         "question": question,
         "options": options,
-        "versions": versions or _versions(),
+        "versions": release or versions(),
     }
     text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _versions() -> tuple[str, str]:
+def versions() -> tuple[str, str]:
+    """Return the versions of ltlpipe and Spot."""
     from ltlpipe._version import __version__
     from ltlpipe.automata.translation import spot_version
 

@@ -62,8 +62,8 @@ def make_store(path, tasks, **store):
         ]
         kept.list_tasks(told)
         for about, (_, row) in zip(told, tasks, strict=True):
-            own = {n: getattr(about, n) for n in ("system", "formula_id", "formula")}
-            kept.record(about.key, own | row)
+            own = {n: about[n] for n in ("system", "formula_id", "formula")}
+            kept.record(about["key"], own | row)
     return path
 
 
