@@ -33,11 +33,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import record
 from ltlpipe import LTS, Network
-from ltlpipe.batch.identity import options_text
 from ltlpipe.batch.results import results
 from ltlpipe.batch.solving import solve_rows
-from ltlpipe.batch.store import Listed, Store
-from ltlpipe.batch.tasks import Task
+from ltlpipe.batch.store import Store
+from ltlpipe.batch.tasks import Task, options_text
 from ltlpipe.families.philosophers import philosophers
 
 if TYPE_CHECKING:
@@ -149,14 +148,14 @@ def stored(n: int, folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / "large.sqlite"
     (answered,) = solve_rows([Task(RING, "G a")], jobs=1)
     listed = [
-        Listed(
-            place=f'["{folder}/problem-{k // 20}/system.dot", "f.ltl:{k % 20}"]',
-            key=f"{k:064x}",
-            system=f"{folder}/problem-{k // 20}/system.dot",
-            formula_id=f"f.ltl:{k % 20}",
-            formula="G(a -> F b)",
-            options=options_text({"emptiness": "se05"}),
-        )
+        {
+            "place": f'["{folder}/problem-{k // 20}/system.dot", "f.ltl:{k % 20}"]',
+            "key": f"{k:064x}",
+            "system": f"{folder}/problem-{k // 20}/system.dot",
+            "formula_id": f"f.ltl:{k % 20}",
+            "formula": "G(a -> F b)",
+            "options": options_text({"emptiness": "se05"}),
+        }
         for k in range(n)
     ]
     with Store(path) as store:
@@ -165,8 +164,8 @@ def stored(n: int, folder: Path) -> Iterator[dict[str, Any]]:
         yield clock.row("store", "tasks listed", n)
         clock = Clock()
         for task in listed:
-            store.claim(task.key)
-            store.record(task.key, answered | {"states": 1})
+            store.claim(task["key"])
+            store.record(task["key"], answered | {"states": 1})
         yield clock.row("store", "rows written", n)
     yield row("store", "size", n, "MiB", path.stat().st_size / (1 << 20))
     clock = Clock()
@@ -203,7 +202,7 @@ def resumed(n: int, folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / "resumed.sqlite"
     tasks = [Task(RING, "G a", options={"seed": k}) for k in range(n)]
     (answered,) = solve_rows(tasks[:1], jobs=1)
-    from ltlpipe.batch.identity import Digests
+    from ltlpipe.batch.tasks import Digests
 
     digests = Digests()
     with Store(path) as store:

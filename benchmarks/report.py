@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks import browser, record
-from ltlpipe.batch.identity import Digests, options_text
-from ltlpipe.batch.store import Listed, Store
+from ltlpipe.batch.solving import listed
+from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import host_columns
-from ltlpipe.batch.tasks import Task, identity_of
+from ltlpipe.batch.tasks import Digests, Task
 from ltlpipe.report.page import write_report
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.writing import save
@@ -105,19 +105,14 @@ def tasks(n_rows: int, files: list[str]) -> Iterator[Task]:
 def fill(path: Path, asked: Iterable[Task], answers: Iterable[dict[str, Any]]) -> None:
     """Write a store as a run would have left it."""
     digests = Digests()
-    listed, rows = [], []
+    tasks, rows = [], []
     for task, row in zip(asked, answers, strict=True):
-        own = dict(
-            zip(("formula_id", "formula"), identity_of(task.formula), strict=True)
-        )
-        options = options_text(task.options)
-        place = json.dumps([list(task.system), own["formula_id"], options])
-        key = digests.key(task, task.options)
-        name = task.system_name
-        listed.append(Listed(place=place, key=key, system=name, options=options, **own))
-        rows.append((key, row | own | {"system": name}))
+        about = listed(task, task.options, digests.identity(task, task.options))
+        own = {n: about[n] for n in ("system", "formula_id", "formula")}
+        tasks.append(about)
+        rows.append((about["key"], row | own))
     with Store(path) as store:
-        store.list_tasks(listed)
+        store.list_tasks(tasks)
         for key, row in rows:
             store.record(key, row)
 

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import record
-from ltlpipe.batch.agreement import Agreement
-from ltlpipe.batch.rers import names_of
+from ltlpipe.batch.rers import Agreement, names_of
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.task_sources import find_tasks
 

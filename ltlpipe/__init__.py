@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.translating import automaton
     from ltlpipe.batch.analyzing import analyze
     from ltlpipe.batch.comparing import compare
-    from ltlpipe.batch.joint_coverage import joint_coverage
-    from ltlpipe.batch.results import results
+    from ltlpipe.batch.results import joint_coverage, results
     from ltlpipe.batch.shared_runs import witnesses
     from ltlpipe.batch.solving import solve
     from ltlpipe.batch.verifying import verify
@@ -106,7 +105,7 @@ _PLACES = {
     "is_empty": "ltlpipe.verdict.automaton_emptiness",
     "is_erasable": "ltlpipe.logic.erasable",
     "is_interruptible": "ltlpipe.logic.interruptible",
-    "joint_coverage": "ltlpipe.batch.joint_coverage",
+    "joint_coverage": "ltlpipe.batch.results",
     "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
     "parse": "ltlpipe.logic.formulas",

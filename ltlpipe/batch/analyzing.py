@@ -1,19 +1,19 @@
 """What kind of property a formula is: one row per formula.
 
-The columns are computed one after the other, the decisive ones first, by
-`ltlpipe.batch.many`: when the time of a formula is over, what is not known is
-missing.
+The columns are computed one after the other, the decisive ones first, in worker
+processes: when the time of a formula is over, what is not known is missing.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata import classification
-from ltlpipe.batch.many import call_many
 from ltlpipe.batch.table import to_frame
 from ltlpipe.logic.actions import anonymous, new_names, refuse_psl
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
@@ -32,7 +32,7 @@ from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.jobs import LOOK_SECONDS, TIMEOUT, Grant, StoppedError
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe.batch.many import Outcome
     from ltlpipe.batch.table import Row
-    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.jobs import Job, Progress
 
 ANALYSIS_DTYPES = {
     "formula": "string",
@@ -74,14 +73,14 @@ automaton that a reduction searches: as Spot returns it if that is in normal for
 after `norm`; NA if the formula is not interruptible.
 """
 
-TIMEOUT = 60.0
+SECONDS = 60.0
 """Default limit for each formula, in seconds."""
 
 
 def analyze(
     formulas: FormulaLike | os.PathLike[str] | Iterable[FormulaLike],
     *,
-    timeout: float | None = TIMEOUT,
+    timeout: float | None = SECONDS,
     jobs: int = 1,
 ) -> pd.DataFrame:
     """Analyse formulas as properties of actions, and return one row for each.
@@ -130,7 +129,7 @@ def _as_formulas(formulas: Any) -> list[Formula]:
 
 
 def analysis_rows(
-    formulas: Sequence[Formula], *, timeout: float | None = TIMEOUT, jobs: int = 1
+    formulas: Sequence[Formula], *, timeout: float | None = SECONDS, jobs: int = 1
 ) -> Iterator[tuple[Row, list[str]]]:
     """Analyse formulas and yield their rows in order, as soon as they are known.
 
@@ -188,7 +187,7 @@ def _row(
     if isinstance(error, StoppedError):
         notes.append(
             f"not all is known after {timeout:g} s"
-            if error.reason == "timeout" and timeout is not None
+            if error.reason == TIMEOUT and timeout is not None
             else "not all is known: Spot ran out of memory"
         )
     elif isinstance(error, LtlpipeError):
@@ -387,3 +386,94 @@ def _explain_automaton(formula: Formula) -> Iterator[str]:
     yield f"Büchi automaton: {states}, {no}in interrupt normal form"
     if not normal:
         yield f"  {violation}"
+
+
+class Outcome(NamedTuple):
+    """The outcome of one call."""
+
+    number: int  # of the call, from 0
+    parts: list[Any]  # all, or those that were had before the end
+    error: Exception | None  # StoppedError after the time limit, or what was raised
+    seconds: float
+
+
+def call_many(
+    operation: str,
+    calls: Sequence[dict[str, Any]],
+    *,
+    timeout: float | None,
+    jobs: int = 1,
+) -> Iterator[Outcome]:
+    """Have worker processes do an operation many times; yield outcomes in any order.
+
+    `operation` is a key of `ltlpipe.worker.OPERATIONS` that yields the parts of its
+    answer, `calls` are its arguments, `jobs` the processes at once.  The timeout is in
+    seconds for each call, starting a worker excepted; None is no limit.
+    """
+    if timeout is not None and timeout <= 0:
+        for number in range(len(calls)):
+            yield Outcome(number, [], StoppedError(TIMEOUT), 0.0)
+        return
+    todo = iter(enumerate(calls))
+    active: list[_Call] = []
+    try:
+        while True:
+            while len(active) < jobs and (item := next(todo, None)) is not None:
+                active.append(_Call(item[0], operation, item[1]))
+            if not active:
+                return
+            waits = {x for call in active for x in call.waits}
+            wait(list(waits), _patience(active, timeout))
+            for call in list(active):
+                outcome = call.advanced(timeout)
+                if outcome is not None:
+                    active.remove(call)
+                    yield outcome
+    finally:
+        for call in active:
+            call.job.close()
+
+
+def _patience(active: list[_Call], timeout: float | None) -> float:
+    """Return the seconds until the next check."""
+    if timeout is None:
+        return LOOK_SECONDS
+    first = min(call.started for call in active)
+    return min(max(first + timeout - time.monotonic(), 0.0), LOOK_SECONDS)
+
+
+class _Call:
+    """One call that a worker works on."""
+
+    def __init__(self, number: int, operation: str, arguments: dict[str, Any]) -> None:
+        self._number = number
+        self._parts: list[Any] = []
+        self.job: Job[Any] = workers.call(operation, parts=self._parts, **arguments)
+        self.started = time.monotonic()
+        self.waits: tuple[Any, ...] = ()
+        self._note(next(self.job))
+
+    def _note(self, progress: Progress) -> None:
+        self.waits = progress.waits
+        if progress.phase == workers.STARTING:
+            self.started = time.monotonic()
+
+    def advanced(self, timeout: float | None) -> Outcome | None:
+        """Look for news; return how the call has ended, if it has."""
+        error: Exception | None = None
+        try:
+            if not self._is_late(timeout) or wait(self.waits, 0):
+                self._note(self.job.send(Grant()))
+                if not self._is_late(timeout):
+                    return None
+            error = StoppedError(TIMEOUT)
+        except StopIteration:
+            pass
+        except Exception as raised:
+            error = raised
+        self.job.close()
+        seconds = time.monotonic() - self.started
+        return Outcome(self._number, self._parts, error, seconds)
+
+    def _is_late(self, timeout: float | None) -> bool:
+        return timeout is not None and time.monotonic() - self.started >= timeout

@@ -9,10 +9,9 @@ from collections import OrderedDict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ltlpipe.batch.identity import Digests
 from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import CRASH, now
-from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, identity_of
+from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, Digests, identity_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import limits_of, manner_of, of_question
 from ltlpipe.runtime.errors import (
@@ -44,11 +43,11 @@ if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.answer import Plan
     from ltlpipe.runtime.errors import FormulaError
     from ltlpipe.runtime.jobs import Job, Limits, Progress
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.models import System
-    from ltlpipe.verdict.verdict import Verdict
 
 INPUT_ERROR = "input-error"
 """The reason of a task whose system or formula cannot be read."""
@@ -69,7 +68,7 @@ class Answer(NamedTuple):
     """The outcome of a task."""
 
     row: Row
-    verdict: Verdict | None  # None if the task failed
+    plan: Plan | None  # None if the task failed
     error: Exception | None  # why it failed
     warned: tuple[tuple[str, str], ...]  # texts and categories
 
@@ -266,7 +265,7 @@ def answer(
     started_at = now()
     wall = time.monotonic()
     known: Row = {}
-    verdict, failure = None, None
+    plan, failure = None, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LtlpipeWarning)
         try:
@@ -278,7 +277,7 @@ def answer(
                     known["n_components"] = len(system.components)
                 question = systems.question(task, expected, **reading)
             except StoppedError as stopped:
-                verdict = not_read(task.system_name, stopped.reason)
+                plan = not_read(task.system_name, stopped.reason).plan
                 row = failed_row(task.system_name, task.formula, stopped)
                 row |= {"reason": stopped.reason, "message": _UNREAD}
             else:
@@ -286,7 +285,7 @@ def answer(
                 in_file = isinstance(task.system, tuple)
                 asked = of_question(merged) if in_file else merged
                 verdict = check(system, **question, **asked, progress=progress)
-                row = row_of(verdict)
+                plan, row = verdict.plan, row_of(verdict)
                 # Its contents may have other names, too.
                 row["system"] = task.system_name
                 row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
@@ -303,7 +302,7 @@ def answer(
         "started_at": started_at,
         "wall_seconds": time.monotonic() - wall,
     }
-    return Answer(encodable(row | host_columns() | known), verdict, failure, warned)
+    return Answer(encodable(row | host_columns() | known), plan, failure, warned)
 
 
 def _listed(warned: tuple[tuple[str, str], ...]) -> str:

@@ -1,4 +1,4 @@
-"""Watchers of runs over many tasks: progress bars."""
+"""Watchers of runs over many questions: progress bars."""
 
 from __future__ import annotations
 
@@ -15,21 +15,42 @@ if TYPE_CHECKING:
 _TITLE = 40  # characters of a name on the line of a worker
 
 
-class RunBar:
+class Watcher:
+    """Observer of a run over many questions; this one shows nothing."""
+
+    progress: SearchProgress | bool = False
+    """Receives how far the question in this process has come."""
+
+    def begin(self, question: Any, number: int, total: int) -> None:
+        """Receive the next question, and how many were started, this one included."""
+
+    def working(self, activities: Sequence[Activity]) -> None:
+        """Receive the progress of other processes, several times a second."""
+
+    def solved(self, task: Task, plan: Plan) -> None:
+        """Receive the plan of a verdict."""
+
+    def failed(self, question: Any, error: Exception) -> None:
+        """Receive why a question cannot be answered; its row has the message."""
+
+    def stopping(self, running: int) -> None:
+        """Receive that after Ctrl-C so many tasks are still brought to their end."""
+
+
+class RunBar(Watcher):
     """Shows the searches of a run over many questions, one after the other.
 
     A question is shown as its text.
     """
 
+    progress: SearchProgress
+
     def __init__(self, progress: SearchProgress) -> None:
-        self.progress: SearchProgress = progress
+        self.progress = progress
 
     def begin(self, question: Any, number: int, total: int) -> None:
-        """Show the next task, counted from 1."""
+        """Show the next question, counted from 1."""
         self.progress.begin(f"{number}/{total} {question}", total, number - 1)
-
-    def failed(self, question: Any, error: Exception) -> None:
-        """Print nothing: the row has the message."""
 
 
 class TaskBar(RunBar):
@@ -56,12 +77,6 @@ class TaskBar(RunBar):
             for activity in activities
         ]
         self.progress.show_workers(len(self._tasks), self.n_done, lines)
-
-    def solved(self, task: Task, plan: Plan) -> None:
-        """Print nothing: the row has the message."""
-
-    def stopping(self, running: int) -> None:
-        """Say nothing."""
 
 
 def _title(task: Task) -> str:

@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.answering import encodable, failed_row
-from ltlpipe.batch.bars import RunBar
+from ltlpipe.batch.answering import UNSUPPORTED, encodable, failed_row
+from ltlpipe.batch.bars import RunBar, Watcher
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -48,6 +50,7 @@ from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.sizes import chosen_search, product_size
+from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -185,7 +188,7 @@ def compare(
         The columns `COMPARISON_DTYPES`.  An algorithm that does not suit a
         formula's automaton gives a row whose verdict is "unknown" for the reason
         "unsupported"; one that fails gives "input-error" or "error".
-        `ltlpipe.batch.disagreements` checks whether the algorithms agree.
+        `ltlpipe.batch.comparing` checks whether the algorithms agree.
 
     Raises
     ------
@@ -211,7 +214,7 @@ def comparison_rows(
     system: System,
     runs: Sequence[Run],
     *,
-    watcher: RunBar | None = None,
+    watcher: Watcher | None = None,
     sizes: bool = False,
     **options: Any,
 ) -> Iterator[Row]:
@@ -223,26 +226,26 @@ def comparison_rows(
     """
     options = DEFAULTS[COMPARE] | options
     understood(options)
-    measure = _Measure(system, options) if sizes else None
-    return _rows(system, runs, watcher, options, measure)
+    return _rows(system, runs, watcher or Watcher(), options, sizes=sizes)
 
 
 def _rows(
     system: System,
     runs: Sequence[Run],
-    watcher: RunBar | None,
+    watcher: Watcher,
     options: dict[str, Any],
-    measure: _Measure | None,
+    *,
+    sizes: bool,
 ) -> Iterator[Row]:
     common = host_columns()
+    size_of = lru_cache(maxsize=1)(partial(_size, system, options))
     warm: set[Configuration] = set()
     suited = False  # whether some algorithm so far takes the formula's automaton
     for number, run in enumerate(runs, start=1):
         if number == 1 or runs[number - 2].formula is not run.formula:
             suited = False
         last = number == len(runs) or runs[number].formula is not run.formula
-        if watcher is not None:
-            watcher.begin(run, number, len(runs))
+        watcher.begin(run, number, len(runs))
         if run.configuration not in warm:
             _warm_up(run.configuration)
             warm.add(run.configuration)
@@ -250,13 +253,13 @@ def _rows(
         try:
             row = _answered(system, run, watcher, options, said=suited)
             suited = True
-            if measure is not None:
-                row |= measure(run)
+            if sizes:
+                row |= size_of(run.formula, run.configuration.acceptance or AUTO)
         except LtlpipeWarning:  # the caller has turned warnings into errors
             raise
         except Exception as error:  # the other algorithms go on
             does_suit = not isinstance(error, UnsupportedError)
-            if watcher is not None and (does_suit or (last and not suited)):
+            if does_suit or (last and not suited):
                 watcher.failed(run, error)
             suited = suited or does_suit
             row = _unanswered(system, run, error)
@@ -268,39 +271,23 @@ def _rows(
             return
 
 
-class _Measure:
-    """Explores each product once, under the options of `check`."""
-
-    def __init__(self, system: System, options: dict[str, Any]) -> None:
-        self._system = system
-        self._options = options | {"unknown": NEVER}  # the run has refused them
-        self._known: dict[tuple[Formula | None, str | None], Row] = {}
-
-    def __call__(self, run: Run) -> Row:
-        """Return the columns with the size of the product of a run."""
-        key = (run.formula, run.configuration.acceptance)
-        if key not in self._known:
-            self._known = {key: self._explore(run)}  # no other comes again
-        return self._known[key]
-
-    def _explore(self, run: Run) -> Row:
-        acceptance = run.configuration.acceptance or AUTO
-        if acceptance == AUTO:  # each algorithm has a product of its own
-            return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LtlpipeWarning)
-            size = product_size(
-                self._system,
-                run.formula,
-                **_suited(self._options, run) | {"acceptance": acceptance},
-            )
-        if size is None:
-            return {}
-        return {
-            "product_states": size.states,
-            "product_transitions": size.transitions,
-            "fin_share": size.fin_share,
-        }
+def _size(
+    system: System, options: dict[str, Any], formula: Formula | None, acceptance: str
+) -> Row:
+    """Return the columns with the size of a product, under the options of `check`."""
+    if acceptance == AUTO:  # each algorithm has a product of its own
+        return {}
+    known = {"acceptance": acceptance, "unknown": NEVER}  # the run has refused them
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        size = product_size(system, formula, **_suited(options, acceptance) | known)
+    if size is None:
+        return {}
+    return {
+        "product_states": size.states,
+        "product_transitions": size.transitions,
+        "fin_share": size.fin_share,
+    }
 
 
 def _warm_up(configuration: Configuration) -> None:
@@ -327,12 +314,11 @@ _EACH_SEARCH = ("F a", "!(GF a & GF b)", "(GF a -> GF b) & (GF b -> GF c)")
 """Formulas whose violations are weak, have marks alone, and pairs with Fin."""
 
 
-def _suited(options: dict[str, Any], run: Run) -> dict[str, Any]:
-    """Return the options of `check` for a run.
+def _suited(options: dict[str, Any], acceptance: str | None) -> dict[str, Any]:
+    """Return the options of `check` for an acceptance.
 
     Not every property has a deterministic automaton of every kind.
     """
-    acceptance = run.configuration.acceptance
     if options.get("deterministic") and acceptance not in (*GENERIC, AUTO):
         return options | {"deterministic": False}
     return options
@@ -357,7 +343,7 @@ def _emptiness(system: System, run: Run, options: dict[str, Any]) -> str:
 def _answered(
     system: System,
     run: Run,
-    watcher: RunBar | None,
+    watcher: Watcher,
     options: dict[str, Any],
     *,
     said: bool,
@@ -366,14 +352,14 @@ def _answered(
     with warnings.catch_warnings():
         if said:  # the same for every algorithm
             warnings.simplefilter("ignore", LtlpipeWarning)
-        suited = _suited(options, run)
+        suited = _suited(options, run.configuration.acceptance)
         verdict = check(
             system,
             run.formula,
             empty=run.formula is None,
             emptiness=_emptiness(system, run, suited),
             acceptance=run.configuration.acceptance or AUTO,
-            progress=False if watcher is None else watcher.progress,
+            progress=watcher.progress,
             **suited,
         )
     row = row_of(verdict) | comparison_columns(verdict)
@@ -388,3 +374,78 @@ def _unanswered(system: System, run: Run, error: Exception) -> Row:
         "automaton": None if acceptance in (None, AUTO) else acceptance.upper(),
         "emptiness": emptiness,
     }
+
+
+_Question = tuple[str, str | None, str | None]  # system, formula, where that is from
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A question that has two answers, one of which is wrong."""
+
+    system: str  # its name
+    formula: str | None  # None asks whether the system has no accepting run
+    formula_id: str | None  # where the formula comes from
+    holds: tuple[Configuration, ...]  # configurations with this verdict
+    violated: tuple[Configuration, ...]
+    seeds: tuple[int, ...] = ()  # those that shuffled the transitions of these rows
+
+    def __str__(self) -> str:
+        """Describe the disagreement."""
+        place = self.formula_id if self.formula_id != self.formula else None
+        asked = "has no accepting run" if self.formula is None else self.formula
+        seeds = "".join(f", seed {seed}" for seed in self.seeds)
+        return (
+            f"{self.system}: {asked}{f' ({place})' if place else ''}: "
+            f"{_and(self.holds)} say holds, {_and(self.violated)} say violated{seeds}"
+        )
+
+
+def _and(configured: Iterable[Configuration]) -> str:
+    return " and ".join(map(str, configured))
+
+
+def disagreements(rows: Iterable[Row]) -> list[Disagreement]:
+    """Return the questions on which the rows of a comparison do not agree.
+
+    They are rows of `ltlpipe.batch.comparing.comparison_rows`, or those of a table by
+    `ltlpipe.batch.table.from_frame`.  Unknown verdicts contradict none.
+    """
+    found = []
+    for (system, formula, formula_id), answers in _by_question(rows).items():
+        holds, violated = (
+            tuple(
+                dict.fromkeys(_configuration(r) for r in answers if r["verdict"] == v)
+            )
+            for v in (HOLDS, VIOLATED)
+        )
+        if holds and violated:
+            seeds = dict.fromkeys(row.get("seed") for row in answers)
+            known = tuple(int(seed) for seed in seeds if seed is not None)
+            found.append(
+                Disagreement(system, formula, formula_id, holds, violated, known)
+            )
+    return found
+
+
+def has_unsuited(rows: Iterable[Row]) -> bool:
+    """Whether there is a question that no algorithm could be asked."""
+    return any(
+        {row["reason"] for row in answers} == {UNSUPPORTED}
+        for answers in _by_question(rows).values()
+    )
+
+
+def _by_question(rows: Iterable[Row]) -> dict[_Question, list[Row]]:
+    questions: dict[_Question, list[Row]] = {}
+    for row in rows:
+        key = (row["system"], row.get("formula"), row.get("formula_id"))
+        questions.setdefault(key, []).append(row)
+    return questions
+
+
+def _configuration(row: Row) -> Configuration:
+    automaton = row.get("automaton")
+    return Configuration(
+        row["emptiness"], None if automaton is None else automaton.lower()
+    )

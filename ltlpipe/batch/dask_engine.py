@@ -1,4 +1,4 @@
-"""The driver's side of a run on a Dask cluster (``--engine dask``).
+"""The engine of a Dask cluster (``--engine dask``): the driver and the workers.
 
 A task is sent to one worker, and only when that has a thread to spare, so the driver
 knows the tasks of a worker that dies: these, and no others, are restarted elsewhere,
@@ -7,37 +7,42 @@ all tasks queued there, with a limit from the scheduler's configuration.) Worker
 nanny or a batch system puts in the place of dead ones are used as soon as the scheduler
 knows them.
 
-Inputs are sent as files once per worker, which keeps their contents as long as
-`_HELD_BYTES` allow.
+The threads of a Dask worker have worker processes answer tasks, supervised as in a run
+on one machine (`ltlpipe.batch.task_job`): limits are enforced from outside, and a crash
+does not end the Dask worker.
+
+Parcels and replies are bytes made by `ltlpipe.runtime.wire`.  Inputs are sent as files
+once per worker, which keeps their contents as long as `_HELD_BYTES` allow, and puts
+them into its folder under names made of their contents.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import queue
+import shutil
+import threading
 import time
 import uuid
 from asyncio import TimeoutError as SlowError
 from collections import Counter, OrderedDict, deque
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
-from ltlpipe.batch import remote
-from ltlpipe.batch.answering import Expected, Systems, answer
-from ltlpipe.batch.identity import file_kind
-from ltlpipe.batch.task_data import (
-    Finished,
-    TaskWriter,
-    answer_to_dict,
-    failed,
-    finished,
-    order_of,
-)
-from ltlpipe.batch.task_job import CRASH, Activity, lost, now
+from ltlpipe.batch.answering import Answer, Expected, Systems, answer
+from ltlpipe.batch.procfs import descendants
+from ltlpipe.batch.task_data import Orders, answer_to_dict, shared_bytes
+from ltlpipe.batch.task_job import CRASH, LOOK_SECONDS, Activity, TaskJob, lost, now
+from ltlpipe.batch.tasks import file_kind
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular
+from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.wire import packed, unpacked
 from ltlpipe.runtime.workers import close_idle
 
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.tasks import Task
 
+_TELL_SECONDS = 0.5  # how often progress is sent
 _CONNECT_SECONDS = 15.0
 _LOOK_SECONDS = 0.5  # interval at which the scheduler lists its workers
 _PATIENCE_SECONDS = 10.0  # without any worker, before a warning
@@ -55,6 +61,13 @@ _READ_BYTES = 1 << 28  # of files that are kept here
 
 _AWAY = (OSError, SlowError, TimeoutError, CancelledError)
 """The exceptions of Dask for a lost connection."""
+
+
+class Input(NamedTuple):
+    """A file, or a network in memory, as it travels."""
+
+    name: str  # digest of its contents, with the suffixes of its format
+    content: bytes
 
 
 def require_dask() -> None:
@@ -107,7 +120,7 @@ class Cluster:
     ) -> None:
         from distributed import Client
 
-        self._tasks, self._options = tasks, dict(options)
+        self._tasks, self._options = tasks, options
         self._scheduler, self._jobs, self._attempts = scheduler, jobs, attempts
         self._run = f"ltlpipe-{uuid.uuid4().hex}"
         try:
@@ -124,7 +137,8 @@ class Cluster:
                 f"--scheduler={scheduler}: no Dask scheduler answers there: {error}"
             ) from error
         self._client.subscribe_topic(self._run, self._hear)
-        self._parcels = _Parcels()
+        self._orders = Orders(tasks, options, run="")  # files are named by contents
+        self._files: OrderedDict[str, Input] = OrderedDict()  # the last ones read
         self._held: dict[str, OrderedDict[str, tuple[Any, int]]] = {}
         self._threads: dict[str, int] = {}  # of each worker
         self._looked = 0.0
@@ -133,7 +147,7 @@ class Cluster:
         self._sent: dict[int, _Begun] = {}
         self._again: deque[_Begun] = deque()
         self._news: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
-        self._ended: list[Finished] = []
+        self._ended: list[Answer] = []
 
     def __enter__(self) -> Cluster:
         self._look()
@@ -143,7 +157,7 @@ class Cluster:
         with suppress(Exception):  # whatever is left ends with the connection
             self._client.cancel([sent.future for sent in self._sent.values()])
             self._client.run(close_idle)
-            self._client.run(remote.forget_run, self._run)
+            self._client.run(forget_run, self._run)
         self._sent.clear()
         self._held.clear()
         with suppress(Exception):
@@ -174,7 +188,7 @@ class Cluster:
             found.append(told._replace(seconds=sent.seconds))
         return found
 
-    def wait(self, seconds: float) -> list[Finished]:
+    def wait(self, seconds: float) -> list[Answer]:
         """Wait for news, not longer than this, and return the tasks that have ended."""
         finished, self._ended = self._ended, []
         with suppress(queue.Empty):
@@ -199,7 +213,7 @@ class Cluster:
             if (sent := self._sent.get(told.number)) is not None:
                 sent.activity = told
 
-    def _look(self) -> list[Finished]:
+    def _look(self) -> list[Answer]:
         """See which workers there are, and return what became of those that died."""
         self._looked = time.monotonic()
         try:
@@ -227,18 +241,17 @@ class Cluster:
     def _send(self, begun: _Begun) -> None:
         """Send a task to the worker that has most to spare."""
         number = begun.number
-        task = self._tasks[number]
         try:
-            parcel, inputs = self._parcels.made(
-                number, task, self._options, begun.expected
-            )
+            parcel, inputs = self._parcel(number, begun.expected)
         except (OSError, ValueError):  # tasks with these files get the reason
-            found = answer(task, Systems(), self._options, expected=begun.expected)
-            ended = self._finished(number, answer_to_dict(found))
+            found = answer(
+                self._tasks[number], Systems(), self._options, expected=begun.expected
+            )
+            ended = self._orders.answered(number, answer_to_dict(found))
             self._ended.append(ended._replace(error=found.error))
             return
         except LtlpipeError as error:
-            self._ended.append(failed(number, task, self._options, error))
+            self._ended.append(self._orders.failed(number, error))
             return
         busy = Counter(sent.address for sent in self._sent.values())
         free = {a: n - busy[a] for a, n in self._threads.items() if n > busy[a]}
@@ -253,7 +266,7 @@ class Cluster:
         try:
             futures = [self._held_at(begun.address, given) for given in inputs]
             begun.future = self._client.submit(
-                remote.answer_there,
+                answer_there,
                 parcel,
                 self._run,
                 *futures,
@@ -267,7 +280,7 @@ class Cluster:
             return
         begun.future.add_done_callback(lambda _: self._news.put(news))
 
-    def _held_at(self, address: str, given: remote.Input) -> Any:
+    def _held_at(self, address: str, given: Input) -> Any:
         """Return the reference of an input at a worker, sending it if it is new."""
         held = self._held.setdefault(address, OrderedDict())
         if given.name not in held:
@@ -280,7 +293,7 @@ class Cluster:
         held.move_to_end(given.name)
         return held[given.name][0]
 
-    def _heard(self, number: int, attempt: int) -> list[Finished]:
+    def _heard(self, number: int, attempt: int) -> list[Answer]:
         """Return the end of a task whose future has news."""
         sent = self._sent.get(number)
         if sent is None or sent.attempt != attempt:
@@ -299,13 +312,9 @@ class Cluster:
         if not isinstance(reply, bytes):
             raise LtlpipeError(f"the Dask worker {sent.address} sends no answers")
         del self._sent[number]
-        return [self._finished(number, unpacked(reply))]
+        return [self._orders.answered(number, unpacked(reply))]
 
-    def _finished(self, number: int, data: dict[str, Any]) -> Finished:
-        """Return the result of a task under the driver's names."""
-        return finished(number, self._tasks[number], self._options, data)
-
-    def _failed(self, number: int, sent: _Begun) -> list[Finished]:
+    def _failed(self, number: int, sent: _Begun) -> list[Answer]:
         """Handle an error that does not come from the task."""
         from distributed.scheduler import KilledWorker
 
@@ -319,7 +328,7 @@ class Cluster:
             f"ltlpipe {__version__}, as the driver has"
         )
 
-    def _lost(self, number: int) -> list[Finished]:
+    def _lost(self, number: int) -> list[Answer]:
         """Begin a task again whose worker has died, or give it up."""
         sent = self._sent.pop(number)
         if sent.future is not None:
@@ -337,23 +346,11 @@ class Cluster:
         )
         known = {"message": message}
         data = lost(CRASH, sent.started_at, sent.seconds, known)
-        return [self._finished(number, data)]
+        return [self._orders.answered(number, data)]
 
-
-class _Parcels:
-    """Makes parcels of tasks, and caches the last inputs."""
-
-    def __init__(self) -> None:
-        self._files: OrderedDict[str, remote.Input] = OrderedDict()
-        self._writer = TaskWriter()
-
-    def made(
-        self,
-        number: int,
-        task: Task,
-        options: Mapping[str, Any],
-        expected: Expected | None,
-    ) -> tuple[bytes, list[remote.Input]]:
+    def _parcel(
+        self, number: int, expected: Expected | None
+    ) -> tuple[bytes, list[Input]]:
         """Return a task as it travels, and its inputs.
 
         Raises
@@ -364,17 +361,18 @@ class _Parcels:
             The task cannot be written down.
         """
         titles: dict[str, str] = {}
-        inputs: dict[str, remote.Input] = {}
+        inputs: dict[str, Input] = {}
 
-        def kept(given: remote.Input, title: str) -> str:
+        def kept(given: Input, title: str) -> str:
             inputs[given.name], titles[given.name] = given, title
             return given.name
 
-        data = self._writer.task_to_dict(task)
-        system, question = data["system"], data["question"]
+        order = self._orders.order(number, expected)
+        system, question = order["task"]["system"], order["task"]["question"]
         if "digest" in system:
-            given = remote.Input(system["digest"], system["content"])
-            data["system"] = {**system, "content": kept(given, system["name"])}
+            given = Input(system["digest"], system["content"])
+            content = kept(given, system["name"])
+            order["task"]["system"] = {**system, "content": content}
         else:
             system["files"] = [kept(self._read(p), p) for p in system["files"]]
         if "path" in question:
@@ -383,22 +381,145 @@ class _Parcels:
         parcel = {
             "version": __version__,
             "number": number,
-            # Without a run: files are called after their contents.
-            "order": order_of(task, data, options, expected, run=""),
+            "order": order,
             "titles": titles,
         }
         return packed(parcel), list(inputs.values())
 
-    def _read(self, path: str) -> remote.Input:
+    def _read(self, path: str) -> Input:
         """Return a file as it was when this run came upon it."""
         known = self._files.pop(path, None)
         if known is None:
             with open_regular(path) as stream:
                 content = stream.read()
             digest = hashlib.sha256(content).hexdigest()
-            known = remote.Input(digest + file_kind(path), content)
+            known = Input(digest + file_kind(path), content)
         self._files[path] = known
         n_bytes = sum(len(given.content) for given in self._files.values())
         while len(self._files) > 1 and n_bytes > _READ_BYTES:
             n_bytes -= len(self._files.popitem(last=False)[1].content)
         return known
+
+
+def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
+    """Answer a task with some inputs; called through the scheduler.
+
+    `data` is the parcel, packed: `version` of ltlpipe, the `number` of the task, the
+    `order` for the worker process in which names of inputs stand for files and
+    networks, and `titles`, the user's names for them.  `topic` receives the progress of
+    the search.  What is returned is the answer, packed; None without a subscriber.
+    """
+    from distributed import get_worker
+
+    parcel = unpacked(data)
+    if parcel["version"] != __version__:
+        raise UnsupportedError(
+            f"a Dask worker has ltlpipe {__version__}, and the driver "
+            f"{parcel['version']}: install the same everywhere"
+        )
+    host = get_worker()
+    key = host.get_current_task()
+    folder = Path(host.local_directory) / "ltlpipe"
+    order, share = parcel["order"], _share(host)
+    if order["options"].get("memory") is None:
+        order["options"]["memory"] = share
+    if n_bytes := shared_bytes(order["options"]):
+        order["shared"] = [str(_made(_shared_folder(host, topic))), n_bytes]
+    places = _unpack(order["task"], folder, {given.name: given for given in inputs})
+    titles = {place: parcel["titles"][name] for name, place in places.items()}
+    job = TaskJob(parcel["number"], order, share)
+    told = looked = time.monotonic()
+    try:
+        while True:
+            answer = None
+            if wait(job.waits, LOOK_SECONDS):
+                answer = job.advance()
+            moment = time.monotonic()
+            if answer is None and moment - looked >= LOOK_SECONDS:
+                looked = moment
+                answer = job.end_overrun(descendants([job.pid])[job.pid])
+                if answer is None and _is_unwanted(host, key):
+                    return None
+            if answer is not None:
+                return packed(_renamed(answer, titles))
+            if moment - told > _TELL_SECONDS:
+                told = moment
+                host.log_event(topic, tuple(job.activity()))
+    finally:
+        job.close()
+
+
+def forget_run(topic: str) -> None:
+    """Remove the shared results of a run; called on each Dask worker."""
+    from distributed import get_worker
+
+    shutil.rmtree(_shared_folder(get_worker(), topic), ignore_errors=True)
+
+
+def _shared_folder(host: Any, topic: str) -> Path:
+    """Return the folder in which the threads of a Dask worker share results of a run.
+
+    Dask removes the folder of a worker that ends.
+    """
+    return Path(host.local_directory) / "ltlpipe" / topic
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _unpack(
+    task: dict[str, Any], folder: Path, inputs: Mapping[str, Input]
+) -> dict[str, str]:
+    """Replace names in a task by files and networks; return the files' paths."""
+    system, question = task["system"], task["question"]
+    if "digest" in system:
+        system["content"] = inputs[system["content"]].content
+    names = [*system.get("files", ()), question.get("path")]
+    places = {n: _placed(folder, inputs[n]) for n in names if n is not None}
+    if "files" in system:
+        system["files"] = [places[name] for name in system["files"]]
+    if "path" in question:
+        question["path"] = places[question["path"]]
+    return places
+
+
+def _placed(folder: Path, given: Input) -> str:
+    """Return the path of a file, which is written if missing."""
+    path = folder / given.name
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = folder / f"{given.name}.{os.getpid()}.{threading.get_ident()}"
+        beside.write_bytes(given.content)
+        beside.replace(path)
+    return str(path)
+
+
+def _share(host: Any) -> float | None:
+    """Return the MiB that one thread of this worker may use."""
+    limit = getattr(getattr(host, "memory_manager", None), "memory_limit", None)
+    known = [default_memory_mib(), limit / MIB if limit else None]
+    sizes = [size for size in known if size is not None]
+    return min(sizes) / host.state.nthreads if sizes else None
+
+
+def _is_unwanted(host: Any, key: str) -> bool:
+    """Return whether the driver has gone or cancelled the task.
+
+    Dask does not end threads, but the worker knows that the task was cancelled.
+    """
+    known = host.state.tasks.get(key)
+    return known is None or known.state in ("cancelled", "released", "forgotten")
+
+
+def _renamed(value: Any, titles: Mapping[str, str]) -> Any:
+    """Return a part of an answer with the names of files that the user knows."""
+    if isinstance(value, str):
+        for place, title in titles.items():
+            value = value.replace(place, title)
+    elif isinstance(value, (list, tuple)):
+        return [_renamed(item, titles) for item in value]
+    elif isinstance(value, dict):
+        return {key: _renamed(item, titles) for key, item in value.items()}
+    return value

@@ -14,13 +14,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.procfs import descendants
-from ltlpipe.batch.task_data import (
-    TaskWriter,
-    failed,
-    finished,
-    order_of,
-    shared_bytes,
-)
+from ltlpipe.batch.task_data import Orders, shared_bytes
 from ltlpipe.batch.task_job import LOOK_SECONDS, TaskJob
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.shared_folder import run_folder
@@ -30,8 +24,7 @@ from ltlpipe.runtime.workers import close_idle
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ltlpipe.batch.answering import Expected
-    from ltlpipe.batch.task_data import Finished
+    from ltlpipe.batch.answering import Answer, Expected
     from ltlpipe.batch.task_job import Activity
     from ltlpipe.batch.tasks import Task
 
@@ -45,29 +38,27 @@ class Pool:
     def __init__(
         self, tasks: Sequence[Task], options: Mapping[str, Any], jobs: int
     ) -> None:
-        self._tasks = tasks
-        self._options = dict(options)
         self._stack = ExitStack()
         self._shared: list[Any] | None = None  # the folder of the run, and its bytes
         free = default_memory_mib()
         self._share = None if free is None else free / jobs
-        if self._options.get("memory") is None:
-            self._options["memory"] = self._share
+        if options.get("memory") is None:
+            options = {**options, "memory": self._share}
+        self._shared_bytes = shared_bytes(options)
         self._jobs = jobs
-        self._run = uuid.uuid4().hex
-        self._writer = TaskWriter()
+        self._orders = Orders(tasks, options, run=uuid.uuid4().hex)
         self._folder: str | None = None  # base of relative paths
         with suppress(OSError):  # the worker has ended
             self._folder = os.getcwd()  # noqa: PTH109
         self._active: list[TaskJob] = []
-        self._ended: list[Finished] = []
+        self._ended: list[Answer] = []
         self._looked = 0.0
 
     def __enter__(self) -> Pool:
-        n_bytes = shared_bytes(self._options)
-        if n_bytes:
+        if self._shared_bytes:
             folder = self._stack.enter_context(run_folder())
-            self._shared = None if folder is None else [str(folder), n_bytes]
+            if folder is not None:
+                self._shared = [str(folder), self._shared_bytes]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -88,20 +79,18 @@ class Pool:
 
     def begin(self, number: int, expected: Expected | None = None) -> None:
         """Have a task answered."""
-        task = self._tasks[number]
         try:
-            data = self._writer.task_to_dict(task)
-            order = order_of(task, data, self._options, expected, run=self._run)
+            order = self._orders.order(number, expected)
             order["folder"], order["shared"] = self._folder, self._shared
             self._active.append(TaskJob(number, order, self._share))
         except Exception as error:  # an error of one task must not affect the others
-            self._ended.append(failed(number, task, self._options, error))
+            self._ended.append(self._orders.failed(number, error))
 
     def activities(self) -> list[Activity]:
         """Return the progress of the busy workers."""
         return [job.activity() for job in self._active]
 
-    def wait(self, seconds: float) -> list[Finished]:
+    def wait(self, seconds: float) -> list[Answer]:
         """Wait for news, not longer than this, and return the tasks that have ended."""
         deadline = time.monotonic() + seconds
         while True:
@@ -117,15 +106,14 @@ class Pool:
                 return found
 
     def _take(
-        self, found: list[Finished], job: TaskJob, answer: dict[str, Any] | None
+        self, found: list[Answer], job: TaskJob, answer: dict[str, Any] | None
     ) -> None:
         """Note the answer of a job, if it has one."""
         if answer is not None:
             self._active.remove(job)
-            task = self._tasks[job.number]
-            found.append(finished(job.number, task, self._options, answer))
+            found.append(self._orders.answered(job.number, answer))
 
-    def _end_overruns(self, found: list[Finished]) -> None:
+    def _end_overruns(self, found: list[Answer]) -> None:
         """End the workers that are beyond a limit."""
         moment = time.monotonic()
         if moment - self._looked < LOOK_SECONDS:

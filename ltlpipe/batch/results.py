@@ -1,32 +1,60 @@
-"""Result tables from stores and files, and their aggregation."""
+"""Results out of stores and tables: read, filtered, aggregated, and their inputs.
+
+The store records the paths of a task's files and, in its identity, their contents.
+Together they determine whether a system can be read again.
+
+Rows of searches over bits have a sample of the states that their search has seen, so
+searches can be spread over processes and machines, a task each, and are compared
+afterwards (`joint_coverage`).
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.identity import LIMIT_COLUMNS, settings_of
-from ltlpipe.batch.sqlite_file import reading
-from ltlpipe.batch.stored_rows import RESULT_DTYPES, rejections, stored_rows
-from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, VERDICTS, typed
+from ltlpipe.batch.sqlite_file import is_store, reading
+from ltlpipe.batch.stored_rows import (
+    RESULT_DTYPES,
+    rejections,
+    results_in,
+    stored_rows,
+)
+from ltlpipe.batch.table import (
+    COMPARISON_DTYPES,
+    DTYPES,
+    VERDICTS,
+    from_frame,
+    typed,
+)
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
-from ltlpipe.runtime.arguments import PATH, expect
-from ltlpipe.runtime.errors import InputError, UnsupportedError, listed, warn
-from ltlpipe.runtime.files import open_regular
+from ltlpipe.batch.tasks import (
+    LIMIT_COLUMNS,
+    Digests,
+    key_of,
+    settings_of,
+)
+from ltlpipe.runtime.arguments import PATH, expect, is_frame, wrong_kind
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, listed, warn
+from ltlpipe.search.nested.joint_coverage import decoded, together
+from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.reading import load
+from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pandas as pd
 
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.search.nested.joint_coverage import Member
+    from ltlpipe.systems.models import System
 
 AGGREGATES = ("count", "sum", "mean", "median", "min", "max", "first")
 """What a cell of a pivoted table can be of the values that fall into it."""
 
-_STORE = b"SQLite format 3\0"
 RESULTS_DTYPES = (
     DTYPES
     | RESULT_DTYPES
@@ -73,7 +101,7 @@ def results(path: StrPath) -> pd.DataFrame:
     name = os.fspath(path)
     if name.lower().endswith(TABLE_SUFFIXES) and not is_store(name):
         return read_table(name, RESULTS_DTYPES | COMPARISON_DTYPES)
-    if Path(name).is_file() and Path(name).stat().st_size and not is_store(name):
+    if Path(name).is_file() and not is_store(name, or_empty=True):
         raise UnsupportedError(
             f"{name}: this is not a result store, and its name does not end in "
             f"{listed(TABLE_SUFFIXES)}"
@@ -83,22 +111,6 @@ def results(path: StrPath) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def is_store(path: StrPath) -> bool:
-    """Return whether a file has the header of a store.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
-    """
-    try:
-        with open_regular(path) as stream:
-            return stream.read(len(_STORE)) == _STORE
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot be read: {reason}", file=os.fspath(path)) from None
-
-
 def _columns(path: str) -> dict[str, list[Any]]:
     """Return the values of each column, all from one moment.
 
@@ -106,18 +118,9 @@ def _columns(path: str) -> dict[str, list[Any]]:
     """
     own = ("system", "formula_id", "formula", "expected")  # of the task, not its result
     kept = ["attempts", *(column for column in RESULT_DTYPES if column not in own)]
-    with reading(path) as db:
-        tasks = list(stored_rows(db, "tasks", "ORDER BY run, number"))
-        found = list(stored_rows(db, "results"))
-    faulty = [row for row in (*tasks, *found) if row.objection is not None]
+    pairs, faulty = results_in(path)
     if faulty:
         warn(f"{path}: {len(faulty)} rows left out: {rejections(faulty)}")
-    results = {row.said["key"]: row.said for row in found if row.objection is None}
-    pairs = [
-        (task.said, results[task.said["key"]])
-        for task in tasks
-        if task.objection is None and task.said["key"] in results
-    ]
     columns = {c: [task[c] for task, _ in pairs] for c in ("run", *own)}
     columns |= {c: [result[c] for _, result in pairs] for c in kept}
     columns["task"] = [task["key"] for task, _ in pairs]
@@ -233,3 +236,144 @@ def pivoted(
         table = table.fillna(0).astype("int64")
     table.columns.name = None
     return table.reset_index()
+
+
+_QUESTION = ("system", "formula_id", "formula")
+_PRODUCT = ("automaton", "reductions", "ltlpipe_version")
+
+JOINT_DTYPES = {
+    "system": "string",
+    "formula_id": "string",
+    "formula": "string",
+    "searches": "Int64",
+    "states": "Int64",
+    "coverage": "Float64",
+}
+"""The columns of `joint_coverage` and their types."""
+
+
+def joint_coverage(frame: pd.DataFrame) -> pd.DataFrame:
+    """Estimate what the searches over bits of each question have seen together.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `ltlpipe.solve` or `ltlpipe.results` returns, with the columns `system`,
+        `formula` and `sample`.  Rows that searched the same product, with different
+        seeds (``--grid seed=1,2,3``), are taken together.
+
+    Returns
+    -------
+    DataFrame
+        A row per product that two searches or more have seen a part of, unless its
+        question is violated: `system`, `formula_id`, `formula`, the number of
+        `searches`, the `states` that they have seen together, about, and `coverage`,
+        the estimated share of the reachable states; missing where that cannot be told.
+
+    Raises
+    ------
+    TypeError
+        `frame` is something else.
+    LtlpipeError
+        A column is missing, or a sample is damaged.
+    """
+    import pandas as pd
+
+    if not is_frame(frame):
+        raise wrong_kind("frame", "a DataFrame", frame)
+    for column in ("system", "formula", "sample", "verdict"):
+        if column not in frame:
+            raise LtlpipeError(f"frame: expected a column {column!r}")
+    columns = [*_QUESTION, *_PRODUCT, "verdict", "sample"]
+    rows = from_frame(frame.reindex(columns=columns))
+    return pd.DataFrame(joint_rows(rows), columns=[*JOINT_DTYPES]).astype(JOINT_DTYPES)
+
+
+def joint_rows(rows: Iterable[Mapping[Any, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of `joint_coverage` for those of a result table."""
+    seen: dict[tuple[Any, ...], list[Member]] = {}
+    violated: set[tuple[Any, ...]] = set()
+    for row in rows:
+        question = tuple(row.get(column) for column in _QUESTION)
+        if row["verdict"] == VIOLATED:
+            violated.add(question)
+        if row.get("sample") is not None:
+            product, members = decoded(row["sample"])
+            place = (*question, product, *(row.get(column) for column in _PRODUCT))
+            seen.setdefault(place, []).extend(members)
+    found = []
+    for place, members in seen.items():
+        question = place[: len(_QUESTION)]
+        if len(members) > 1 and question not in violated:
+            joint = together(members)
+            figures = (len(members), joint.states, joint.coverage)
+            found.append(dict(zip(JOINT_DTYPES, (*question, *figures), strict=True)))
+    return found
+
+
+class RunOfStore(NamedTuple):
+    """A run of a store."""
+
+    number: int
+    command: tuple[str, ...]
+    began_at: str
+    ended_at: str | None  # None if it is running, or was killed
+    n_tasks: int  # those that no later run lists
+
+
+class Origins:
+    """The runs of a store, and the inputs of its tasks."""
+
+    def __init__(self, path: StrPath) -> None:
+        self.runs: list[RunOfStore] = []
+        self._of_task: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._digests = Digests()
+        with reading(path) as db:
+            for number, command, *others in db.execute(
+                "SELECT runs.run, command, began_at, ended_at, count(key) "
+                "FROM runs LEFT JOIN tasks USING (run) GROUP BY runs.run "
+                "ORDER BY runs.run"
+            ):
+                words = _words(command)
+                self.runs.append(RunOfStore(number, words, *others))
+            for row in stored_rows(db, "tasks"):
+                if row.objection is None:
+                    files = tuple(json.loads(row.said["place"])[0])
+                    origin = files, row.said["identity"]
+                    self._of_task.setdefault(row.said["key"], []).append(origin)
+
+    def files(self, key: str, versions: tuple[str, str]) -> tuple[str, ...] | None:
+        """Return files that still hold the system of a task, by its key.
+
+        The versions are those of the ltlpipe and the Spot that answered it.  None if
+        the files have changed or do not exist; and for properties given by an
+        automaton, whose file is not recorded.
+        """
+        for files, identity in self._of_task.get(key, ()):
+            system, (kind, _), _ = json.loads(identity)
+            unchanged = list(self._digests.system(files)) == system
+            if kind == "formula" and unchanged and key_of(identity, versions) == key:
+                return files
+        return None
+
+    def system(self, files: tuple[str, ...], **manner: Any) -> System | None:
+        """Load what `files` has returned; None if it has changed.
+
+        The manner is that in which files are read; see `ltlpipe.load`.
+        """
+        system = load(files, **manner)
+        unchanged = Digests().system(files) == self._digests.system(files)
+        return system if unchanged else None
+
+    def network(self, files: tuple[str, ...]) -> Network | None:
+        """Load what `files` has returned; None if it has changed, or is a model."""
+        system = self.system(files)
+        return system if isinstance(system, Network) else None
+
+
+def _words(command: str) -> tuple[str, ...]:
+    """Return a command line; that of a row that is damaged as it is."""
+    try:
+        return tuple(map(str, json.loads(command)))
+    except (ValueError, TypeError, RecursionError):
+        return (str(command),)

@@ -5,46 +5,54 @@ violate all the formulas together.  A lasso of a system is one of its runs, so w
 it violates another formula depends on its word alone.  Few are chosen greedily: always
 one that violates the most formulas that none chosen before violates, and of several the
 shortest.
+
+Only the actions of steps are stored.  Of a network they are the word.  Of a model they
+are taken again, step by step from the initial state, as often as there are ways to do
+so; propositions are evaluated on the states in between.  So each word belongs to a run
+of the system.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ltlpipe.batch.origins import Origins
-from ltlpipe.batch.results import is_store, results
-from ltlpipe.batch.stored_words import (
-    NetworkWords,
-    formula_or_none,
-    words_of,
-)
-from ltlpipe.batch.table import (
-    CATEGORY,
-    actions_in,
-    from_frame,
-    json_list,
-    to_frame,
-)
+from ltlpipe.batch.results import Origins, results
+from ltlpipe.batch.sqlite_file import is_store
+from ltlpipe.batch.table import CATEGORY, from_frame, json_list, to_frame
+from ltlpipe.batch.verifying import recorded_lasso
+from ltlpipe.logic.actions import refuse_psl
+from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.logic.words import Shape, evaluate
 from ltlpipe.question.given_options import READING
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.model import bound_propositions
+from ltlpipe.question.options import NEVER, OPTIONS, Options
+from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, Kind, expect, is_frame
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps
 from ltlpipe.systems.reading import load, system_of
-from ltlpipe.verdict.recorded import Record, recorded
+from ltlpipe.verdict.recorded import RunFinder, UndecidedError
 from ltlpipe.verdict.verdict import VIOLATED
+from ltlpipe.verdict.walkers import Walker, holding_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     import pandas as pd
 
-    from ltlpipe.batch.stored_words import Words
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
+    from ltlpipe.verdict.recorded import Record
 
 WITNESS_DTYPES = {
     "system": CATEGORY,
@@ -63,6 +71,9 @@ OF_RUNS = (
     *READING,
 )
 """Options that determine which runs a system has, and which of them count."""
+
+MOST_STEPS = 100_000
+"""Limit on the steps of all runs with the actions of one lasso."""
 
 _SOURCE = Kind("a path or a DataFrame", lambda v: PATH.fits(v) or is_frame(v))
 _SYSTEMS = Kind("systems by name", lambda value: isinstance(value, Mapping))
@@ -153,6 +164,106 @@ def _runs_of(configuration: str | None) -> str:
     return " ".join(known) or _ALL_RUNS
 
 
+class Word(NamedTuple):
+    """An infinite word, for `ltlpipe.logic.words.evaluate`."""
+
+    shape: Shape
+    where: dict[str, int]  # the positions at which each proposition holds
+
+    def violates(self, formula: Any) -> bool:
+        """Whether it violates a formula of Spot, of LTL."""
+        return not evaluate(formula, self.shape, self.where) & 1
+
+
+class NetworkWords:
+    """The words of lassos of a network; `internal` are names that do not count."""
+
+    def __init__(self, internal: Iterable[str] = ()) -> None:
+        self._silent = {STUTTER_NAME, *internal}
+
+    def words(self, lasso: Record) -> Iterator[Word]:
+        """Yield the word of a lasso."""
+        letters = [
+            () if action in self._silent else (action,)
+            for action in (*lasso.prefix, *lasso.cycle)
+        ]
+        yield _word(letters, len(lasso.prefix))
+
+
+class ModelWords:
+    """The words of lassos of a model over the propositions of some formulas."""
+
+    def __init__(self, model: Model, formulas: Iterable[Formula]) -> None:
+        meanings: dict[str, Expression] = {}
+        with silenced():  # unknown names have been reported already
+            for formula in formulas:
+                meanings |= bound_propositions(
+                    model, Property(formula), Options(unknown=NEVER)
+                )
+        steps = ModelSteps(model, list(meanings.values()), limited=False)
+        self._walker = Walker(steps, holding_of(list(meanings)))
+
+    def words(self, lasso: Record) -> Iterator[Word]:
+        """Yield a word for each way to take the actions of a lasso."""
+        finder = RunFinder(self._walker, lasso, stutters=True)
+        n_left = MOST_STEPS
+        with suppress(UndecidedError):
+            for found in finder.runs():
+                if isinstance(found, Progress):
+                    continue
+                n_left -= len(found)
+                if n_left < 0:
+                    return
+                yield _word([taken.holds for _, taken in found], lasso.first)
+
+
+def _word(letters: Sequence[Sequence[str]], start: int) -> Word:
+    where: dict[str, int] = {}
+    for place, names in enumerate(letters):
+        for name in names:
+            where[name] = where.get(name, 0) | 1 << place
+    return Word(Shape(1, start, len(letters) - start), where)
+
+
+Words = NetworkWords | ModelWords
+
+
+def words_of(
+    system: object, formulas: Iterable[Formula]
+) -> tuple[Words | None, str | None]:
+    """Return the source of the words of a system's lassos, or the reason why there is
+    none.
+
+    Parameters
+    ----------
+    system : System or None
+        Whose they are.
+    formulas : iterable of Formula
+        The formulas to evaluate.
+    """
+    if isinstance(system, Network):
+        internal = {action.name for action in system.actions if action.internal}
+        return NetworkWords(internal - system.action_index.keys()), None
+    if not isinstance(system, Model):
+        return None, "the table has no valuations of its steps"
+    try:
+        return ModelWords(system, formulas), None
+    except LtlpipeError as error:
+        return None, str(error)
+
+
+def formula_or_none(text: str | None) -> Formula | None:
+    """Return a formula that can be evaluated on words; None for PSL and automata."""
+    if text is None:
+        return None
+    try:
+        formula = parse(text)
+        refuse_psl(formula.spot)
+    except LtlpipeError:
+        return None
+    return formula
+
+
 class _Systems:
     """Finds the systems of rows: given, in the files of a store, or by their names."""
 
@@ -221,7 +332,11 @@ class _Group:
         if key not in self._formulas:
             number, formula = len(self._formulas), formula_or_none(text)
             self._formulas[key] = _Violated(number, identifier, text, formula)
-        if lasso := lasso_in(row):
+        if row["lasso_cycle"] is not None:
+            lasso = recorded_lasso(row)
+            if not lasso.cycle:
+                message = f"{self._system}: the cycle of a lasso is empty"
+                raise LtlpipeError(message)
             self._lassos.setdefault(lasso, set()).add(self._formulas[key].number)
 
     def witnesses(self, finder: _Systems) -> list[Row]:
@@ -291,25 +406,6 @@ class _Group:
             "steps": len(lasso.steps),
             "runs": self._runs,
         }
-
-
-def lasso_in(row: Row) -> Record | None:
-    """Return the lasso of a row; None if it has none.
-
-    Raises
-    ------
-    LtlpipeError
-        A cell holds something else.
-    """
-    if row["lasso_cycle"] is None:
-        return None
-    prefix, cycle = (
-        tuple(actions_in(row[column] or "[]"))
-        for column in ("lasso_prefix", "lasso_cycle")
-    )
-    if not cycle:
-        raise LtlpipeError(f"{row['system']}: the cycle of a lasso is empty")
-    return recorded(prefix, cycle)
 
 
 def few(covers: Mapping[Record, set[int]]) -> list[Record]:

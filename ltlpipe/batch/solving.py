@@ -1,35 +1,76 @@
-"""Solving many tasks: the public functions, and the run in this process."""
+"""Solving many tasks: the public functions, and the run.
+
+Tasks go to workers, results to the store and to the reader of the rows.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+from collections import deque
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.answering import Systems, answer
-from ltlpipe.batch.bars import TaskBar
+from ltlpipe.batch.answering import (
+    BUG,
+    INPUT_ERROR,
+    UNSUPPORTED,
+    Expected,
+    Systems,
+    answer,
+    encodable,
+)
+from ltlpipe.batch.bars import TaskBar, Watcher
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
-from ltlpipe.batch.given_tasks import as_tasks
-from ltlpipe.batch.running import retried, run_rows
-from ltlpipe.batch.settings import grid_of
-from ltlpipe.batch.table import to_frame
+from ltlpipe.batch.store import Store
+from ltlpipe.batch.table import option_columns, to_frame
 from ltlpipe.batch.task_data import category_of
-from ltlpipe.batch.task_sources import multiplied
-from ltlpipe.batch.tasks import portable
+from ltlpipe.batch.task_job import CRASH
+from ltlpipe.batch.task_sources import as_tasks, multiplied
+from ltlpipe.batch.tasks import (
+    AutomatonFile,
+    Digests,
+    grid_of,
+    identity_of,
+    key_of,
+    options_text,
+    portable,
+)
 from ltlpipe.question.given_options import understood
 from ltlpipe.question.option import SOLVE
 from ltlpipe.question.signatures import takes_options
-from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect
-from ltlpipe.runtime.errors import UnsupportedError, warn
+from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
+from ltlpipe.runtime.ctrl_c import interruptible
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
 from ltlpipe.runtime.progress_bar import search_bar
+from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import (
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     import pandas as pd
 
-    from ltlpipe.batch.running import Watcher
+    from ltlpipe.batch.answering import Answer
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
+
+
+RETRIED = (
+    *(UNKNOWN, CRASH, TIMEOUT, MEMORY, MAX_STATES, CPU_TIME),
+    *("bitstate", "walks", "compact"),
+    *(BUG, INPUT_ERROR, UNSUPPORTED),
+)
+"""What ``--retry`` can name: all without a verdict, or reasons for it."""
+
+_WAIT_SECONDS = 0.2  # between checks of another run
 
 
 @takes_options(SOLVE)
@@ -157,7 +198,7 @@ def solve_rows(
         raise UnsupportedError("--retry goes with --store")
     place = Engine(engine, jobs, scheduler, attempts)
     if jobs is None and store is None and engine == LOCAL:
-        return _rows(tasks, watcher, options)
+        return _rows(tasks, watcher or Watcher(), options)
     for task in tasks:
         if not isinstance(task.system, tuple):
             portable(task.system)
@@ -167,21 +208,202 @@ def solve_rows(
 
 
 def _rows(
-    tasks: list[Task], watcher: Watcher | None, options: dict[str, Any]
+    tasks: list[Task], watcher: Watcher, options: dict[str, Any]
 ) -> Generator[Row, None, None]:
     """Solve tasks in this process, one after the other."""
     systems = Systems()
-    progress = False if watcher is None else watcher.progress
     for number, task in enumerate(tasks):
-        if watcher is not None:
-            watcher.begin(task, number + 1, len(tasks))
-        row, verdict, error, warned = answer(task, systems, options, progress=progress)
-        for text, category in warned:
-            warn(text, category_of(category))
-        if watcher is not None and verdict is not None:
-            watcher.solved(task, verdict.plan)
-        elif watcher is not None and error is not None:
-            watcher.failed(task, error)
-        yield row | {"task": number}
-        if row["reason"] == "interrupted":
+        watcher.begin(task, number + 1, len(tasks))
+        answered = answer(task, systems, options, progress=watcher.progress)
+        _tell(task, answered, watcher)
+        yield answered.row | {"task": number}
+        if answered.row["reason"] == INTERRUPTED:
             return
+
+
+def retried(names: str | Iterable[str]) -> list[str]:
+    """Return the names of ``--retry``; refuse those not in `RETRIED`."""
+    texts = (
+        names.split(",") if isinstance(names, str) else several(TEXT, names, "retry")
+    )
+    plain = [text.strip() for text in texts if text.strip()]
+    for name in plain:
+        if name not in RETRIED:
+            known = ", ".join(RETRIED)
+            raise UnsupportedError(f"--retry={name}: expected some of {known}")
+    return plain
+
+
+def run_rows(
+    tasks: Sequence[Task],
+    options: dict[str, Any],
+    *,
+    engine: Engine | None = None,
+    store: StrPath | None = None,
+    retry: Sequence[str] = (),
+    watcher: Watcher | None = None,
+) -> Generator[Row, None, None]:
+    """Have tasks answered by workers, and yield each row as soon as it is stored.
+
+    Those that the store has come first.  After Ctrl-C no further task is started, and
+    running ones finish; a second Ctrl-C ends them.  Tasks that another run on the same
+    store is at are waited for.  For the arguments see `solve_rows`; without an engine
+    one process here answers.
+    """
+    watcher = watcher or Watcher()
+    with ExitStack() as stack:
+        kept = None if store is None else stack.enter_context(Store(store, retry))
+        agenda = _Agenda(tasks, options, kept)
+        yield from agenda.known()
+        interrupt = stack.enter_context(interruptible())
+        workers = (engine or Engine()).workers(tasks, options)
+        stack.enter_context(workers)
+        stopping = False
+        while True:
+            while workers.has_room and not interrupt.pressed:
+                number = agenda.take()
+                if number is None:
+                    break
+                watcher.begin(tasks[number], agenda.n_begun, len(tasks))
+                workers.begin(number, agenda.expected(number))
+            yield from agenda.known()
+            if not workers.n_running and (interrupt.pressed or agenda.is_done):
+                return
+            for answered in workers.wait(_WAIT_SECONDS):
+                row = answered.row
+                if row["reason"] == INTERRUPTED:
+                    agenda.give_back(row["task"])
+                    continue
+                agenda.record(row)
+                _tell(tasks[row["task"]], answered, watcher)
+                yield row
+            agenda.renew()
+            if interrupt.pressed and not stopping:
+                stopping = True
+                watcher.stopping(workers.n_running)
+            watcher.working(workers.activities())
+
+
+def _tell(task: Task, answered: Answer, watcher: Watcher) -> None:
+    """Give the warnings of a task, and tell a watcher how it ended."""
+    for text, category in answered.warned:
+        warn(text, category_of(category))
+    if answered.plan is not None:
+        watcher.solved(task, answered.plan)
+    elif answered.error is not None:
+        watcher.failed(task, answered.error)
+    elif answered.row.get("message"):
+        where = f"{task.system_name}: {identity_of(task.formula)[0]}"
+        watcher.failed(task, LtlpipeError(f"{where}: {answered.row['message']}"))
+
+
+class _Agenda:
+    """The remaining tasks, and the results of the others."""
+
+    def __init__(
+        self, tasks: Sequence[Task], options: dict[str, Any], store: Store | None
+    ) -> None:
+        self._tasks, self._store = tasks, store
+        self._waiting = deque(range(len(tasks)))
+        self._held: deque[int] = deque()  # another run is solving them
+        self._known: list[Row] = []
+        self.n_begun = 0
+        self._digests = Digests()
+        self._keys: list[str] = []
+        if store is not None:
+            merged = [{**options, **task.options} for task in tasks]
+            self._columns = list(map(option_columns, merged))
+            identities = map(self._digests.identity, tasks, merged)
+            rows = list(map(listed, tasks, merged, identities))
+            self._keys = [row["key"] for row in rows]
+            store.list_tasks(rows)
+            self._set_aside(store.finished())
+
+    def _set_aside(self, finished: dict[str, Row]) -> None:
+        """Fetch the results that the store has already."""
+        numbers = range(len(self._tasks))
+        done = [number for number in numbers if self._keys[number] in finished]
+        for number in done:
+            self._note(number, finished[self._keys[number]])
+        self._waiting = deque(sorted(set(numbers) - set(done)))
+
+    def _note(self, number: int, row: Row) -> None:
+        """Note a row of the store, which may have another name for the same task."""
+        own = encodable(self._tasks[number].columns)
+        self._known.append(row | own | self._columns[number] | {"task": number})
+        self.n_begun += 1
+
+    def known(self) -> Iterator[Row]:
+        """Yield the rows that came from the store and have not been yielded yet."""
+        found, self._known = self._known, []
+        yield from found
+
+    @property
+    def is_done(self) -> bool:
+        """Return whether no tasks are left, not even those of other runs."""
+        return not (self._waiting or self._held or self._known)
+
+    def take(self) -> int | None:
+        """Return a task that this run may start; None if there is none yet."""
+        for tasks in (self._waiting, self._held):
+            for _ in range(len(tasks)):
+                number = tasks.popleft()
+                claimed = self._store is None or self._store.claim(self._keys[number])
+                if claimed is True:
+                    self.n_begun += 1
+                    return number
+                if claimed is False:
+                    self._held.append(number)
+                else:
+                    self._note(number, claimed)
+        return None
+
+    def expected(self, number: int) -> Expected | None:
+        """Return the expected digests of a task's inputs; None without a store."""
+        task = self._tasks[number]
+        if self._store is None:
+            return None
+        return Expected(
+            self._digests.system(task.system) if isinstance(task.system, tuple) else (),
+            self._digests.question(task),
+        )
+
+    def record(self, row: Row) -> None:
+        """Keep a result, if there is a store."""
+        if self._store is not None:
+            self._store.record(self._keys[row["task"]], row)
+
+    def give_back(self, number: int) -> None:
+        """Release a task for other runs."""
+        if self._store is not None:
+            self._store.release(self._keys[number])
+
+    def renew(self) -> None:
+        """Say that this run is alive."""
+        if self._store is not None:
+            self._store.renew()
+
+
+def listed(task: Task, options: Mapping[str, Any], identity: str) -> Row:
+    """Return a task as the store lists it; options are all of them."""
+    own = task.columns
+    paths = task.system if isinstance(task.system, tuple) else ()
+    files = [*map(_absolute, paths)] or [task.system_name]
+    text = options_text(options)
+    inputs: dict[str, Any] = {"system": files} if paths else {}
+    if isinstance(task.formula, AutomatonFile):
+        inputs["automaton"] = _absolute(task.formula.path)
+    constraint = options.get("constraint")
+    if isinstance(constraint, (str, os.PathLike)):
+        inputs["constraint"] = _absolute(constraint)
+    return encodable(own) | {
+        "place": json.dumps([files, own["formula_id"], text]),
+        "key": key_of(identity),
+        "options": text,
+        "identity": identity,
+        "inputs": json.dumps(inputs),
+    }
+
+
+def _absolute(path: StrPath) -> str:
+    return os.path.abspath(path)  # noqa: PTH100

@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 SCHEMA = 5
 """The version of the tables of a store; a file of a newer one is refused.
 
-Version 2 has further columns of results and, since published verdicts, of tasks.
-Version 3 has constraints, a checksum for each row of both, and the files of tasks.
+Version 3 is that of ltlpipe 0.2.
 Version 4 has the coverage and the samples of searches over bits.
 Version 5 has the seconds of loading, and finite runs.
 """
 
-SEALED_SINCE = 3
-"""The first version whose rows have checksums."""
+_FIRST_SCHEMA = 3  # rows of earlier ones have no checksums
 
 APPLICATION = 0x4C544C70
 """The application id of stores: "LTLp"."""
@@ -42,18 +40,24 @@ BUSY_SECONDS = 60.0
 """How long another run may write before we give up."""
 
 _NEW_SECONDS = 2.0  # how long a run may take to make its tables
-
-
 _MAGIC = b"SQLite format 3\0"
 
 
-def is_database(path: str) -> bool:
-    """Whether a file begins as those of SQLite do, or is still empty."""
+def is_store(path: StrPath, *, or_empty: bool = False) -> bool:
+    """Return whether a file has the header of a store, or may still get it.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
     try:
         with open_regular(path) as file:
-            return file.read(len(_MAGIC)) in (b"", _MAGIC)
+            found = file.read(len(_MAGIC))
     except OSError as error:
-        raise InputError(error.strerror or str(error), file=path) from None
+        reason = error.strerror or error
+        raise InputError(f"cannot be read: {reason}", file=os.fspath(path)) from None
+    return found == _MAGIC or (or_empty and not found)
 
 
 @contextmanager
@@ -72,7 +76,7 @@ def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
         db = connect(name, to_read=True)
         try:
             _await_tables(db)
-            refuse_foreign(db, name)
+            schema_of(db, name)
             db.execute("BEGIN")
             yield db
         finally:
@@ -145,8 +149,10 @@ def is_empty(db: sqlite3.Connection) -> bool:
     return bool(count == 0)
 
 
-def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
-    """Refuse a file that is not a store, has a newer schema, or SQL of its own.
+def schema_of(db: sqlite3.Connection, path: str) -> int:
+    """Return the version of the tables of a store.
+
+    A file is refused that is not a store, has an unknown schema, or SQL of its own.
 
     Triggers and views would run it, and so may indices and virtual tables.
     """
@@ -154,7 +160,12 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
     if application != APPLICATION:
         empty = ": it is empty" if is_empty(db) else ""
         raise LtlpipeError(f"{path}: this SQLite file is not a result store{empty}")
-    version = version_of(db)
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version < _FIRST_SCHEMA:
+        raise LtlpipeError(
+            f"{path}: the store was made by an ltlpipe before 0.2 (schema {version}); "
+            "use another file"
+        )
     if version > SCHEMA:
         raise LtlpipeError(
             f"{path}: the store was made by a newer ltlpipe (schema {version}; this "
@@ -168,11 +179,6 @@ def refuse_foreign(db: sqlite3.Connection, path: str) -> None:
             f"{path}: the store has a {kind} {name!r}, which ltlpipe has not made and "
             "which may change results"
         )
-
-
-def version_of(db: sqlite3.Connection) -> int:
-    """Return the version of the tables of a store."""
-    (version,) = db.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 

@@ -17,6 +17,8 @@ with its number and its start time; so the claims of a killed run are free at on
 cannot look there, such as another container, goes by a time stamp that the run renews:
 after a minute without news the run is taken for dead.  If it is still alive after all,
 a task is merely answered twice: a verdict is never replaced.
+
+A store of ltlpipe 0.2 is made one of today by the next run, in one transaction.
 """
 
 from __future__ import annotations
@@ -28,9 +30,8 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.migrations import SET_ASIDE, migrate, set_aside
 from ltlpipe.batch.procfs import process
 from ltlpipe.batch.sqlite_file import (
     APPLICATION,
@@ -38,13 +39,13 @@ from ltlpipe.batch.sqlite_file import (
     SCHEMA,
     connect,
     is_empty,
-    refuse_foreign,
+    schema_of,
     translated,
-    version_of,
 )
 from ltlpipe.batch.stored_rows import (
     DEFINITIONS,
     RESULT_DTYPES,
+    StoredRow,
     insertion,
     rejections,
     sealed,
@@ -57,7 +58,6 @@ from ltlpipe.verdict.verdict import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ltlpipe.batch.stored_rows import StoredRow
     from ltlpipe.batch.table import Row
     from ltlpipe.runtime.files import StrPath
 
@@ -79,21 +79,14 @@ CREATE TABLE claims (
     key TEXT PRIMARY KEY,
     run INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE set_aside (
+    number INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    origin TEXT NOT NULL,       -- the table
+    why TEXT NOT NULL,
+    said TEXT NOT NULL          -- JSON: columns and values
+);
 """
-
-
-class Listed(NamedTuple):
-    """A task as a run lists it."""
-
-    place: str
-    key: str
-    system: str
-    formula_id: str | None
-    formula: str | None
-    options: str
-    expected: str | None = None
-    identity: str | None = None  # what the key is made of, but the versions
-    inputs: str | None = None
 
 
 class Store:
@@ -173,16 +166,15 @@ class Store:
     def _prepare(self) -> None:
         """Make the tables if the file is new, and note this run."""
         if not is_empty(self._db):
-            refuse_foreign(self._db, self.path)  # before anything is changed
+            schema_of(self._db, self.path)  # before anything is changed
         with self._transaction():
             if is_empty(self._db):
-                made = _TABLES.split(";\n")[:-1]
-                for statement in (*made, *DEFINITIONS, SET_ASIDE):
+                for statement in (*_TABLES.split(";\n")[:-1], *DEFINITIONS):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
-            refuse_foreign(self._db, self.path)
-            self._migrate()
+            if schema_of(self._db, self.path) < SCHEMA:
+                self._migrate()
             tables = "SELECT sql FROM sqlite_master WHERE name IN ('results', 'tasks')"
             if {sql for (sql,) in self._db.execute(tables)} != {*DEFINITIONS}:
                 raise LtlpipeError(f"{self.path}: ltlpipe has not made these tables")
@@ -210,8 +202,6 @@ class Store:
 
         A running process of that version could not continue.
         """
-        if version_of(self._db) == SCHEMA:
-            return
         for run, *signs in self._db.execute(
             "SELECT run, place, pid, process_started, alive_at FROM runs "
             "WHERE ended_at IS NULL"
@@ -221,7 +211,14 @@ class Store:
                     f"{self.path}: run {run}, of an earlier ltlpipe, has not ended; "
                     "wait for its end, or use another file"
                 )
-        self._faulty += migrate(self._db)["results"]
+        for table, made in zip(("results", "tasks"), DEFINITIONS, strict=True):
+            rows = list(stored_rows(self._db, table))
+            self._db.execute(f"DROP TABLE {table}")
+            self._db.execute(made)
+            whole = (sealed(table, row.said) for row in rows if row.objection is None)
+            self._db.executemany(insertion(table), whole)
+            self._set_aside([row for row in rows if row.objection is not None], table)
+        self._db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _say(self) -> None:
         """Warn of results that have been set aside."""
@@ -245,14 +242,14 @@ class Store:
                 time.sleep(0.01)
         self._db.execute("PRAGMA synchronous = NORMAL")
 
-    def list_tasks(self, tasks: Iterable[Listed]) -> None:
-        """Record the tasks of this run.
+    def list_tasks(self, tasks: Iterable[Row]) -> None:
+        """Record the tasks of this run, which have the columns of the table.
 
         What earlier runs have listed in the same place is superseded: its inputs have
         changed.
         """
         rows = [
-            {**task._asdict(), "run": self.run, "number": number}
+            {**task, "run": self.run, "number": number}
             for number, task in enumerate(tasks)
         ]
         listed = [sealed("tasks", row) for row in rows]
@@ -285,13 +282,19 @@ class Store:
         """Yield results; `keys` is the SQL that says which, about a value."""
         return stored_rows(self._db, "results", f"WHERE key IN {keys}", [value])
 
-    def _set_aside(self, rows: list[StoredRow]) -> None:
-        """Take results that are not believed out of the way, within a transaction."""
-        set_aside(self._db, "results", rows)
-        self._faulty += rows
+    def _set_aside(self, rows: list[StoredRow], table: str = "results") -> None:
+        """Take rows that are not believed out of the way, within a transaction."""
         self._db.executemany(
-            "DELETE FROM results WHERE key = ?", [(row.said["key"],) for row in rows]
+            "INSERT INTO set_aside (at, origin, why, said) VALUES (?, ?, ?, ?)",
+            [
+                (now(), table, row.objection, json.dumps(row.said, default=repr))
+                for row in rows
+            ],
         )
+        if table == "results":
+            self._faulty += rows
+            keys = [(row.said["key"],) for row in rows]
+            self._db.executemany("DELETE FROM results WHERE key = ?", keys)
 
     def _is_wanted_anew(self, said: Mapping[str, Any]) -> bool:
         if said["verdict"] != UNKNOWN or said["revision"] > self._before:

@@ -4,8 +4,6 @@ A row is valid if each value is in the domain of its column, if its values are
 consistent, and if its checksum matches all values, the key of its task included. The
 checksum reveals damage and edits; it is not a signature, since every writer of the file
 can compute it.  `ltlpipe.batch.verifying` confirms results.
-
-Stores of schema 1 and 2 have no checksums: only the values are checked.
 """
 
 from __future__ import annotations
@@ -16,13 +14,15 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.sqlite_file import SEALED_SINCE, columns_in, version_of
+from ltlpipe.batch.sqlite_file import columns_in, reading
 from ltlpipe.batch.table import CATEGORY, DTYPES, TIME, VOCABULARIES
 from ltlpipe.verdict.verdict import LASSO_LIMIT, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ltlpipe.runtime.files import StrPath
 
 EXTRA_DTYPES = {
     "n_components": "Int64",
@@ -62,7 +62,25 @@ _NEEDED = {
     "tasks": ("place", "key", "run", "number", "system", "options"),
 }
 _DTYPES = {"results": _OF_RESULT, "tasks": _OF_TASK}
-_SQL_TYPES = {"Int64": "INTEGER", "Float64": "REAL", "boolean": "INTEGER"}
+
+
+class _Kind(NamedTuple):
+    """How the values of a column are kept."""
+
+    sql: str
+    allowed: str  # the constraint, with {0} for the column
+    python: Any  # the type in Python
+    expected: str  # in messages
+
+
+_TEXT = _Kind("TEXT", "typeof({0}) = 'text'", str, "a text")
+_KINDS = {
+    "Int64": _Kind(
+        "INTEGER", "typeof({0}) = 'integer' AND {0} >= 0", int, "a whole number"
+    ),
+    "Float64": _Kind("REAL", "typeof({0}) = 'real' AND {0} >= 0", float, "a number"),
+    "boolean": _Kind("INTEGER", "{0} IN (0, 1)", int, "0 or 1"),
+}
 _SHOWN = 3  # rows in a message
 _WIDTH = 60  # characters of a value in a message
 
@@ -105,18 +123,11 @@ _RESULTS = """
 
 def _column(table: str, name: str) -> str:
     """Return the SQL of a column, with its constraint."""
-    dtype = _DTYPES[table][name]
-    sql = f"{name} {_SQL_TYPES.get(dtype, 'TEXT')}"
-    kind = {"Int64": "integer", "boolean": "integer", "Float64": "real"}.get(dtype)
+    kind = _KINDS.get(_DTYPES[table][name], _TEXT)
+    sql, allowed = f"{name} {kind.sql}", kind.allowed.format(name)
     if name in VOCABULARIES:
         words = ", ".join(f"'{word}'" for word in VOCABULARIES[name])
         allowed = f"{name} IN ({words})"
-    elif kind is None:
-        allowed = f"typeof({name}) = 'text'"
-    elif dtype == "boolean":
-        allowed = f"{name} IN (0, 1)"
-    else:
-        allowed = f"typeof({name}) = '{kind}' AND {name} >= 0"
     if name in _NEEDED[table]:
         return f"{sql} NOT NULL CHECK ({allowed})"
     return f"{sql} CHECK ({name} IS NULL OR {allowed})"
@@ -155,12 +166,8 @@ def _stored(value: Any, dtype: str) -> Any:
     """Return a value as SQLite gives it back."""
     if value is None:
         return None
-    if dtype in ("Int64", "boolean"):
-        return int(value)
-    if dtype == "Float64":
-        number = float(value)
-        return None if math.isnan(number) else number
-    return str(value)
+    stored = _KINDS.get(dtype, _TEXT).python(value)
+    return None if isinstance(stored, float) and math.isnan(stored) else stored
 
 
 def checksum(said: Mapping[str, Any]) -> str:
@@ -186,14 +193,33 @@ def stored_rows(
     there = columns_in(db, table)
     names = [*_DTYPES[table], "checksum"]
     listed = ", ".join(n if n in there else f"NULL AS {n}" for n in names)
-    # A header that lies about its version does not take the checksums away.
-    has_seals = "checksum" in there or version_of(db) >= SEALED_SINCE
     for *cells, seal in db.execute(f"SELECT {listed} FROM {table} {end}", values):
         said = dict(zip(_DTYPES[table], cells, strict=True))
         why = objection(table, said)
-        if has_seals and why is None and seal != checksum(said):
+        if why is None and seal != checksum(said):
             why = "the checksum does not match the row"
         yield StoredRow(said, why)
+
+
+def results_in(
+    path: StrPath,
+) -> tuple[list[tuple[dict[str, Any], dict[str, Any]]], list[StoredRow]]:
+    """Return the tasks of a store with their results, and the rows with objections.
+
+    Tasks come in the order in which runs list them, as pairs with their result; all is
+    of one moment.
+    """
+    with reading(path) as db:
+        tasks = list(stored_rows(db, "tasks", "ORDER BY run, number"))
+        found = list(stored_rows(db, "results"))
+    faulty = [row for row in (*tasks, *found) if row.objection is not None]
+    results = {row.said["key"]: row.said for row in found if row.objection is None}
+    pairs = [
+        (task.said, results[task.said["key"]])
+        for task in tasks
+        if task.objection is None and task.said["key"] in results
+    ]
+    return pairs, faulty
 
 
 def objection(table: str, said: Mapping[str, Any]) -> str | None:
@@ -212,13 +238,12 @@ def _expected(column: str, dtype: str, value: Any) -> str | None:
     if column in VOCABULARIES:
         words = VOCABULARIES[column]
         return None if value in words else f"one of {', '.join(words)}"
-    if dtype == "boolean":
-        return None if value in (0, 1) and isinstance(value, int) else "0 or 1"
-    if dtype in ("Int64", "Float64"):
-        kind, what = (int, "whole number") if dtype == "Int64" else (float, "number")
-        return None if isinstance(value, kind) and value >= 0 else f"a {what}"
-    if not isinstance(value, str):
-        return "a text"
+    kind = _KINDS.get(dtype, _TEXT)
+    if not isinstance(value, kind.python):
+        return kind.expected
+    if kind is not _TEXT:
+        most = 1 if dtype == "boolean" else math.inf
+        return None if 0 <= value <= most else kind.expected
     if dtype == TIME:
         try:
             datetime.fromisoformat(value)

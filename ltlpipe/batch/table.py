@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.batch.identity import configuration_of, options_text
+from ltlpipe.batch.tasks import configuration_of, options_text, versions
 from ltlpipe.question.options import OPTIONS
-from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError
-from ltlpipe.runtime.files import open_regular
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
 from ltlpipe.verdict.verdict import (
     FINITE_KINDS,
@@ -142,12 +141,10 @@ Row = dict[str, Any]
 
 def host_columns() -> Row:
     """Return the columns with the origin of a row: machine, versions, time."""
-    from ltlpipe._version import __version__
-    from ltlpipe.automata.translation import spot_version
-
+    own, spot = versions()
     return {
-        "ltlpipe_version": __version__,
-        "spot_version": spot_version(),
+        "ltlpipe_version": own,
+        "spot_version": spot,
         "host_cores": os.cpu_count(),
     }
 
@@ -322,15 +319,3 @@ def from_frame(frame: pd.DataFrame) -> list[Row]:
 
 def _as_texts(times: pd.Series) -> pd.Series:
     return times.map(lambda time: time.isoformat(), na_action="ignore").astype("string")
-
-
-def read_parquet(name: str) -> pd.DataFrame:
-    """Return the table in a parquet file; refuse other files."""
-    import pandas as pd
-
-    try:
-        with open_regular(name) as stream:
-            return pd.read_parquet(stream)
-    except (OSError, ValueError) as error:  # errors of Arrow are values
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read: {reason}", file=name) from None

@@ -2,21 +2,33 @@
 
 What is a dict here can be sent by `ltlpipe.runtime.wire`.  A network without a file is
 sent as bytes with its digest, so that a worker that has it need not decode it.
+
+A worker process answers tasks (`answer_task`): systems stay loaded and kernels warm
+from task to task.  During a task it reports to `ltlpipe.batch.task_job`, which enforces
+the limits: when everything has been read, when kernels are being compiled, the progress
+of a search.
 """
 
 from __future__ import annotations
 
 import builtins
 import os
+import time
 from contextlib import suppress
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.answering import Answer, Expected, encodable, failed_row
-from ltlpipe.batch.identity import system_digest
+from ltlpipe.batch.answering import (
+    Answer,
+    Expected,
+    Systems,
+    answer,
+    encodable,
+    failed_row,
+)
 from ltlpipe.batch.table import host_columns, option_columns
 from ltlpipe.batch.task_job import now
-from ltlpipe.batch.tasks import AutomatonFile, Task, portable
+from ltlpipe.batch.tasks import AutomatonFile, Task, portable, system_digest
 from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
@@ -27,75 +39,112 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
 )
 from ltlpipe.runtime.files import read_text
-from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.jobs import MIB, complete
+from ltlpipe.runtime.loading import hearers
+from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
 from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
+from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
-from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain import components_of, plain_components
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from ltlpipe.batch.answering import Systems
-    from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.jobs import Progress
+    from ltlpipe.systems.models import System
 
 _MOST_SHARED_MIB = 1 << 30
+_TELL_SECONDS = 0.2  # how often progress is sent
 _TUPLES = ("reductions", "reasons", "merges")  # of a plan
-
-
-class Finished(NamedTuple):
-    """How a task ended."""
-
-    number: int
-    row: Row
-    plan: Plan | None  # None if it has no verdict
-    error: Exception | None  # the reason, if its worker reported one
-    warned: tuple[tuple[str, str], ...] = ()  # texts and categories
 
 
 # --- tasks ------------------------------------------------------------------
 
 
-class TaskWriter:
-    """Makes data of tasks; each network is encoded once."""
+class Orders:
+    """The orders for workers to answer the tasks of a run, and what they answer.
 
-    def __init__(self) -> None:
-        self._networks: dict[int, dict[str, Any]] = {}  # they live as long as the run
+    `options` are those of the run.  Each system in memory is encoded once.
+    """
 
-    def task_to_dict(self, task: Task) -> dict[str, Any]:
-        """Return a task without its options; refuse what cannot be written down."""
-        if isinstance(task.system, tuple):
-            system = {"files": list(task.system)}
-        else:
-            system = self._told(portable(task.system))
-        return {"system": system, "question": _question_to_dict(task.formula)}
+    def __init__(
+        self, tasks: Sequence[Task], options: Mapping[str, Any], run: str
+    ) -> None:
+        self._tasks, self._options, self._run = tasks, options, run
+        self._systems: dict[int, dict[str, Any]] = {}  # they live as long as the run
 
-    def _told(self, system: Network | SpotGraph) -> dict[str, Any]:
-        known = self._networks.get(id(system))
-        if known is None:
-            is_graph = isinstance(system, SpotGraph)
-            known = {
-                "name": system.name,
-                "digest": system_digest(system),
-                "content": packed(graph_to_data(system))
-                if isinstance(system, SpotGraph)
-                else network_to_bytes(system),
-                "graph": is_graph,
+    def order(self, number: int, expected: Expected | None) -> dict[str, Any]:
+        """Return the arguments of `answer_task`; refuse what cannot be written down."""
+        task = self._tasks[number]
+        options = {**self._options, **task.options}
+        return {
+            "task": {
+                "system": self._system(task.system),
+                "question": _question_to_dict(task.formula),
+            },
+            "options": {name: _sent(name, value) for name, value in options.items()},
+            "expected": None if expected is None else list(expected),
+            "run": self._run,
+        }
+
+    def _system(self, system: System | tuple[str, ...]) -> dict[str, Any]:
+        if isinstance(system, tuple):
+            return {"files": list(system)}
+        if id(system) not in self._systems:
+            own = portable(system)
+            self._systems[id(system)] = {
+                "name": own.name,
+                "digest": system_digest(own),
+                "content": packed(
+                    graph_to_data(own)
+                    if isinstance(own, SpotGraph)
+                    else network_to_data(own)
+                ),
+                "graph": isinstance(own, SpotGraph),
             }
-            self._networks[id(system)] = known
-        return known
+        return self._systems[id(system)]
+
+    def answered(self, number: int, data: dict[str, Any]) -> Answer:
+        """Decode the answer of a worker, under the names that tasks have here.
+
+        `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
+        """
+        task = self._tasks[number]
+        row = data["row"] | encodable(task.columns) | {"task": number}
+        if row.get("message") is not None:
+            row["message"] = spelled(row["message"])
+        plan, error = data["plan"], data["error"]
+        known = option_columns({**self._options, **task.options})
+        if "ltlpipe_version" not in row:  # the worker died
+            row = host_columns() | known | row
+        row["configuration"] = known["configuration"]
+        return Answer(
+            row,
+            None if plan is None else _plan_from_dict(plan),
+            None if error is None else error_from_dict(error),
+            tuple((text, category) for text, category in data["warned"]),
+        )
+
+    def failed(self, number: int, error: Exception) -> Answer:
+        """Return the answer for a task that could not even be sent."""
+        task = self._tasks[number]
+        row = encodable(failed_row(task.system_name, task.formula, error))
+        data = {"row": row | {"started_at": now()}, "plan": None, "error": None}
+        return self.answered(number, data | {"warned": []})._replace(error=error)
 
 
 def task_from_dict(data: dict[str, Any], systems: Systems) -> Task:
-    """Return the task that `TaskWriter.task_to_dict` was given."""
+    """Return the task of an order."""
     about = data["system"]
     system: Network | SpotGraph | tuple[str, ...]
     if "files" in about:
         system = tuple(about["files"])
     else:
+        made = graph_from_data if about["graph"] else network_from_data
         content = about["content"]
-        made = graph_from_bytes if about["graph"] else network_from_bytes
-        system = systems.made(about["digest"], lambda: made(content))
+        system = systems.made(about["digest"], lambda: made(unpacked(content)))
     return Task(system, _question_from_dict(data["question"]))
 
 
@@ -120,52 +169,17 @@ def _question_from_dict(data: dict[str, Any]) -> Any:
     return data["text"]
 
 
-def network_to_bytes(network: Network) -> bytes:
-    """Return a network as bytes."""
-    names = [each.name for each in fields(LTS)]
-    parts = [
-        {name: getattr(lts, name) for name in names}
-        | {"internal": sorted(lts.internal)}
-        for lts in network.components
-    ]
-    return packed({"name": network.name, "components": parts})
-
-
-def graph_from_bytes(data: bytes) -> SpotGraph:
-    """Return the graph of Spot whose packed data this is."""
-    return graph_from_data(unpacked(data))
-
-
-def network_from_bytes(data: bytes) -> Network:
-    """Return the network that `network_to_bytes` was given."""
-    about = unpacked(data)
-    components = []
-    for part in about["components"]:
-        part["labels"] = tuple(part["labels"])
-        part["internal"] = frozenset(part["internal"])
-        part["state_names"] = part["state_names"] and tuple(part["state_names"])
-        components.append(LTS(**part))
-    return Network(components, about["name"])
-
-
-def order_of(
-    task: Task,
-    data: dict[str, Any],
-    options: Mapping[str, Any],
-    expected: Expected | None,
-    *,
-    run: str,
-) -> dict[str, Any]:
-    """Return the arguments of `ltlpipe.batch.task_operation.answer_task`.
-
-    `data` are what `TaskWriter` has made of the task, `options` those of the run.
-    """
+def network_to_data(network: Network) -> dict[str, Any]:
+    """Return a network as plain data."""
     return {
-        "task": data,
-        "options": {n: _sent(n, v) for n, v in {**options, **task.options}.items()},
-        "expected": None if expected is None else list(expected),
-        "run": run,
+        "name": network.name,
+        "components": plain_components(network.components),
     }
+
+
+def network_from_data(data: dict[str, Any]) -> Network:
+    """Return the network that `network_to_data` was given."""
+    return Network(complete(components_of(data["components"])), data["name"])
 
 
 def shared_bytes(options: Mapping[str, Any]) -> int:
@@ -203,47 +217,12 @@ def _sent(name: str, value: Any) -> Any:
 
 def answer_to_dict(answer: Answer) -> dict[str, Any]:
     """Return an answer without its lasso, which the row has."""
-    verdict, error = answer.verdict, answer.error
     return {
         "row": answer.row,
-        "plan": None if verdict is None else vars(verdict.plan),
-        "error": None if error is None else error_to_dict(error),
+        "plan": None if answer.plan is None else vars(answer.plan),
+        "error": None if answer.error is None else error_to_dict(answer.error),
         "warned": list(answer.warned),
     }
-
-
-def finished(
-    number: int, task: Task, options: Mapping[str, Any], data: dict[str, Any]
-) -> Finished:
-    """Decode the result of a task from its worker.
-
-    `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
-    """
-    row = data["row"] | encodable(task.columns) | {"task": number}
-    if row.get("message") is not None:
-        row["message"] = spelled(row["message"])
-    plan, error = data["plan"], data["error"]
-    known = option_columns({**options, **task.options})
-    if "ltlpipe_version" not in row:  # the worker died
-        row = host_columns() | known | row
-    row["configuration"] = known["configuration"]
-    return Finished(
-        number,
-        row,
-        None if plan is None else _plan_from_dict(plan),
-        None if error is None else error_from_dict(error),
-        tuple((text, category) for text, category in data["warned"]),
-    )
-
-
-def failed(
-    number: int, task: Task, options: Mapping[str, Any], error: Exception
-) -> Finished:
-    """Return the end of a task that could not even be sent."""
-    row = failed_row(task.system_name, task.formula, error)
-    data: dict[str, Any] = {"plan": None, "error": None, "warned": []}
-    data["row"] = encodable(row) | {"started_at": now()}
-    return finished(number, task, options, data)._replace(error=error)
 
 
 def _plan_from_dict(data: dict[str, Any]) -> Plan:
@@ -260,3 +239,94 @@ def category_of(name: str) -> type[Warning]:
     found = getattr(builtins, name, None)
     is_known = isinstance(found, type) and issubclass(found, Warning)
     return found if is_known else UserWarning  # type: ignore[return-value]
+
+
+# --- in the worker ----------------------------------------------------------
+
+_systems = Systems()
+
+
+def answer_task(
+    task: dict[str, Any],
+    options: dict[str, Any],
+    expected: list[Any] | None,
+    run: str,
+    folder: str | None = None,
+    shared: list[Any] | None = None,
+    *,
+    tell: Callable[[dict[str, Any]], None],
+) -> dict[str, Any]:
+    """Answer a task, for a worker.
+
+    The arguments are those of an order (`Orders.order`); between runs files may change.
+    Relative paths begin in `folder`, whatever the worker's own is: it may have been
+    started for another run.
+    `shared` is a folder of results that the processes of the run share, and how many
+    bytes there may be.  `tell` accepts
+    ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
+    int}``.
+    """
+    if folder is not None:
+        with suppress(OSError):  # the paths will be missed
+            os.chdir(folder)
+    if run != _systems.run:
+        _systems.run = run
+        _systems.forget_digests()
+    wanted = None
+    if expected is not None:
+        wanted = Expected(tuple(expected[0]), tuple(expected[1]))
+    teller = _teller()
+    teller.tell = tell
+    place = None if shared is None else SharedFolder(*shared)
+    try:
+        with shared_through(place):
+            found = answer(
+                task_from_dict(task, _systems),
+                _systems,
+                options,
+                expected=wanted,
+                began=lambda: tell({"began": resident_bytes()}),
+                progress=teller.progress,
+            )
+    finally:
+        teller.tell = None
+    return answer_to_dict(found)
+
+
+class _Teller:
+    """Tells how far the task is, and whether it waits for a compiler."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[dict[str, Any]], None] | None = None
+        self._told = 0.0
+        self._waits = False  # for kernels that another process compiles
+        self._depth = 0  # of calls of Numba's compiler in this process
+
+    def progress(self, progress: Progress) -> None:
+        """Take how far the job is."""
+        assert self.tell is not None
+        waits = progress.compiling or progress.loading
+        if waits != self._waits:
+            self._note(self._depth, waits)
+        if time.monotonic() - self._told >= _TELL_SECONDS:
+            self._told = time.monotonic()
+            self.tell({"states": progress.states or 0, "depth": progress.depth or 0})
+
+    def step(self, change: int) -> None:
+        """Receive that this process starts (1) or stops (-1) to compile or to load."""
+        self._note(self._depth + change, self._waits)
+
+    def _note(self, depth: int, waits: bool) -> None:
+        before = bool(self._depth) or self._waits
+        self._depth, self._waits = depth, waits
+        after = bool(depth) or waits
+        if after != before and self.tell is not None:
+            self.tell({"compiling": after})
+
+
+@cache
+def _teller() -> _Teller:
+    """Return the teller of this process, which hears of compiling and loading."""
+    teller = _Teller()
+    hearers.append(teller.step)
+    return teller

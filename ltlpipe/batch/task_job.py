@@ -67,7 +67,7 @@ class Activity(NamedTuple):
 class TaskJob:
     """One task on its way through a worker.
 
-    `order` are the arguments of `ltlpipe.batch.task_operation.answer_task`, `share` is
+    `order` are the arguments of `ltlpipe.batch.task_data.answer_task`, `share` is
     the worker's share of the machine's memory in MiB.
     """
 

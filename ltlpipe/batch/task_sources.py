@@ -1,43 +1,199 @@
-"""Where tasks come from: problem folders and task tables; and grids.
+"""Where tasks come from: problem folders, task tables, and what `solve` is given.
 
-A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the
-components of one network) and at least one ``*.ltl``; or one of the Model Checking
-Contest, with ``model.pnml`` and ``LTL*.xml``; or one of the pairs of files in a folder
-that the RERS challenge has published (`ltlpipe.batch.rers_files`).
+A problem is a folder with one ``system.*`` (or several ``system_*.aut``, the components
+of one network) and at least one ``*.ltl``; or one of the Model Checking Contest, with
+``model.pnml`` and ``LTL*.xml``; or one of those that the RERS challenge has published:
+any number of pairs in a folder, ``problemNNN.dot`` and beside it
+``problemNNN-properties*.txt`` or ``problemNNN*.ltl``, each also ``.gz``, where NNN is
+the problem's number.
+
+A task table has one task per row: of a CSV or parquet file, or of a DataFrame.
+Columns: `system` (a file, or the files of the components with ``;`` between),
+`formula` or `automaton` (a HOA file of the runs that shall not be), and any option
+by its name (``timeout``, ``max_states``, ``emptiness``, ...; `constraint` is a HOA
+file).  An empty cell means the default.  Paths are relative to the table; those in a
+DataFrame, whose cells may hold systems, formulas and automata themselves, to the
+working directory.  A table is data: a program that its column `translator` names is run
+only if the command line allows it.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
+import shlex
+from collections import defaultdict
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.rers_files import pairs
-from ltlpipe.batch.settings import combinations
-from ltlpipe.batch.task_tables import read_tasks
-from ltlpipe.batch.tasks import Task
+from ltlpipe.batch.table_files import read_parquet
+from ltlpipe.batch.tasks import (
+    AutomatonFile,
+    Task,
+    combinations,
+    setting_name,
+    setting_value,
+)
 from ltlpipe.logic.formula_files import read_asked
-from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.formulas import Formula, formula_of, parse
+from ltlpipe.question.options import OPTIONS
+from ltlpipe.runtime.arguments import is_automaton, is_frame, is_one, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.runtime.files import read_text
 from ltlpipe.systems.formats import READ_SUFFIXES
+from ltlpipe.systems.models import System
+from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
+
+    import pandas as pd
 
     from ltlpipe.logic.formula_files import Asked
     from ltlpipe.runtime.files import StrPath
 
-TABLE_SUFFIXES = (".csv", ".parquet")
+_TABLE_SUFFIXES = (".csv", ".parquet")
+_SYSTEM, _FORMULA, _AUTOMATON = "system", "formula", "automaton"
+_TRANSLATOR = "translator"
+_BETWEEN = ";"
 
-_SYSTEM = re.compile(
+_SYSTEM_FILE = re.compile(
     rf"(system([_-]?\d+)?({'|'.join(map(re.escape, READ_SUFFIXES))})|model\.pnml)"
     r"(\.gz)?$",
     re.IGNORECASE,
 )
 _FORMULAS = re.compile(r"(.*\.ltl|LTL\w*\.xml)(\.gz)?$", re.IGNORECASE)
+_PUBLISHED = re.compile(r"problem[-_]?(\d{1,9})\.dot(\.gz)?", re.IGNORECASE | re.ASCII)
+_PROPERTIES = re.compile(
+    r"problem[-_]?(\d{1,9})(?:(?P<text>[-_]properties.*\.txt)|(?:\D.*)?\.ltl)(\.gz)?",
+    re.IGNORECASE | re.ASCII,
+)
+
+_EXPECTED = (
+    "paths of problem folders and task tables, pairs of a system and a formula, or a "
+    "DataFrame with columns system and formula"
+)
+_PLACE = "tasks"  # the parameter's name, in messages
+
+
+# --- what a caller gives ----------------------------------------------------
+
+
+def as_tasks(tasks: Any) -> list[Task]:
+    """Return the tasks that a caller of `ltlpipe.solve` names.
+
+    Raises
+    ------
+    TypeError, UnsupportedError
+        The value does not describe tasks; names the parameter.
+    InputError
+        As `find_tasks`; or a row of a DataFrame, counted from 1, is no task.
+    """
+    if isinstance(tasks, (str, os.PathLike)):
+        return find_tasks([tasks])
+    if is_frame(tasks):
+        return _tasks_of_frame(tasks)
+    if is_one(tasks):
+        raise wrong_kind(_PLACE, _EXPECTED, tasks)
+    items = list(tasks)
+    if isinstance(tasks, tuple) and _is_pair_of_texts(items):
+        raise UnsupportedError(
+            f"{_PLACE}: a pair goes into a list: [({items[0]!r}, {items[1]!r})]"
+        )
+    systems = _Systems()
+    found: list[Task] = []
+    for number, item in enumerate(items):
+        place = f"{_PLACE}[{number}]"
+        if isinstance(item, Task):
+            found.append(item)
+        elif isinstance(item, (str, os.PathLike)):
+            found += find_tasks([item])
+        elif isinstance(item, (tuple, list)) and len(item) == 2:
+            found.append(Task(systems.given(item[0], place), _asked(item[1], place)))
+        else:
+            raise wrong_kind(place, f"one of {_EXPECTED}", item)
+    return found
+
+
+def _is_pair_of_texts(items: list[Any]) -> bool:
+    """Whether two texts are the file of a system and a formula, not two folders."""
+    return (
+        len(items) == 2
+        and all(isinstance(item, str) for item in items)
+        and items[0].lower().removesuffix(".gz").endswith(READ_SUFFIXES)
+        and not os.path.exists(items[1])  # noqa: PTH110
+    )
+
+
+def _asked(formula: Any, place: str) -> Any:
+    """Return the property; a text is parsed when its task is solved."""
+    return formula if isinstance(formula, str) else formula_of(formula, place)
+
+
+class _Systems:
+    """The systems that tasks are given; an open file is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[int, ...], System] = {}
+
+    def given(self, system: Any, place: str) -> System | tuple[str, ...]:
+        """Return a system, or the files from which it is loaded later."""
+        if isinstance(system, System):
+            return system
+        parts = [*system] if isinstance(system, (tuple, list)) else [system]
+        if parts and all(isinstance(part, (str, os.PathLike)) for part in parts):
+            return tuple(map(os.fspath, parts))
+        files = tuple(map(id, parts))  # the caller's list keeps them alive
+        if files not in self._read:
+            self._read[files] = system_of(system, place)
+        return self._read[files]
+
+
+def find_tasks(
+    paths: Iterable[StrPath], translators: Collection[str] = ()
+) -> list[Task]:
+    """Return the tasks of problem folders and task tables, in order.
+
+    `translators` are programs that the tables may name.
+    """
+    tasks: list[Task] = []
+    for path in paths:
+        if Path(path).suffix.lower() in _TABLE_SUFFIXES and not os.path.isdir(path):  # noqa: PTH112
+            tasks.extend(read_tasks(path, translators))
+        else:
+            tasks.extend(tasks_of(find_problems([path])))
+    return tasks
+
+
+def multiplied(tasks: Iterable[Task], grid: Mapping[str, Sequence[Any]]) -> list[Task]:
+    """Return each task under every choice of the values of a grid, task by task.
+
+    A task that has an option of the grid already is refused.
+    """
+    choices = combinations(grid)
+    result = []
+    for task in tasks:
+        if twice := sorted(set(grid) & set(task.options)):
+            raise UnsupportedError(
+                f"--grid={twice[0]}: the task table has a column of this name"
+            )
+        result += [replace(task, options={**task.options, **c}) for c in choices]
+    return result
+
+
+# --- problem folders --------------------------------------------------------
 
 
 class Problem(NamedTuple):
@@ -81,35 +237,62 @@ def _unreadable(error: OSError) -> None:
 
 def _problems_in(folder: Path, files: list[str]) -> Iterator[Problem]:
     """Yield the problem of a folder, if it has one system, and published ones."""
-    published = pairs(folder, files)
-    taken = {file for pair in published for file in pair.properties}
-    problem = _problem_in(folder, [file for file in files if file not in taken])
-    if problem is not None:
-        yield problem
-    for pair in published:
-        properties = sorted(pair.properties, key=_natural)
+    published = list(_published_in(folder, files))
+    taken = {file for _, properties in published for file in properties}
+    others = [file for file in files if file not in taken]
+    if systems := sorted(filter(_SYSTEM_FILE.match, others), key=_natural):
+        numbers = {_number(file) for file in systems}
+        if len(numbers) < len(systems) or (None in numbers and len(systems) > 1):
+            listed = ", ".join(systems)
+            raise InputError(f"two systems in one folder: {listed}", file=str(folder))
+        formulas = list(filter(_FORMULAS.match, others))
+        if not formulas:
+            message = "a system without *.ltl or LTL*.xml beside it"
+            raise InputError(message, file=str(folder))
+        published.insert(0, (systems, formulas))
+    for found, formulas in published:
         yield Problem(
-            (str(folder / pair.system),), tuple(str(folder / f) for f in properties)
+            tuple(str(folder / file) for file in found),
+            tuple(str(folder / file) for file in sorted(formulas, key=_natural)),
         )
 
 
-def _problem_in(folder: Path, files: list[str]) -> Problem | None:
-    systems = sorted((f for f in files if _SYSTEM.match(f)), key=_natural)
-    if not systems:
-        return None
-    numbers = {_number(f) for f in systems}
-    if len(numbers) < len(systems) or (None in numbers and len(systems) > 1):
-        listed = ", ".join(systems)
-        raise InputError(f"two systems in one folder: {listed}", file=str(folder))
-    formulas = sorted((f for f in files if _FORMULAS.match(f)), key=_natural)
-    if not formulas:
-        raise InputError(
-            "a system without *.ltl or LTL*.xml beside it", file=str(folder)
-        )
-    return Problem(
-        tuple(str(folder / f) for f in systems),
-        tuple(str(folder / f) for f in formulas),
-    )
+def _published_in(
+    folder: Path, files: Iterable[str]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the published problems of a folder: system and properties, by number.
+
+    A file of a pair without its counterpart is refused, and two systems of one number.
+    """
+    systems: dict[int, str] = {}
+    properties: dict[int, list[str]] = defaultdict(list)
+    texts: dict[int, str] = {}  # one file for each problem, which has to be one
+    for file in sorted(files):
+        number = number_of(file)
+        if number is not None:
+            if number in systems:
+                message = f"two systems of problem {number}: {systems[number]}, {file}"
+                raise InputError(message, file=str(folder))
+            systems[number] = file
+        elif found := _PROPERTIES.fullmatch(file):
+            properties[int(found[1])].append(file)
+            if found["text"]:
+                texts[int(found[1])] = file
+    for number, file in texts.items():
+        if number not in systems:
+            message = f"properties without problem{number}.dot beside them"
+            raise InputError(message, file=str(folder / file))
+    for number, file in sorted(systems.items()):
+        if number not in properties:
+            message = f"a problem without problem{number}-properties*.txt beside it"
+            raise InputError(message, file=str(folder / file))
+        yield [file], properties[number]
+
+
+def number_of(file: str) -> int | None:
+    """Return the number of the published problem whose system a file holds, if any."""
+    found = _PUBLISHED.fullmatch(PurePath(file).name)
+    return None if found is None else int(found[1])
 
 
 def _number(file: str) -> int | None:
@@ -200,35 +383,206 @@ def _contradiction(first: Task, second: Task) -> Task:
     return Task(second.system, error)
 
 
-def find_tasks(
-    paths: Iterable[StrPath], translators: Collection[str] = ()
-) -> list[Task]:
-    """Return the tasks of problem folders and task tables, in order.
+# --- task tables ------------------------------------------------------------
 
-    `translators` are programs that the tables may name.
+
+def read_tasks(path: StrPath, translators: Collection[str] = ()) -> list[Task]:
+    """Read a task table: ``.csv`` in UTF-8 with a header, or ``.parquet``.
+
+    It runs no programs: its column `translator` may only name those of `translators`.
+
+    The line that messages and `formula_id` name is that of the file, or the row of a
+    parquet file, from 1.  A formula that does not parse is a task, whose row has the
+    error.
+
+    Raises
+    ------
+    InputError
+        Names file and line: a column is missing or unknown, a file does not exist,
+        or a cell does not fit its column.
     """
+    name = os.fspath(path)
+    parquet = Path(path).suffix.lower() == ".parquet"
+    lines = _parquet_lines(name) if parquet else _csv_lines(name)
+    _, header = next(lines)
+    columns = _columns_of(header, name, 1)
     tasks: list[Task] = []
-    for path in paths:
-        if Path(path).suffix.lower() in TABLE_SUFFIXES and not os.path.isdir(path):  # noqa: PTH112
-            tasks.extend(read_tasks(path, translators))
-        else:
-            tasks.extend(tasks_of(find_problems([path])))
+    for line, cells in lines:
+        if len(cells) != len(columns):
+            message = f"{len(cells)} cells, expected {len(columns)} as in the header"
+            raise InputError(message, file=name, line=line)
+        row = dict(zip(columns, cells, strict=True))
+        files = _files_in(row.pop(_SYSTEM), name, line)
+        question = _question(row, name, line, partial(_parsed, name=name, line=line))
+        options = _options_of(row, name, line, translators)
+        tasks.append(Task(files, question, len(tasks), options))
+    if not tasks:
+        raise InputError("no task found; expected one per line", file=name)
     return tasks
 
 
-def multiplied(tasks: Iterable[Task], grid: Mapping[str, Sequence[Any]]) -> list[Task]:
-    """Return each task under every choice of the values of a grid, task by task.
+def _csv_lines(name: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header, and then every line that is not blank."""
+    reader = csv.reader(io.StringIO(read_text(name), newline=""), strict=True)
+    empty = True
+    line = 1
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                empty = False
+                yield line, cells
+            line = reader.line_num + 1  # a quoted cell may hold line breaks
+    except csv.Error as error:
+        message = f"not CSV: {error}"
+        raise InputError(message, file=name, line=reader.line_num) from None
+    if empty:
+        raise InputError("the file is empty, expected a header", file=name, line=1)
 
-    A task that has an option of the grid already is refused.
+
+def _parquet_lines(name: str) -> Iterator[tuple[int, list[str]]]:
+    frame = read_parquet(name)
+    yield 1, [str(column) for column in frame.columns]
+    for line, row in enumerate(_rows_of(frame), start=1):
+        yield line, [_text(value) for value in row]
+
+
+def _rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    plain = frame.astype(object).where(frame.notna(), None)
+    return plain.itertuples(index=False, name=None)
+
+
+def _tasks_of_frame(frame: pd.DataFrame) -> list[Task]:
+    columns = _columns_of([str(column) for column in frame.columns], _PLACE, None)
+    systems = _Systems()
+    tasks: list[Task] = []
+    for number, cells in enumerate(_rows_of(frame)):
+        row, place = dict(zip(columns, cells, strict=True)), f"{_PLACE}[{number}]"
+        system = row.pop(_SYSTEM)
+        if system is None or isinstance(system, str):
+            system = _files_in(system or "", _PLACE, number + 1)
+        else:
+            system = systems.given(system, place)
+        question = _question(row, _PLACE, number + 1, partial(_asked, place=place))
+        options = _options_of(row, _PLACE, number + 1)
+        tasks.append(Task(system, question, number, options))
+    return tasks
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text: several values with semicolons between.
+
+    Whole numbers beside missing ones are floats.
     """
-    if not grid:
-        return list(tasks)
-    choices = combinations(grid)
-    result = []
-    for task in tasks:
-        if twice := sorted(set(grid) & set(task.options)):
-            raise UnsupportedError(
-                f"--grid={twice[0]}: the task table has a column of this name"
-            )
-        result += [replace(task, options={**task.options, **c}) for c in choices]
-    return result
+    if isinstance(cell, (tuple, list)):
+        return _BETWEEN.join(map(str, cell))
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return "" if cell is None else str(cell)
+
+
+def _columns_of(header: list[str], name: str, line: int | None) -> list[str]:
+    """Return the columns for the titles in a line of a table."""
+    columns: list[str] = []
+    for title in header:
+        plain = title.strip().lower()
+        if plain not in (_SYSTEM, _FORMULA, _AUTOMATON):
+            try:
+                plain = setting_name(title)
+            except UnsupportedError as error:
+                message = f"column {error}, {_SYSTEM}, {_FORMULA} or {_AUTOMATON}"
+                raise InputError(message, file=name, line=line) from None
+        if plain in columns:
+            raise InputError(f"two columns {plain!r}", file=name, line=line)
+        columns.append(plain)
+    if _SYSTEM not in columns or not {_FORMULA, _AUTOMATON} & set(columns):
+        message = f"expected columns {_SYSTEM!r} and {_FORMULA!r} (or {_AUTOMATON!r})"
+        raise InputError(message, file=name, line=line)
+    return columns
+
+
+def _question(
+    row: dict[str, Any], name: str, line: int, asked: Callable[[Any], Any]
+) -> Any:
+    """Take the question out of a row; `asked` makes one of a formula."""
+    formula, automaton = (row.pop(column, None) for column in (_FORMULA, _AUTOMATON))
+    has_formula, has_automaton = map(_is_filled, (formula, automaton))
+    if has_formula == has_automaton:
+        found = "both" if has_formula else "neither"
+        message = f"expected a formula or an automaton, found {found}"
+        raise InputError(message, file=name, line=line)
+    if has_formula:
+        return asked(formula)
+    return AutomatonFile(_file_in(str(automaton), name, line), name, line)
+
+
+def _is_filled(cell: Any) -> bool:
+    return bool(cell.strip()) if isinstance(cell, str) else cell is not None
+
+
+def _parsed(text: str, name: str, line: int) -> Formula | FormulaError:
+    try:
+        return parse(text.strip(), file=name, line=line)
+    except FormulaError as error:
+        return error
+
+
+def _options_of(
+    row: Mapping[str, Any], name: str, line: int, translators: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the options of a task; `translators` are the programs it may name."""
+    options: dict[str, Any] = {}
+    for column, cell in row.items():
+        if is_automaton(cell):
+            options[column] = cell
+            continue
+        text = _text(cell)
+        if not text.strip():
+            continue
+        if OPTIONS[column].kind is object:
+            options[column] = _file_in(text, name, line)
+            continue
+        if column == _TRANSLATOR:
+            _refuse_program(text, translators, name, line)
+        try:
+            options[column] = setting_value(column, text)
+        except UnsupportedError as error:
+            raise InputError(str(error), file=name, line=line) from None
+    return options
+
+
+def _refuse_program(command: str, known: Collection[str], name: str, line: int) -> None:
+    """Refuse a command whose program is not among the allowed ones.
+
+    Programs are compared as written: a bare name does not match a path.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        message = f"{_TRANSLATOR} {command!r}: {error}"
+        raise InputError(message, file=name, line=line) from None
+    if not words or words[0] not in known:
+        program = words[0] if words else command
+        message = (
+            f"{_TRANSLATOR} {command!r}: a table runs no program; let it run this one "
+            f"at the command line, by --allow-translators={program!r}, or give "
+            "--translator"
+        )
+        raise InputError(message, file=name, line=line)
+
+
+def _files_in(cell: str, name: str, line: int) -> tuple[str, ...]:
+    """Return the files that a cell names; they have to exist."""
+    parts = [part.strip() for part in cell.split(_BETWEEN) if part.strip()]
+    if not parts:
+        raise InputError("no file is named", file=name, line=line)
+    files = tuple(str(Path(name).parent / part) for part in parts)
+    for file in files:
+        if not os.path.isfile(file):  # noqa: PTH113 (a NUL byte is no error here)
+            raise InputError(f"{file}: no such file", file=name, line=line)
+    return files
+
+
+def _file_in(cell: str, name: str, line: int) -> str:
+    """Return the one file that a cell names."""
+    (file,) = _files_in(cell.replace(_BETWEEN, " "), name, line)
+    return file

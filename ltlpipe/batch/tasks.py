@@ -1,22 +1,44 @@
-"""Tasks: a system, a formula or an automaton, and options.
+"""Tasks: a system, a formula or an automaton, and options; their identity and keys.
 
 Their sources are in `ltlpipe.batch.task_sources`.
+
+Two tasks are the same if their contents are, whatever their names.  The key of a task
+is a hash of the contents of the system's files, the text of the formula (or the
+contents of the automaton's file), the options that differ from their defaults, and the
+versions of ltlpipe and Spot.  So a task in a renamed folder is recognised, and a
+changed file makes a new task.
+
+Options of single tasks can be text: cells of a task table, values of a grid.  A grid is
+written ``emptiness=se05,couvreur99 acceptance=ba,tgba``: the values of an option have
+commas between, and a value that is a list itself has ``+`` between
+(``reduce=none,alphabet+ample``).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
-from ltlpipe.runtime.arguments import a_kind
+from ltlpipe.question.given_options import options_of, renamed
+from ltlpipe.question.option import KINDS, SOLVE, flag_of
+from ltlpipe.question.options import OPTIONS, Options
+from ltlpipe.runtime.arguments import ANY, TEXT, a_kind, expect, several, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
-from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.networks.lts import Network
+from ltlpipe.runtime.files import open_regular, split_suffix
+from ltlpipe.runtime.wire import packed
+from ltlpipe.systems.graph import SpotGraph, graph_to_data
+from ltlpipe.systems.networks.lts import Network, network_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Sequence
 
     from ltlpipe.systems.models import System
 
@@ -95,3 +117,286 @@ def identity_of(
     if isinstance(formula, AutomatonFile):
         return formula.name or PurePath(formula.path).name, None
     return identifier(formula), formula_text(formula)
+
+
+LIMIT_COLUMNS = {
+    "timeout": "timeout",
+    "cpu_time": "cpu_time",
+    "memory": "memory_limit_mib",
+    "max_states": "max_states",
+}
+"""The columns of limits by their options; they are not in `configuration`."""
+
+_CHUNK = 1 << 20
+_PLAIN = "default"  # the configuration without any option
+
+
+def file_kind(path: str) -> str:
+    """Return the suffixes of a file: its format, and whether it is compressed."""
+    return split_suffix(path)[1] + (".gz" if path.lower().endswith(".gz") else "")
+
+
+def file_digest(path: str) -> str:
+    """Return the digest of a file's contents and format.
+
+    A file that cannot be read has a digest of the error: once it can be read, the task
+    is a different one.
+    """
+    kind = file_kind(path)
+    digest = hashlib.sha256()
+    try:
+        with open_regular(path) as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+    except (OSError, ValueError, InputError) as error:
+        return f"{kind}:unreadable:{getattr(error, 'strerror', None)}"
+    return f"{kind}:{digest.hexdigest()}"
+
+
+def system_digest(system: Network | SpotGraph) -> str:
+    """Return the digest of a system in memory."""
+    if isinstance(system, SpotGraph):
+        return f"graph:{hashlib.sha256(packed(graph_to_data(system))).hexdigest()}"
+    return network_digest(system)
+
+
+class Digests:
+    """Digests of systems and questions, each file read once.
+
+    Systems in memory are compared by identity, so they have to live as long as this
+    object.
+    """
+
+    def __init__(self) -> None:
+        self._files: dict[str, str] = {}
+        self._networks: dict[int, str] = {}
+
+    def _file(self, path: str) -> str:
+        if path not in self._files:
+            self._files[path] = file_digest(path)
+        return self._files[path]
+
+    def system(self, system: System | tuple[str, ...]) -> tuple[str, ...]:
+        """Return the digests of a system's files, or of the system in memory."""
+        if isinstance(system, tuple):
+            return tuple(self._file(path) for path in system)
+        number = id(system)
+        if number not in self._networks:
+            self._networks[number] = system_digest(portable(system))
+        return (self._networks[number],)
+
+    def question(self, task: Task) -> tuple[str, str]:
+        """Return the kind of a question, and the digest of its contents."""
+        asked = task.formula
+        if isinstance(asked, AutomatonFile):
+            name = "" if asked.name is None else f" {asked.name}"
+            return "automaton", self._file(asked.path) + name
+        if isinstance(asked, InputError):
+            return "error", asked.message
+        if isinstance(asked, (Formula, FormulaError)):
+            return "formula", formula_text(asked).strip()
+        return "formula", asked.strip()
+
+    def identity(self, task: Task, options: Mapping[str, Any]) -> str:
+        """Return the identity of a task with all of its options, without versions."""
+        contents = {
+            name: self._contents(value)
+            if name in OPTIONS and OPTIONS[name].kind is object
+            else value
+            for name, value in options.items()
+        }
+        system, question = self.system(task.system), self.question(task)
+        return json.dumps([system, question, json.loads(options_text(contents))])
+
+    def _contents(self, automaton: Any) -> str | None:
+        """Return the digest of an automaton that is the value of an option."""
+        if automaton is None or isinstance(automaton, (str, os.PathLike)):
+            return None if automaton is None else self._file(os.fspath(automaton))
+        return hashlib.sha256(automaton.to_str("hoa").encode()).hexdigest()
+
+    def key(self, task: Task, options: Mapping[str, Any]) -> str:
+        """Return the key of a task under all of its options, those of the run too."""
+        return key_of(self.identity(task, options))
+
+
+def key_of(identity: str, release: tuple[str, str] | None = None) -> str:
+    """Return the key of a task; the release is the versions of ltlpipe and Spot."""
+    system, question, options = json.loads(identity)
+    parts = {
+        "system": system,
+        "question": question,
+        "options": options,
+        "versions": release or versions(),
+    }
+    text = json.dumps(parts, sort_keys=True)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def versions() -> tuple[str, str]:
+    """Return the versions of ltlpipe and Spot."""
+    from ltlpipe._version import __version__
+    from ltlpipe.automata.translation import spot_version
+
+    return __version__, spot_version()
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Return the options that differ from their defaults, as JSON in order.
+
+    Equivalent values are written alike: 60 seconds are 60.0 seconds, and an infinite
+    limit is no limit.
+
+    Examples
+    --------
+    >>> options_text({"timeout": 60, "emptiness": "auto", "cpu_time": float("inf")})
+    '{"timeout": 60.0}'
+    """
+    chosen = {}
+    for name, value in sorted(options.items()):
+        try:
+            option = OPTIONS[name]
+            plain = option.meant(name, value)
+        except (KeyError, UnsupportedError):  # reported in the row of the task
+            chosen[name] = value
+        else:
+            if plain != option.default:
+                chosen[name] = plain
+    return json.dumps(chosen, default=repr)
+
+
+def configuration_of(options: str) -> str:
+    """Return the column `configuration` for the result of `options_text`."""
+    return str(settings_of(json.loads(options))["configuration"])
+
+
+def settings_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns with the options of a task."""
+    limits = {title: options.get(name) for name, title in LIMIT_COLUMNS.items()}
+    others = [
+        f"{name}={_plain(value)}"
+        for name, value in options.items()
+        if name not in LIMIT_COLUMNS
+    ]
+    return {"configuration": " ".join(others) or _PLAIN, **limits}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ";".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+GRID_PART = re.compile(r"[A-Za-z][\w-]*=")
+"""The beginning of one option of a grid."""
+
+_TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _TRUE + _FALSE:
+        raise ValueError
+    return text.lower() in _TRUE
+
+
+def _whole(text: str) -> int:
+    """Return a whole number; pandas writes 3.0 for it beside missing ones."""
+    number = float(text)
+    if not number.is_integer():
+        raise ValueError
+    return int(text) if text.lstrip("+-").isdecimal() else int(number)
+
+
+def _sets(text: str) -> tuple[str, ...]:
+    """Return sets of actions: commas within a set, semicolons between sets."""
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+_PARSERS: dict[type, Callable[[str], Any]] = {
+    str: str,
+    float: float,
+    int: _whole,
+    bool: _truth,
+    tuple: _sets,
+    object: str,
+}
+_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "swarm", "symmetric")
+"""Options that mean nothing without another one."""
+
+
+def setting_name(name: str) -> str:
+    """Return the option of a column or a flag; refuse unknown ones."""
+    expect(TEXT, option=name)
+    plain = name.strip().lower().lstrip("-").replace("-", "_")
+    (plain,) = renamed({plain: None})
+    known = options_of(SOLVE)
+    if plain not in known:
+        listed = ", ".join(known)
+        raise UnsupportedError(f"{name!r} is not an option; expected one of {listed}")
+    return plain
+
+
+def setting_value(name: str, text: str) -> Any:
+    """Parse the value of an option; refuse other texts."""
+    kind = OPTIONS[name].kind
+    try:
+        value = _PARSERS[kind](text.strip())
+    except ValueError:
+        expected = KINDS[kind]
+        message = f"{flag_of(name)} {text!r}: expected {expected}"
+        raise UnsupportedError(message) from None
+    if name not in _TOGETHER_ONLY:
+        Options(
+            **{name: value}
+        )  # refuses values that are wrong whatever the other options
+    return OPTIONS[name].meant(name, value)
+
+
+def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the values of each option of a grid, each once.
+
+    Each part is ``option=value,value``; one text may contain several.  Unknown options,
+    duplicates and wrong values are refused.
+    """
+    grid: dict[str, list[Any]] = {}
+    for part in (word for text in parts for word in text.split()):
+        name, found, texts = part.partition("=")
+        if not found or not all(texts.split(",")):
+            raise UnsupportedError(f"--grid={part!r}: expected option=value,value")
+        name = setting_name(name)
+        if name in grid:
+            raise UnsupportedError(f"--grid: {name} is given twice")
+        plain = [text.replace("+", ",") for text in texts.split(",")]
+        values = [setting_value(name, text) for text in plain]
+        grid[name] = list(dict.fromkeys(values))
+    return grid
+
+
+def grid_of(given: Mapping[str, Iterable[Any]] | str | None) -> dict[str, list[Any]]:
+    """Return the grid for the parameter `grid` of `ltlpipe.solve`.
+
+    Raises
+    ------
+    TypeError, UnsupportedError
+        It is something else; names the parameter.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        return parse_grid([given])
+    if not isinstance(given, Mapping):
+        raise wrong_kind("grid", "values by option, or option=value,value", given)
+    return {
+        setting_name(name): several(ANY, values, f"grid[{name!r}]")
+        for name, values in given.items()
+    }
+
+
+def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Return every choice of one value for each option of a grid, in order.
+
+    Examples
+    --------
+    >>> combinations({"emptiness": ["se05", "gv04"], "seed": [1]})
+    [{'emptiness': 'se05', 'seed': 1}, {'emptiness': 'gv04', 'seed': 1}]
+    """
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]

@@ -16,10 +16,9 @@ from collections import defaultdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.identity import Digests, configuration_of, identity_text, key_of
-from ltlpipe.batch.sqlite_file import reading
-from ltlpipe.batch.stored_rows import StoredRow, stored_rows
+from ltlpipe.batch.stored_rows import StoredRow, results_in
 from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame
+from ltlpipe.batch.tasks import Digests, configuration_of, key_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_of
 from ltlpipe.question.property import Property
@@ -138,16 +137,8 @@ class Verification:
     ) -> None:
         self._timeout = timeout
         self._inputs = _Inputs(system_root)
-        with reading(path) as db:
-            tasks = list(stored_rows(db, "tasks", "ORDER BY run, number"))
-            results = list(stored_rows(db, "results"))
-        self._faulty = [r for r in (*tasks, *results) if r.objection is not None]
-        known = {r.said["key"]: r.said for r in results if r.objection is None}
-        self._pairs = [
-            _Result(task.said, known[task.said["key"]])
-            for task in tasks
-            if task.objection is None and task.said["key"] in known
-        ]
+        pairs, self._faulty = results_in(path)
+        self._pairs = [_Result(*pair) for pair in pairs]
 
     def __len__(self) -> int:
         """How many rows there are to look at."""
@@ -172,7 +163,7 @@ class Verification:
                 seen[key] = self._looked_at(pair, observer)
             row = _finding(pair, *seen[key])
             found.append(row)
-            if row["finding"] != DAMAGED and pair.task["identity"] is not None:
+            if row["finding"] != DAMAGED:
                 answers[question_in(pair.task["identity"])].append(row)
         for rows in answers.values():
             _compare(rows)
@@ -215,27 +206,27 @@ class Verification:
         constraint = None
         if "constraint" in inputs:
             constraint = yield from automaton_job(inputs["constraint"][0])
-        told = _told(pair.result)
+        try:
+            told = recorded_lasso(pair.result)
+        except LtlpipeError as error:
+            raise ReplayError(str(error)) from None
         options = run_options(given)
         return (yield from confirmed(system, asked, told, options, constraint))
 
 
-def _told(result: Mapping[str, Any]) -> Record:
-    """Return the lasso of a result.
+def recorded_lasso(row: Mapping[str, Any]) -> Record:
+    """Return the lasso, or the finite run, of a row of the result table.
 
     Raises
     ------
-    ReplayError
+    LtlpipeError
         A cell holds something else.
     """
-    try:
-        prefix, cycle = (
-            tuple(actions_in(result[column] or "[]"))
-            for column in ("lasso_prefix", "lasso_cycle")
-        )
-    except LtlpipeError as error:
-        raise ReplayError(str(error)) from None
-    return recorded(prefix, cycle, result["finite_run"])
+    prefix, cycle = (
+        tuple(actions_in(row[column] or "[]"))
+        for column in ("lasso_prefix", "lasso_cycle")
+    )
+    return recorded(prefix, cycle, row.get("finite_run"))
 
 
 class _Inputs:
@@ -255,8 +246,6 @@ class _Inputs:
             One of them is not there any more, or holds something else.
         """
         task = pair.task
-        if task["identity"] is None:
-            return {"system": self._of_old(pair)}
         (*systems,), (kind, asked), options = json.loads(task["identity"])
         wanted = {"system": systems}
         if kind == "automaton":
@@ -275,19 +264,6 @@ class _Inputs:
                 for file, digest in zip(listed, digests, strict=True)
             )
         return found
-
-    def _of_old(self, pair: _Result) -> tuple[str, ...]:
-        """Return the files of a system of a store that does not say what was in them.
-
-        The key says it.
-        """
-        files, _, options = json.loads(pair.task["place"])
-        places = tuple(next(self._places(file), file) for file in files)
-        question = ("formula", (pair.task["formula"] or "").strip())
-        identity = identity_text(self._digests.system(places), question, options)
-        if key_of(identity, pair.versions) != pair.task["key"]:
-            raise LtlpipeError("its files are not there, or hold something else now")
-        return places
 
     def _file(self, file: str, digest: str) -> str:
         """Return where a file is that has a digest."""
@@ -327,12 +303,9 @@ def question_in(identity: str) -> str:
 
 def _stranger(pair: _Result) -> str | None:
     """Return why a result cannot belong to the task that it is listed with."""
-    identity = pair.task["identity"]
-    if identity is None:
-        return None  # its key is looked at with its files
     try:
-        _, (kind, asked), _ = json.loads(identity)
-        if key_of(identity, pair.versions) != pair.task["key"]:
+        _, (kind, asked), _ = json.loads(pair.task["identity"])
+        if key_of(pair.task["identity"], pair.versions) != pair.task["key"]:
             return "its key is not that of the task"
     except (ValueError, TypeError):
         return "what its key is made of cannot be read"

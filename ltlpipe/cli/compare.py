@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ltlpipe.batch.comparing import Run
-    from ltlpipe.batch.disagreements import Disagreement
+    from ltlpipe.batch.comparing import Disagreement, Run
     from ltlpipe.batch.table import Row
     from ltlpipe.logic.formulas import Formula
 
@@ -119,10 +118,14 @@ def compare(
     verdict is unknown (unsupported ones count only where no search is supported),
     0 every formula holds.
     """
-    from ltlpipe.batch.comparing import comparison_rows, configurations, runs_of
-    from ltlpipe.batch.disagreements import disagreements
+    from ltlpipe.batch.comparing import (
+        comparison_rows,
+        configurations,
+        disagreements,
+        runs_of,
+    )
     from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, json_of
-    from ltlpipe.batch.table_writers import open_table
+    from ltlpipe.batch.table_files import open_table
     from ltlpipe.systems.reading import load
 
     configured = configurations(emptiness, acceptance)
@@ -192,7 +195,7 @@ class _Watcher(RunBar, Complaints):
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return the exit code of a comparison."""
     from ltlpipe.batch.answering import UNSUPPORTED
-    from ltlpipe.batch.disagreements import has_unsuited
+    from ltlpipe.batch.comparing import has_unsuited
     from ltlpipe.verdict.verdict import UNKNOWN
 
     if found:

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from ltlpipe.batch.agreement import Agreement
-    from ltlpipe.batch.rers import Name, RersWriter
+    from ltlpipe.batch.rers import Agreement, Name, RersWriter
     from ltlpipe.batch.table import Row
 
 
@@ -144,13 +143,12 @@ def solve(
     (with --jobs or --store after the running tasks, at once when pressed again) and
     keeps the rows written so far.
     """
-    from ltlpipe.batch.agreement import Agreement
-    from ltlpipe.batch.rers import names_of
-    from ltlpipe.batch.settings import parse_grid
+    from ltlpipe.batch.rers import Agreement, names_of
     from ltlpipe.batch.solving import solve_rows
     from ltlpipe.batch.table import json_of
-    from ltlpipe.batch.table_writers import open_table
+    from ltlpipe.batch.table_files import open_table
     from ltlpipe.batch.task_sources import find_tasks, multiplied
+    from ltlpipe.batch.tasks import parse_grid
     from ltlpipe.verdict.verdict import UNKNOWN
 
     plans = PlanPrinter(wanted=explain, as_json=as_json)
@@ -232,7 +230,7 @@ def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]
     Behind ``--grid emptiness=se05`` a further ``acceptance=ba,tgba`` is an argument
     like any path for the parser of the command line.
     """
-    from ltlpipe.batch.settings import GRID_PART
+    from ltlpipe.batch.tasks import GRID_PART
 
     if not grid:
         return paths, grid
@@ -307,7 +305,7 @@ def _print_joint(rows: Sequence[Row]) -> None:
     """Print what searches over bits of one product have seen together."""
     if not rows:
         return
-    from ltlpipe.batch.joint_coverage import joint_rows
+    from ltlpipe.batch.results import joint_rows
     from ltlpipe.cli.verdicts import share_of
 
     for joint in joint_rows(rows):

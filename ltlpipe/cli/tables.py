@@ -11,6 +11,7 @@ import typer
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
+from ltlpipe.runtime.output import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,12 +75,10 @@ def write_table(
     CSV and parquet.
     """
     if form == "parquet" and out is not None:
-        from ltlpipe.batch.table_writers import write_parquet
-
-        write_parquet(frame, out)
+        write_bytes(out, frame.to_parquet(index=False))
         return
     if form == "csv":
-        from ltlpipe.batch.csv_cells import guarded_frame
+        from ltlpipe.batch.table_files import guarded_frame
 
         text = str(guarded_frame(frame).to_csv(index=False, lineterminator="\n"))
     else:

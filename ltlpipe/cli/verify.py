@@ -75,7 +75,7 @@ def verify(
     usage (of a certificate also a limit), 3 a lasso could not be checked, or a
     certificate is verified only if what it names is true.
     """
-    from ltlpipe.batch.sqlite_file import is_database
+    from ltlpipe.batch.sqlite_file import is_store
     from ltlpipe.certificates.checking.verification import is_certificate
     from ltlpipe.runtime.errors import InputError
 
@@ -85,7 +85,7 @@ def verify(
             file, system, system_root, timeout, memory, as_json=as_json, quiet=quiet
         )
     else:
-        if is_file and not is_database(file):
+        if is_file and not is_store(file, or_empty=True):
             message = "neither a result store nor a certificate"
             raise InputError(message, file=file)
         if system is not None or memory is not None:

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.batch.results import is_store, results
+from ltlpipe.batch.results import results
+from ltlpipe.batch.sqlite_file import is_store
 from ltlpipe.batch.table import VERDICTS
 from ltlpipe.report.plots.configurations import configured
 from ltlpipe.runtime.errors import InputError, LtlpipeError
@@ -15,7 +16,7 @@ from ltlpipe.runtime.errors import InputError, LtlpipeError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ltlpipe.batch.origins import Origins, RunOfStore
+    from ltlpipe.batch.results import Origins, RunOfStore
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.networks.lts import Network
 
@@ -47,7 +48,7 @@ def read_source(path: StrPath) -> Source:
     name = Path(path).name
     frame = results(path)
     if is_store(path):
-        from ltlpipe.batch.origins import Origins
+        from ltlpipe.batch.results import Origins
 
         origins = Origins(path)
         return Source(name, frame, origins.runs, origins)

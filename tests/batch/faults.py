@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ltlpipe import LTS, Network
 from ltlpipe.batch import answering
-from ltlpipe.batch.table_writers import open_table
+from ltlpipe.batch.table_files import open_table
 from ltlpipe.runtime import worker_process, workers
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")

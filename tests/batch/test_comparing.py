@@ -27,9 +27,10 @@ from ltlpipe.batch.comparing import (
     _listed,
     comparison_rows,
     configurations,
+    disagreements,
+    has_unsuited,
     runs_of,
 )
-from ltlpipe.batch.disagreements import disagreements, has_unsuited
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     DTYPES,

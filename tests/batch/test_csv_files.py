@@ -16,9 +16,14 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from ltlpipe import InputError, LtlpipeError, LtlpipeWarning, results, solve
-from ltlpipe.batch.csv_cells import guarded, guarded_frame, plain
 from ltlpipe.batch.table import to_frame
-from ltlpipe.batch.table_writers import CsvWriter, open_table
+from ltlpipe.batch.table_files import (
+    CsvWriter,
+    guarded,
+    guarded_frame,
+    open_table,
+    plain,
+)
 from ltlpipe.batch.task_sources import find_tasks
 from tests.cli.running import RING, program
 

@@ -9,7 +9,7 @@ import pytest
 import spot
 
 from ltlpipe import InputError, UnsupportedError, load, parse, solve
-from ltlpipe.batch.given_tasks import as_tasks
+from ltlpipe.batch.task_sources import as_tasks
 from tests.batch.faults import RING
 from tests.batch.test_solving import problem
 from tests.batch.test_tasks import NEVER_A

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 import ltlpipe
-from ltlpipe.batch.given_tasks import as_tasks
-from ltlpipe.batch.identity import system_digest
-from ltlpipe.batch.task_data import graph_from_bytes
-from ltlpipe.runtime.wire import packed
-from ltlpipe.systems.graph import graph_to_data
+from ltlpipe.batch.task_sources import as_tasks
+from ltlpipe.batch.tasks import system_digest
+from ltlpipe.runtime.wire import packed, unpacked
+from ltlpipe.systems.graph import graph_from_data, graph_to_data
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke
 
 FORMULAS = ["1 | GF p", "G(p | 1) -> 0", "F G p | G F !p"]
@@ -57,7 +56,7 @@ def test_graphs_as_bytes():
     """States keep their numbers."""
     for task in as_tasks(PAIRS)[:: len(FORMULAS)]:
         system = task.system
-        copy = graph_from_bytes(packed(graph_to_data(system)))
+        copy = graph_from_data(unpacked(packed(graph_to_data(system))))
         assert copy.src.tolist() == system.src.tolist()
         assert (copy.name, copy.propositions) == (system.name, system.propositions)
         assert system_digest(copy) == system_digest(system)

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from ltlpipe import UnsupportedError
-from ltlpipe.batch.many import call_many
+from ltlpipe.batch.analyzing import call_many
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import StoppedError
 from tests.processes import SOON

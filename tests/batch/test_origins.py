@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LtlpipeError, Network
-from ltlpipe.batch.origins import Origins
-from ltlpipe.batch.results import results
+from ltlpipe.batch.results import Origins, results
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.systems.networks.lts import LTS
 from tests.cli.running import RING

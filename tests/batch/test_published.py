@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import InputError, results, solve
-from ltlpipe.batch.agreement import Agreement
-from ltlpipe.batch.rers import Name, RersWriter, names_of
+from ltlpipe.batch.rers import Agreement, Name, RersWriter, names_of
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.task_sources import Problem, find_problems, find_tasks
 

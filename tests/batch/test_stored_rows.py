@@ -10,12 +10,9 @@ from contextlib import closing
 import pytest
 
 from ltlpipe import LtlpipeError, LtlpipeWarning, results, solve
-from ltlpipe.batch import sqlite_file
-from ltlpipe.batch.running import run_rows
+from ltlpipe.batch.solving import run_rows
 from ltlpipe.batch.status import status
 from ltlpipe.batch.store import Store
-from ltlpipe.batch.stored_rows import RESULT_DTYPES
-from ltlpipe.batch.task_job import now
 from ltlpipe.batch.tasks import Task
 from tests.batch.faults import RING
 from tests.report.made import make_store, result
@@ -168,7 +165,7 @@ def test_a_row_that_changes_under_way(path):
 
 def test_the_header_does_not_take_the_checksums_away(path):
     """A store that says that it is older has them all the same."""
-    changed(path, "UPDATE results SET states = 1", "PRAGMA user_version = 2")
+    changed(path, "UPDATE results SET states = 1", "PRAGMA user_version = 3")
     assert known(path) == {}
     assert status(path).outcomes == {}
 
@@ -215,60 +212,16 @@ def check_bytes(path, chance, times):
 
 # --- stores of earlier versions ---------------------------------------------
 
-OLD = """
-CREATE TABLE runs (run INTEGER PRIMARY KEY, command TEXT NOT NULL,
-    began_at TEXT NOT NULL, place TEXT NOT NULL, pid INTEGER NOT NULL,
-    process_started INTEGER, alive_at REAL NOT NULL, ended_at TEXT);
-CREATE TABLE tasks (place TEXT NOT NULL, key TEXT NOT NULL, run INTEGER NOT NULL,
-    number INTEGER NOT NULL, system TEXT NOT NULL, formula_id TEXT, formula TEXT,
-    options TEXT NOT NULL, PRIMARY KEY (place, key)) WITHOUT ROWID;
-CREATE TABLE results (key TEXT PRIMARY KEY, revision INTEGER NOT NULL UNIQUE,
-    run INTEGER NOT NULL, attempts INTEGER NOT NULL, {columns});
-CREATE TABLE claims (key TEXT PRIMARY KEY, run INTEGER NOT NULL) WITHOUT ROWID;
-"""
-SINCE_2 = ("strategy", "warnings", "vacuous", "vacuous_part", "expected")
 
-
-def older(path, source, schema=1):
-    """Write the store as a version before this one would have done."""
-    columns = [c for c in RESULT_DTYPES if schema > 1 or c not in SINCE_2]
-    listed = ["key", "revision", "run", "attempts", *columns]
-    of_tasks = "place, key, run, number, system, formula_id, formula, options"
-    with closing(sqlite3.connect(source)) as db:
-        rows = db.execute(f"SELECT {', '.join(listed)} FROM results").fetchall()
-        tasks = db.execute(f"SELECT {of_tasks} FROM tasks").fetchall()
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript(OLD.format(columns=", ".join(columns)))
-        places = ", ".join("?" * len(listed))
-        db.executemany(f"INSERT INTO results VALUES ({places})", rows)
-        db.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tasks)
-        db.execute(
-            "INSERT INTO runs VALUES (1, '[]', ?, 'elsewhere', 1, 1, 0, ?)",
-            [now(), now()],
-        )
-        db.execute(f"PRAGMA application_id = {sqlite_file.APPLICATION}")
-        db.execute(f"PRAGMA user_version = {schema}")
-        db.commit()
-
-
-@pytest.mark.parametrize("schema", [1, 2])
-def test_an_older_schema(path, tmp_path, schema):
-    """It is read as it is, and made one of today by the next run."""
-    old = tmp_path / "old.sqlite"
-    older(old, path, schema)
-    before = old.read_bytes()
-    assert results(old)["strategy"].isna().all()
-    assert str(results(old)["vacuous"].dtype) == "boolean"
-    assert known(old) == known(path)
-    assert old.read_bytes() == before  # readers change nothing
-
-    frame = solve([(RING, "F a"), (RING, "G b")], store=old)
-
-    assert frame["strategy"].isna().tolist() == [True, False]
-    assert frame["states"].tolist()[0] == 12345
-    assert len(results(old)) == len(FORMULAS) + 1
-    changed(old, "UPDATE results SET states = 1 WHERE formula = 'G a'")
-    assert "G a" not in known(old)
+@pytest.mark.parametrize("schema", [0, 1, 2])
+def test_a_schema_without_checksums(path, schema):
+    """No release has written such a store: it is refused, and left as it is."""
+    changed(path, f"PRAGMA user_version = {schema}")
+    before = path.read_bytes()
+    for use in (results, status, Store):
+        with pytest.raises(LtlpipeError, match=f"before 0.2 .schema {schema}"):
+            use(path)
+    assert path.read_bytes() == before
 
 
 def test_schema_3(path):
@@ -290,26 +243,14 @@ def test_schema_3(path):
     assert set(known(path)) == {*FORMULAS}
 
 
-def test_an_older_schema_with_a_wrong_row(path, tmp_path):
-    """There is no checksum; but the words are known."""
-    old = tmp_path / "old.sqlite"
-    older(old, path)
-    changed(old, "UPDATE results SET verdict = 'hold{' WHERE formula = 'G a'")
-    assert set(known(old)) == {*FORMULAS} - {"G a"}
-
-    with pytest.warns(LtlpipeWarning, match=r"1 results set aside.*'hold\{'"):
-        frame = solve([(RING, "G a")], store=old)
-
-    assert frame["verdict"].tolist() == ["violated"]
-    assert frame["states"].tolist() == [4]
-
-
-def test_an_older_run_goes_on(path, tmp_path):
+def test_an_older_run_goes_on(path):
     """It could not write to the new tables: they are not made under it."""
-    old = tmp_path / "old.sqlite"
-    older(old, path)
-    changed(old, "UPDATE runs SET ended_at = NULL, alive_at = strftime('%s', 'now')")
-    before = known(old)
+    changed(
+        path,
+        "UPDATE runs SET ended_at = NULL, place = '', alive_at = strftime('%s', 'now')",
+        "PRAGMA user_version = 3",
+    )
+    before = known(path)
     with pytest.raises(LtlpipeError, match="run 1, of an earlier ltlpipe, has not"):
-        Store(old)
-    assert known(old) == before
+        Store(path)
+    assert known(path) == before

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, check, results
-from ltlpipe.batch import table_writers as module
+from ltlpipe.batch import table_files as module
 from ltlpipe.batch.table import (
     CATEGORY,
     COMPARISON_DTYPES,
@@ -30,7 +30,7 @@ from ltlpipe.batch.table import (
     row_of,
     to_frame,
 )
-from ltlpipe.batch.table_writers import CsvWriter, open_table
+from ltlpipe.batch.table_files import CsvWriter, open_table
 from ltlpipe.verdict.verdict import FINITE_KINDS
 
 FULL = {
@@ -325,8 +325,8 @@ def test_a_device_that_is_full(tmp_path):
 LIMITED = """
 import json, resource, sys
 from ltlpipe import LtlpipeError
-from ltlpipe.batch import table_writers as module
-from ltlpipe.batch.table_writers import open_table
+from ltlpipe.batch import table_files as module
+from ltlpipe.batch.table_files import open_table
 
 path, size = sys.argv[1], int(sys.argv[2])
 module._PARQUET_SECONDS = -1.0  # replaced with every row

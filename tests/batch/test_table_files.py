@@ -10,7 +10,7 @@ import pytest
 
 from ltlpipe import InputError, LtlpipeError, UnsupportedError, results
 from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, to_frame
-from ltlpipe.batch.table_writers import open_table
+from ltlpipe.batch.table_files import open_table
 from tests.report.tables import row, stored
 
 ROWS = [

@@ -9,18 +9,15 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.batch.answering import Answer, Expected, Systems
-from ltlpipe.batch.identity import network_digest
 from ltlpipe.batch.task_data import (
-    TaskWriter,
+    Orders,
     answer_to_dict,
     category_of,
-    finished,
-    network_from_bytes,
-    network_to_bytes,
-    order_of,
+    network_from_data,
+    network_to_data,
     task_from_dict,
 )
-from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.batch.tasks import AutomatonFile, Task, network_digest
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeWarning
 from ltlpipe.runtime.wire import packed, unpacked
@@ -32,7 +29,8 @@ ODD = LTS.from_transitions(
 
 
 def travelled(task):
-    return task_from_dict(unpacked(packed(TaskWriter().task_to_dict(task))), Systems())
+    order = Orders([task], {}, run="").order(0, None)
+    return task_from_dict(unpacked(packed(order))["task"], Systems())
 
 
 @pytest.mark.parametrize(
@@ -69,7 +67,7 @@ def test_questions_that_could_not_be_read(error):
 
 @pytest.mark.parametrize("network", [RING, Network([ODD, RING.components[0]], "two")])
 def test_networks(network):
-    found = network_from_bytes(network_to_bytes(network))
+    found = network_from_data(unpacked(packed(network_to_data(network))))
 
     assert found == network
     assert found.name == network.name
@@ -80,10 +78,12 @@ def test_networks(network):
 
 
 def test_a_network_that_is_there_is_not_read_again():
-    writer, systems = TaskWriter(), Systems()
     tasks = [Task(RING, "G a"), Task(Network(RING.components, "other"), "G b")]
+    orders, systems = Orders(tasks, {}, run=""), Systems()
 
-    one, two = (task_from_dict(writer.task_to_dict(task), systems) for task in tasks)
+    one, two = (
+        task_from_dict(orders.order(number, None)["task"], systems) for number in (0, 1)
+    )
 
     assert one.system is two.system
 
@@ -94,23 +94,22 @@ def test_answers():
     error = UnsupportedError("use something else")
     row = {"verdict": "holds", "states": 2, "ltlpipe_version": "1"}
     warned = (("so", "LtlpipeWarning"),)
-    answer = Answer(row, verdict, error, warned)
+    answer = Answer(row, verdict.plan, error, warned)
 
     data = unpacked(packed(answer_to_dict(answer)))
-    found = finished(5, Task(RING, "F a"), {}, data)
+    orders = Orders([Task((), "G a"), Task(RING, "F a")], {}, run="")
+    found = orders.answered(1, data)
 
     assert found.plan == verdict.plan
     assert found.plan.tried == verdict.plan.tried
     assert found.plan.reasons == verdict.plan.reasons
     assert repr(found.error) == repr(error)
     assert found.warned == warned
-    assert found.row["task"] == 5
+    assert found.row["task"] == 1
     assert found.row["system"] == "ring"
     assert json.dumps(found.row)
     expected = Expected(("a", "b"), ("formula", "F a"))
-    order = order_of(Task((), "G a"), {}, {}, expected, run="")
-
-    assert order["expected"] == list(expected)
+    assert orders.order(0, expected)["expected"] == list(expected)
 
 
 def test_categories():
@@ -121,7 +120,7 @@ def test_categories():
 
 def test_names_travel_and_are_no_content():
     named = replace(RING.components[0], name="P", state_names=("idle", "busy"))
-    (found,) = network_from_bytes(network_to_bytes(Network([named]))).components
+    (found,) = network_from_data(network_to_data(Network([named]))).components
 
     assert (found.name, found.state_names) == ("P", ("idle", "busy"))
     plain = Network([RING.components[0]])

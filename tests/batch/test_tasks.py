@@ -8,11 +8,16 @@ import pytest
 
 from ltlpipe import FormulaError, InputError, UnsupportedError, solve
 from ltlpipe.automata.translating import automaton as ltlpipe_automaton
-from ltlpipe.batch.identity import Digests, options_text
-from ltlpipe.batch.settings import combinations, parse_grid, setting_value
-from ltlpipe.batch.task_sources import find_tasks, multiplied
-from ltlpipe.batch.task_tables import read_tasks
-from ltlpipe.batch.tasks import AutomatonFile, Task
+from ltlpipe.batch.task_sources import find_tasks, multiplied, read_tasks
+from ltlpipe.batch.tasks import (
+    AutomatonFile,
+    Digests,
+    Task,
+    combinations,
+    options_text,
+    parse_grid,
+    setting_value,
+)
 from tests.batch.faults import RING
 from tests.cli.running import RING as RING_TEXT
 

@@ -8,7 +8,7 @@ import pytest
 from ltlpipe import LTS, Network, analyze, compare, results, solve
 from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, VERDICTS
-from ltlpipe.batch.table_writers import open_table
+from ltlpipe.batch.table_files import open_table
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 FORMULAS = ["G(a -> F b)", "G a", "G("]  # a verdict of each kind
@@ -77,8 +77,8 @@ def test_equal_columns_can_be_compared(tables):
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_what_the_command_line_writes(suffix, tables, tmp_path):
     """Rows that are written one by one come back as `solve` returns them."""
-    from ltlpipe.batch.given_tasks import as_tasks
     from ltlpipe.batch.solving import solve_rows
+    from ltlpipe.batch.task_sources import as_tasks
 
     path = tmp_path / f"r{suffix}"
     with open_table(path) as table:

@@ -15,11 +15,9 @@ import pytest
 
 import ltlpipe
 from ltlpipe import InputError
-from ltlpipe.batch.identity import file_digest
-from ltlpipe.batch.results import is_store
-from ltlpipe.batch.sqlite_file import is_database
-from ltlpipe.batch.table import read_parquet
-from ltlpipe.batch.table_writers import open_table
+from ltlpipe.batch.sqlite_file import is_store
+from ltlpipe.batch.table_files import open_table, read_parquet
+from ltlpipe.batch.tasks import file_digest
 from ltlpipe.certificates.checking.verification import is_certificate
 from ltlpipe.certificates.writing.certificate import digest_of
 from ltlpipe.runtime.files import open_regular, write_text
@@ -39,8 +37,8 @@ _OWN = {
     "runtime/wire.py": "messages, no files",
     "batch/procfs.py": "what Linux tells",
     "batch/store.py": "what Linux tells",
-    "batch/remote.py": "a private folder",
-    "batch/table_writers.py": "its own file beside the place",
+    "batch/dask_engine.py": "a private folder",
+    "batch/table_files.py": "its own file beside the place",
     "systems/programs/model.py": "a private folder",
     "logic/generating.py": "this package's data",
     "report/page.py": "this package's data",
@@ -87,7 +85,6 @@ def test_what_is_no_regular_file(kind, tmp_path):
     for reading in (
         open_regular,
         is_store,
-        is_database,
         is_certificate,
         read_parquet,
         lambda name: complete(digest_of(name)),

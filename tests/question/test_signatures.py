@@ -7,7 +7,7 @@ import pytest
 import typer
 
 import ltlpipe
-from ltlpipe.batch.settings import setting_name
+from ltlpipe.batch.tasks import setting_name
 from ltlpipe.cli.application import app
 from ltlpipe.question.given_options import options_of
 from ltlpipe.question.option import COMPARE, EVERYWHERE, SOLVE, flag_of

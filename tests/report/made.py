@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 from benchmarks.report import formula, results
-from ltlpipe.batch.identity import Digests
-from ltlpipe.batch.running import listed
+from ltlpipe.batch.solving import listed
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import host_columns, to_frame
-from ltlpipe.batch.tasks import Task
+from ltlpipe.batch.tasks import Digests, Task
 
 EVIL = [
     "</script><img src=x onerror=window.hacked=1>",
@@ -57,15 +56,14 @@ def make_store(path, tasks, **store):
     """Write a store with these tasks and their results, pairs of Task and row."""
     with Store(path, **store) as kept:
         digests = Digests()
-        keys = [digests.key(task, task.options) for task, _ in tasks]
         told = [
-            listed(task, key, task.options, digests.identity(task, task.options))
-            for (task, _), key in zip(tasks, keys, strict=True)
+            listed(task, task.options, digests.identity(task, task.options))
+            for task, _ in tasks
         ]
         kept.list_tasks(told)
-        for about, key, (_, row) in zip(told, keys, tasks, strict=True):
-            own = {n: getattr(about, n) for n in ("system", "formula_id", "formula")}
-            kept.record(key, own | row)
+        for about, (_, row) in zip(told, tasks, strict=True):
+            own = {n: about[n] for n in ("system", "formula_id", "formula")}
+            kept.record(about["key"], own | row)
     return path
 
 

@@ -12,7 +12,7 @@ import pytest
 from ltlpipe import InputError, LtlpipeError, UnsupportedError
 from ltlpipe.batch.results import RESULTS_DTYPES, results
 from ltlpipe.batch.table import DTYPES, to_frame
-from ltlpipe.batch.table_writers import open_table
+from ltlpipe.batch.table_files import open_table
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report import page as page_module
 from ltlpipe.report import reading

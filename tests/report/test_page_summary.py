@@ -10,7 +10,7 @@ import pytest
 from ltlpipe import LtlpipeWarning, solve
 from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import from_frame, to_frame
-from ltlpipe.batch.table_writers import open_table
+from ltlpipe.batch.table_files import open_table
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report.page_summary import (
     MOST_ANSWERS,
