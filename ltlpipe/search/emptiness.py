@@ -46,6 +46,7 @@ from ltlpipe.search.tree import FEWEST_WORDS, needed_parts, new_tree, planted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from enum import IntEnum
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.growth import Layout
@@ -80,7 +81,10 @@ class StoredSearch(Resumable):
     """
 
     array_type: ClassVar[type[Any]]  # of `arrays`
-    counts: ClassVar[dict[str, Reg]] = {}  # what only this algorithm counts
+    counts: ClassVar[dict[str, IntEnum]] = {}  # what only this algorithm counts
+
+    waiting: ClassVar[tuple[IntEnum, ...]] = (Reg.TOP, Reg.N_FSTATES)
+    # Of arrays on which states wait, each successor in an entry of its own.
 
     arrays: Any
     store: Store
@@ -153,7 +157,7 @@ class StoredSearch(Resumable):
         """Bytes for each state beside its row and slot."""
         return self._entry_bytes(Reg.STORED)
 
-    def _entry_bytes(self, register: Reg) -> float:
+    def _entry_bytes(self, register: IntEnum) -> float:
         """Return the bytes of an entry of all arrays of one register."""
         columns = self._columns.get(register, {})
         return sum(column.entry_bytes for column in columns.values())
@@ -166,11 +170,9 @@ class StoredSearch(Resumable):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states; for tests."""
 
-    def _needed(self, register: Reg) -> int:
+    def _needed(self, register: IntEnum) -> int:
         """Return the entries that one more expansion can need in all."""
-        # States wait on these, each successor in an entry of its own.
-        waiting = register in (Reg.TOP, Reg.N_FSTATES)
-        more = self._branching + 2 if waiting else 1
+        more = self._branching + 2 if register in self.waiting else 1
         return int(self.registers[register]) + more
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:

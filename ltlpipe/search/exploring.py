@@ -19,6 +19,7 @@ Cost: nothing per state but its row and its slot; one look at every transition.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ from ltlpipe.search.driver import advance
 from ltlpipe.search.emptiness import ProductLasso, Search
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, visit_successors
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import PRIVATE, Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 
 _ONE_PLACE = 31
 """Shifts every state id to the one entry of the counters."""
+
+
+class Exploring(IntEnum):
+    """Places in the registers that explorations have beside `Reg`."""
+
+    STOPS = PRIVATE  # whether a deadlock ends it
 
 
 class Arrays(NamedTuple):
@@ -51,7 +58,7 @@ def exploring_step(expand, product, store, registers, arrays, budget):
     """Expand at most `budget` >= 1 states, in the order of their numbers.
 
     `registers` (int64[N_REGISTERS]) and the arrays are changed in place.  Returns a
-    Status, EMPTY when all states have been expanded.  With `Reg.STOPS`, a state
+    Status, EMPTY when all states have been expanded.  With `Exploring.STOPS`, a state
     without successors ends it: FOUND, and `Reg.CLOSING` is the state.
     """
     fin = arrays.fin[0]
@@ -69,7 +76,7 @@ def exploring_step(expand, product, store, registers, arrays, budget):
         for i in range(n):
             arrays.counted[0] += product.marks[i] & fin != 0
         registers[Reg.VISITED] = state + 1
-        if n == 0 and registers[Reg.STOPS] != 0:
+        if n == 0 and registers[Exploring.STOPS] != 0:
             registers[Reg.CLOSING] = state
             return Status.FOUND
         budget -= 1
@@ -127,7 +134,7 @@ class DeadlockSearch(Exploration):
     name = "breadth-first"
 
     def _begin(self) -> None:
-        self.registers[Reg.STOPS] = 1
+        self.registers[Exploring.STOPS] = 1
 
     def lasso(self) -> Job[ProductLasso]:
         """Return a shortest way to the deadlock, which repeats itself for ever."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.search.mapped import is_mapped
-from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ class Column(NamedTuple):
 INT32, INT64 = Column(np.int32), Column(np.int64)
 UINT8, UINT32, UINT64 = Column(np.uint8), Column(np.uint32), Column(np.uint64)
 
-Layout = dict[Reg, dict[str, Column]]
+Layout = dict[IntEnum, dict[str, Column]]
 """The arrays of a search by the register that counts their entries.
 
 Those of one register grow together; the first is not packed.

@@ -1,7 +1,15 @@
 """The scalars of a search: what its kernels and the driver both know.
 
-Registers are one int64 array that outlives every call of a step kernel.  The
-first ones are common to all algorithms; the rest belong to a family.
+Registers are one int64 array that outlives every call of a step kernel.  The first
+places are common to all searches.  What only one search has, it declares itself, in an
+`IntEnum` that begins at `PRIVATE`::
+
+    class TelaReg(IntEnum):
+        LEVEL = PRIVATE  # SCCs that are being taken apart
+        MAX_LEVEL = PRIVATE + 1
+
+Searches that share kernels share such an enumeration.  Keys of `Search.counts` and of a
+layout may be members of either.
 """
 
 from __future__ import annotations
@@ -20,7 +28,7 @@ class Status(IntEnum):
 
 
 class Reg(IntEnum):
-    """Places in the registers."""
+    """Places in the registers that several searches have."""
 
     STORED = 0  # states in the store
     ID_BITS = 1  # bits of a slot that hold a state id; the rest is a tag
@@ -31,35 +39,32 @@ class Reg(IntEnum):
     MAX_DEPTH = 6  # its largest value
     TOP = 7  # entries of the stack array
     MAX_STATES = 8  # VISITED may not exceed it
-
-    # Nested searches
     CLOSING = 9  # FOUND: the state on the path at which the cycle closes; a deadlock
     RED_BASE = 10  # stack entries below the red search, 0 if none runs
-    ACCEPTING = 11  # accepting states on the blue stack
-    STOPS = 12  # exploring: whether a deadlock ends it
-    POST_BASE = 13  # tauriainen03: stack entries below the seed's transitions
-    RED_MARKS = 14  # tauriainen03: the marks that the red search carries
-    RED_VISITS = 15  # tauriainen03, bitstate: visits of red searches
+    N_ROOTS = 11  # entries of the stack of roots
+    MARK_BITS = 12  # bits per set of marks, where such sets are packed
+    REDUCED = 13  # states expanded by fewer than all of their steps
+    ATTEMPTS = 14  # states for which an ample set has been looked for
+    EXAMINED = 15  # actions that were looked at to choose among steps
+
+    # Nested searches
+    ACCEPTING = 80  # accepting states on the blue stack
+    POST_BASE = 82  # tauriainen03: stack entries below the seed's transitions
+    RED_MARKS = 83  # tauriainen03: the marks that the red search carries
+    RED_VISITS = 84  # tauriainen03, bitstate: visits of red searches
     WINDOW_LOW = 60  # bitstate: the lowest frame whose row is at hand
     FRESH = 61  # bitstate: whether the top frame has been expanded since it is on top
     SAMPLED = 62  # bitstate: states in the sample
 
     # Searches for SCCs
-    COUNT = 16  # highest DFS number in use
-    N_ROOTS = 17  # entries of the stack of roots
-    MAX_ROOTS = 18  # its largest value
-    N_DEAD = 19  # dead intervals of DFS numbers
-    MARK_BITS = 20  # couvreur99, tauriainen03: bits per set of marks
-    REMOVE_BASE = 21  # couvreur99-fig5: stack entries below the removal
-    N_CURRENT = 22  # tarjan72, gv04: states of SCCs that are not complete
-    MAX_CURRENT = 23  # its largest value
-    N_GOALS = 24  # gv04: accepting states on the call stack
-    N_SCCS = 25  # sccs: complete SCCs
-
-    # Searches with ample sets
-    REDUCED = 26  # states expanded by fewer than all of their steps
-    ATTEMPTS = 27  # states for which an ample set has been looked for
-    EXAMINED = 79  # actions that were looked at to choose among steps
+    COUNT = 85  # highest DFS number in use
+    MAX_ROOTS = 86  # its largest value
+    N_DEAD = 87  # dead intervals of DFS numbers
+    REMOVE_BASE = 88  # couvreur99-fig5: stack entries below the removal
+    N_CURRENT = 89  # tarjan72, gv04: states of SCCs that are not complete
+    MAX_CURRENT = 90  # its largest value
+    N_GOALS = 91  # gv04: accepting states on the call stack
+    N_SCCS = 92  # sccs: complete SCCs
 
     # Decoupled searches; each tree over visited states has registers of its own
     NODES = 28  # nodes of the tree
@@ -99,13 +104,6 @@ class Reg(IntEnum):
     WORK = 65  # sets looked at, generated and compared: what budgets count
     INSIDE_LIMIT = 63  # VISITED may not exceed it while an alarm is being realised
 
-    # Products stored breadth first
-    N_EDGES = 53  # transitions that are recorded
-    N_LEVELS = 54  # levels that have been begun
-    LEVEL_END = 55  # first state behind the level that is being expanded
-    MOST_LEVELS = 56  # levels to expand
-    NEXT_STOP = 57  # levels after which to return first
-
     # Walks
     WALKS = 67  # walks that have begun
     LEFT = 68  # states that the walk may still enter
@@ -118,7 +116,11 @@ class Reg(IntEnum):
     STOP = 74  # not 0: all workers return
 
 
-N_REGISTERS = max(Reg) + 1
+PRIVATE = 16
+"""The first place that a search may declare for itself."""
+
+N_REGISTERS = 96
+"""Places of all registers."""
 
 EXAMINED_PER_TRANSITION = 200
 """Actions looked at for ample sets while a transition is generated, roughly."""

@@ -75,6 +75,8 @@ from ltlpipe.search.scc.restarts import begin_later, entered, useful_states
 from ltlpipe.search.scc.tela_steps import Arrays, Level, tela_step
 
 if TYPE_CHECKING:
+    from enum import IntEnum
+
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
@@ -258,7 +260,7 @@ class Tela(Search):
             self.registers[OF_A_PASS] = running.registers
         self._n_held = 1 + sum(other.arrays is not None for other in self.passes)
 
-    def _entry_bytes(self, register: Reg) -> float:
+    def _entry_bytes(self, register: IntEnum) -> float:
         times = self._n_held if register == Reg.STORED else 1
         return times * super()._entry_bytes(register)
 

@@ -19,6 +19,7 @@ from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import ProductLasso
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.shortest.cycles import EDGE_WORK, Graph, shortest_cycle
+from ltlpipe.search.shortest.recording import Breadth
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
@@ -70,7 +71,7 @@ def shortest_in(
     marks = marks_in(condition.marks)
     if len(marks) > MOST_MARKS:
         return None, False
-    n_edges = int(recording.registers[Reg.N_EDGES])
+    n_edges = int(recording.registers[Breadth.N_EDGES])
     held = recording.memory_bytes
     yield Progress(
         EXTRACTING, memory_bytes=held + _PER_EDGE * n_edges + 20 * recording.n_stored
@@ -97,7 +98,7 @@ def _stored(
     """Return the SCCs that may be accepting, near enough to the initial state."""
     arrays, registers = recording.arrays, recording.registers
     n, n_expanded = recording.n_stored, int(registers[Reg.VISITED])
-    m = int(registers[Reg.N_EDGES])
+    m = int(registers[Breadth.N_EDGES])
     first = np.full(n + 1, m, dtype=np.int64)
     first[:n_expanded] = arrays.first[:n_expanded]
     held = recording.memory_bytes + _PER_EDGE * m
@@ -114,7 +115,7 @@ def _stored(
     may_accept = _promising(scc[src[inside]], seen[inside], accepts, count)
     depths = (
         np.searchsorted(
-            arrays.levels[: registers[Reg.N_LEVELS]], np.arange(n), side="right"
+            arrays.levels[: registers[Breadth.N_LEVELS]], np.arange(n), side="right"
         )
         - 1
     )
@@ -196,5 +197,5 @@ def _edge_between(recording: Recording, src: int, dst: int) -> int:
     arrays = recording.arrays
     begin = int(arrays.first[src])
     last = src + 1 == recording.registers[Reg.VISITED]
-    end = int(recording.registers[Reg.N_EDGES] if last else arrays.first[src + 1])
+    end = int(recording.registers[Breadth.N_EDGES] if last else arrays.first[src + 1])
     return begin + int(np.flatnonzero(arrays.dst[begin:end] == dst)[0])

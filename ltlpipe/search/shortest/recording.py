@@ -8,7 +8,8 @@ Cost: beside its row and slot, 12 bytes per state and 12 per transition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from enum import IntEnum
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, INT64, UINT32
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import PRIVATE, Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
 
 _NO_SHIFT = 0
+
+
+class Breadth(IntEnum):
+    """Places in the registers that recordings have beside `Reg`."""
+
+    N_EDGES = PRIVATE  # transitions that are recorded
+    N_LEVELS = PRIVATE + 1  # levels that have been begun
+    LEVEL_END = PRIVATE + 2  # first state behind the level that is being expanded
+    MOST_LEVELS = PRIVATE + 3  # levels to expand
+    NEXT_STOP = PRIVATE + 4  # levels after which to return first
 
 
 class Arrays(NamedTuple):
@@ -40,29 +51,29 @@ class Arrays(NamedTuple):
 
 @njit
 def recording_step(expand, product, store, registers, arrays, budget):
-    """Expand at most `budget` >= 1 states of the first ``Reg.MOST_LEVELS`` levels.
+    """Expand at most `budget` >= 1 states of the first ``Breadth.MOST_LEVELS`` levels.
 
     Returns a Status: EMPTY when all of them have been expanded, and FOUND when
-    ``Reg.NEXT_STOP`` levels have.
+    ``Breadth.NEXT_STOP`` levels have.
     """
     dst, marks, actions = arrays.dst, arrays.marks, arrays.actions
     parent, levels = arrays.parent, arrays.levels
     while budget > 0:
         state = registers[Reg.VISITED]
-        if state == registers[Reg.LEVEL_END]:
-            n_levels = registers[Reg.N_LEVELS]
+        if state == registers[Breadth.LEVEL_END]:
+            n_levels = registers[Breadth.N_LEVELS]
             stored = registers[Reg.STORED]
-            if state == stored or n_levels >= registers[Reg.MOST_LEVELS]:
+            if state == stored or n_levels >= registers[Breadth.MOST_LEVELS]:
                 return Status.EMPTY
             if n_levels >= levels.shape[0]:
                 return Status.GROW
             levels[n_levels] = state
-            registers[Reg.N_LEVELS] = n_levels + 1
+            registers[Breadth.N_LEVELS] = n_levels + 1
             registers[Reg.DEPTH] = registers[Reg.MAX_DEPTH] = n_levels + 1
-            registers[Reg.LEVEL_END] = stored
-            if n_levels == registers[Reg.NEXT_STOP]:
+            registers[Breadth.LEVEL_END] = stored
+            if n_levels == registers[Breadth.NEXT_STOP]:
                 return Status.FOUND
-        at = registers[Reg.N_EDGES]
+        at = registers[Breadth.N_EDGES]
         full = at + product.ids.shape[0] > dst.shape[0]
         if full or is_full(product, store, registers):
             return Status.GROW  # before any write: the call can be repeated
@@ -80,7 +91,7 @@ def recording_step(expand, product, store, registers, arrays, budget):
             dst[at + i] = target
             marks[at + i] = product.marks[i]
             actions[at + i] = product.row_actions[i]
-        registers[Reg.N_EDGES] = at + n
+        registers[Breadth.N_EDGES] = at + n
         registers[Reg.VISITED] = state + 1
         budget -= 1
     return Status.RUNNING
@@ -104,6 +115,7 @@ class Recording(Search):
     emerson_lei = True
     kernel = staticmethod(recording_step)
     array_type = Arrays
+    waiting: ClassVar = (Breadth.N_EDGES,)
 
     arrays: Arrays
 
@@ -124,18 +136,14 @@ class Recording(Search):
     def _layout(self) -> Layout:
         return {
             Reg.STORED: {"first": INT64, "parent": INT32},
-            Reg.N_EDGES: {"dst": INT32, "marks": UINT32, "actions": INT32},
-            Reg.N_LEVELS: {"levels": INT32},
+            Breadth.N_EDGES: {"dst": INT32, "marks": UINT32, "actions": INT32},
+            Breadth.N_LEVELS: {"levels": INT32},
         }
-
-    def _needed(self, register: Reg) -> int:
-        more = self._branching if register == Reg.N_EDGES else 1
-        return int(self.registers[register]) + more
 
     def _begin(self) -> None:
         """Expand the initial states first."""
-        self.registers[Reg.N_LEVELS] = 1
-        self.registers[Reg.LEVEL_END] = self.n_initial
+        self.registers[Breadth.N_LEVELS] = 1
+        self.registers[Breadth.LEVEL_END] = self.n_initial
 
     @property
     def n_initial(self) -> int:
@@ -145,8 +153,8 @@ class Recording(Search):
     @property
     def n_levels(self) -> int:
         """Levels of which all states have been expanded."""
-        begun = int(self.registers[Reg.N_LEVELS])
-        done = self.registers[Reg.VISITED] == self.registers[Reg.LEVEL_END]
+        begun = int(self.registers[Breadth.N_LEVELS])
+        done = self.registers[Reg.VISITED] == self.registers[Breadth.LEVEL_END]
         return begun if done else begun - 1
 
     @property
@@ -157,13 +165,13 @@ class Recording(Search):
     @property
     def has_ended(self) -> bool:
         """Whether all levels that are wanted have been expanded."""
-        wanted = self.registers[Reg.MOST_LEVELS]
+        wanted = self.registers[Breadth.MOST_LEVELS]
         return self.is_complete or bool(self.n_levels >= wanted)
 
     def stop_at(self, most_levels: int, next_stop: int) -> None:
         """Expand at most so many levels, and return before that after some."""
-        self.registers[Reg.MOST_LEVELS] = most_levels
-        self.registers[Reg.NEXT_STOP] = next_stop
+        self.registers[Breadth.MOST_LEVELS] = most_levels
+        self.registers[Breadth.NEXT_STOP] = next_stop
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
@@ -174,6 +182,6 @@ class Recording(Search):
         arrays, registers = self.arrays, self.registers
         first = arrays.first[: registers[Reg.VISITED]]
         assert (np.diff(first) >= 0).all()
-        assert (np.diff(arrays.levels[: registers[Reg.N_LEVELS]]) > 0).all()
+        assert (np.diff(arrays.levels[: registers[Breadth.N_LEVELS]]) > 0).all()
         n = self.n_stored
         assert (arrays.parent[1:n] < np.arange(1, n)).all()
