@@ -14,9 +14,8 @@ from ltlpipe.batch.table import to_frame
 from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_sources import multiplied
 from ltlpipe.batch.tasks import portable
-from ltlpipe.question.given_options import understood
+from ltlpipe.question.given_options import takes_options, understood
 from ltlpipe.question.option import SOLVE
-from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.progress_bar import search_bar
