@@ -25,9 +25,11 @@ import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.sccs import Step, decompose
-from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined, specialised
+from ltlpipe.search.interning import intern, row_of
 from ltlpipe.search.paths import popcount
-from ltlpipe.search.product import property_state
+from ltlpipe.search.product import Setting, property_state, successors
+from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -37,6 +39,12 @@ FAR = 1 << 20
 
 MOST_EDGES = 50_000
 """Transitions of an automaton whose distances are worth finding: some 50 ms."""
+
+LONGEST = 1 << 16
+"""States of the longest walks."""
+
+MOST_STORED = 1 << 20
+"""States that a walk may store, entered or not."""
 
 _CHANCES = 21  # bits of what chance decides
 _SELDOM = np.uint64(15)  # once in sixteen times
@@ -198,3 +206,71 @@ def begin_walk(guidance, number, full):
     guidance.registers[Place.MANNER] = number % N_MANNERS
     guidance.registers[Place.WANTED] = full
     guidance.chance[1] = draw(guidance.chance)
+
+
+@inlined
+def length_of(number, shortest):
+    """Return the states of walk `number`, counted from 1."""
+    turn = number // N_MANNERS
+    length = shortest
+    while turn > 0 and turn & 1 == 0 and length < LONGEST:
+        turn >>= 1
+        length *= 4
+    return length
+
+
+@specialised
+def is_walked(guidance, registers):
+    """Whether a walk has entered or stored as many states as it may."""
+    if guidance is None:
+        return False
+    return registers[Reg.LEFT] == 0 or registers[Reg.STORED] > MOST_STORED
+
+
+@specialised
+def forget_walk(guidance, product, store, registers, arrays):
+    """Forget what has been seen, and put the initial state, id 0, on the stack."""
+    if guidance is None:
+        return
+    arrays.numbers[: registers[Reg.STORED]] = 0
+    store.slots[:] = 0
+    initial = row_of(product, store, 0)
+    for w in range(product.rows.shape[1]):
+        product.rows[0, w] = initial[w]
+    registers[Reg.STORED] = 0
+    store_rows(product, store, registers, arrays.numbers, 1)
+    arrays.stack[0] = 0
+    registers[Reg.TOP] = 1
+    registers[Reg.DEPTH] = 0
+    registers[Reg.COUNT] = 0
+    registers[Reg.N_ROOTS] = 0
+    registers[Reg.N_DEAD] = 0
+    registers[Reg.WALKS] += 1
+    registers[Reg.LEFT] = length_of(registers[Reg.WALKS], registers[Reg.SHORTEST])
+    full = np.uint32(product.settings[Setting.FULL])
+    begin_walk(guidance, registers[Reg.WALKS], full)
+
+
+@inlined
+def store_rows(product, store, registers, numbers, n):
+    """Store the first `n` rows of the product's buffer."""
+    rows, ids, hashes = product.rows, product.ids, product.hashes
+    intern(store, registers, rows, n, ids, hashes, numbers, 0)
+
+
+@inlined
+def visit_guided(expand, product, store, registers, guidance, numbers, state, marks):
+    """Generate the successors of a state entered with `marks`, in order; return n.
+
+    See `ltlpipe.search.product.visit_successors`.
+    """
+    registers[Reg.LEFT] -= 1
+    note_marks(guidance, marks, np.uint32(product.settings[Setting.FULL]))
+    row = row_of(product, store, state)
+    src = property_state(product, row)
+    n = successors(expand, product, row)
+    registers[Reg.TRANSITIONS] += n
+    registers[Reg.EXPANSIONS] += 1
+    n = arrange(product, n, src, guidance)
+    store_rows(product, store, registers, numbers, n)
+    return n

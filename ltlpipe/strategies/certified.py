@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.scc.ranked import RankedSearch
+    from ltlpipe.search.scc.ranks import RankedSearch
     from ltlpipe.search.transitions import Recording
     from ltlpipe.systems.networks.packing import PackedSystem
 
@@ -109,7 +109,7 @@ class Certified(Strategy):
         max_states: int | None,
     ) -> Job[Answer]:
         """Search a product, and keep it if nothing was found."""
-        from ltlpipe.search.scc.ranked import RankedSearch
+        from ltlpipe.search.scc.ranks import RankedSearch
         from ltlpipe.search.transitions import Recording
 
         options, problem = question.options, product.problem(packed)

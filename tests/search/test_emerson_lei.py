@@ -30,8 +30,8 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc import rabin_parallel, tela
-from ltlpipe.search.scc.restarts import useful_states
+from ltlpipe.search.scc import rabin, tela
+from ltlpipe.search.scc.rabin import useful_states
 from ltlpipe.systems.networks.packing import pack
 from tests.depth import examples
 from tests.driving import Limits, drive
@@ -646,19 +646,19 @@ def test_parallel_pairs_keep_the_limits():
 def test_workers_share_the_pairs(workers, monkeypatch):
     """Never more threads than workers, one needs none; the cut search is the whole."""
     threads = []
-    make = rabin_parallel.ThreadPoolExecutor
+    make = rabin.ThreadPoolExecutor
 
     def noted(n_threads):
         threads.append(n_threads)
         return make(n_threads)
 
-    monkeypatch.setattr(rabin_parallel, "ThreadPoolExecutor", noted)
-    monkeypatch.setattr(rabin_parallel, "TURN", 500)
+    monkeypatch.setattr(rabin, "ThreadPoolExecutor", noted)
+    monkeypatch.setattr(rabin, "TURN", 500)
     automaton = three_rings(5000)
     runs = []
     for budget in (None, 90):
         problem = system_problem(automaton)
-        search = rabin_parallel.RabinParallel(problem, workers=workers)
+        search = rabin.RabinParallel(problem, workers=workers)
         assert drive(search, max_budget=budget).status == Status.FOUND
         assert_run_of(automaton, search)
         runs.append((search.statistics(), search.registers[Reg.VISITED]))

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from ltlpipe.automata.conditions import Clause, marks_in
 from ltlpipe.runtime import jobs
-from ltlpipe.search import emptiness, ranks
+from ltlpipe.search import emptiness
 from ltlpipe.search.registers import Status
-from ltlpipe.search.scc.ranked import RankedSearch
+from ltlpipe.search.scc import ranks
+from ltlpipe.search.scc.ranks import RankedSearch
 from ltlpipe.search.transitions import Recording
 from tests.depth import examples
 from tests.driving import drive

@@ -11,9 +11,9 @@ from ltlpipe import UnsupportedError
 from ltlpipe.automata.conditions import fin, inf
 from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.search import guidance
-from ltlpipe.search.guidance import FAR, distances
+from ltlpipe.search.guidance import FAR, LONGEST, distances, length_of
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.walks import LONGEST, Walks, length_of
+from ltlpipe.search.scc.walks import Walks
 from tests.depth import examples
 from tests.driving import Limits, drive
 from tests.modes import INTERPRETED, checked, compiled, output

@@ -1,7 +1,7 @@
 """The certificate of a search that has found nothing: ranks of all of its states.
 
 The format and the proof are in ``docs/certificates.md``; ranks are computed by
-`ltlpipe.search.ranks`.
+`ltlpipe.search.scc.ranks`.
 
 Each block of states is sorted by itself: that is nearly as small as sorting all of
 them, and takes a fraction of the time.
@@ -28,8 +28,7 @@ from ltlpipe.runtime.jobs import Progress, StoppedError, imported
 from ltlpipe.runtime.output import replacing
 from ltlpipe.search.driver import advance
 from ltlpipe.search.interning import rows_of
-from ltlpipe.search.ranks import ranks_of
-from ltlpipe.search.scc.ranked import RankedSearch
+from ltlpipe.search.scc.ranks import RankedSearch, ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

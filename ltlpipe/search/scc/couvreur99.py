@@ -4,6 +4,11 @@ Decides whether a product with marks on transitions has a reachable cycle that
 sees every mark; it stops as soon as the transitions of such a cycle have been
 generated.  With a condition without Fin, a disjunction of such sets of marks, the
 cycle sees every mark of one of them (the TFLA check of Bloemen et al. 2019).
+``--emptiness couvreur99-fig5`` is the same with ``remove`` as the paper has it, so that
+the two can be compared: it generates every transition of a removed SCC once more.
+
+There is one kernel for this search and those that differ from it by rules
+(`ltlpipe.search.scc.rules`): its arrays' type says which it is.
 
 Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
 Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Fig. 5, and Sec. 5.2 for more
@@ -14,28 +19,32 @@ automata", STTT 21 (2019), pp. 307-324, Sec. 2, after Prop. 1.
 
 Differences from the source:
 
-- Marks lie on transitions, as in Couvreur's own version.  A root carries the
-  marks inside its SCC and those of the tree transition that led to it.
-- ``post(s)`` is computed once per visit; transitions to known states are taken
-  at once and only unknown successors wait on the stack, so that the order of
-  ``post`` is "known states first".
-- Nothing is traversed a second time to remove an SCC (line 7), nor is there a
-  stack of its states.  When a root with number r is done, the states that are
-  removed are those with a number of at least r: so the numbers from r to COUNT
-  are noted as dead.  Dead intervals that touch or contain one another are made
-  one, hence between two of them lies the number of a state that is still live.
-- A root with the highest number is an SCC of one state.  It becomes REMOVED and
-  its number is free again, so trivial SCCs leave no interval.
+- Marks lie on transitions, as in Couvreur's own version.  A root carries the marks
+  inside its SCC and those of the tree transition that led to it.
+- ``post(s)`` is computed once per visit; transitions to known states are taken at once
+  and only unknown successors wait on the stack, so that the order of ``post`` is "known
+  states first".
+- With the rule `Dead`, nothing is traversed a second time to remove an SCC (line 7),
+  nor is there a stack of its states.  When a root with number r is done, the states
+  that are removed are those with a number of at least r: so the numbers from r to COUNT
+  are noted as dead.  Dead intervals that touch or contain one another are made one,
+  hence between two of them lies the number of a state that is still live.
+- A root with the highest number is an SCC of one state.  It becomes REMOVED and its
+  number is free again, so trivial SCCs leave no interval.
+- With the rule `twice`, ``remove`` shares the stack with the search.  A state is marked
+  as removed when it is put there, so it is put there once.
 
 Invariants, asserted by `assert_consistent`: each number from 1 to COUNT is either
-dead or that of exactly one live state; roots and dead intervals ascend.
+dead or that of exactly one live state; roots and dead intervals ascend.  Of
+couvreur99-fig5: while nothing is being removed, the states with a positive number are
+those whose SCC is not complete, and roots ascend.
 
 Cost: four bytes per state for its number; four bytes of stack, and a bit per mark
 (rounded up to a power of two), per state on the path, per state that waits
 (`ltlpipe.search.sweeping`) and per waiting successor by a transition with marks;
 twelve bytes per root and eight per dead interval; two bits per state with ample sets;
-one look at every transition, and a search among the dead intervals for those that
-lead to a known state.
+one look at every transition (couvreur99-fig5: two, and no dead intervals), and a search
+among the dead intervals for those that lead to a known state.
 """
 
 from __future__ import annotations
@@ -46,23 +55,43 @@ import numpy as np
 
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.por.component_sets import Reduction
-from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
+from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, UINT32, total_bytes
+from ltlpipe.search.guidance import forget_walk, is_walked
 from ltlpipe.search.packed import (
     COLOURS,
-    Colour,
     mark_bits,
     read_marks,
-    set_colour,
     sets_of,
     write_marks,
 )
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
-from ltlpipe.search.reduced import visit_ample
+from ltlpipe.search.product import at_limit, is_full
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc.rules import (
+    YES,
+    Dead,
+    Path,
+    begin_notes,
+    begin_removal,
+    bury,
+    count_scc,
+    has_ended,
+    is_live,
+    is_put_off,
+    is_ranked_on,
+    is_removing,
+    is_unknown,
+    lack_room,
+    leave_path,
+    merge_notes,
+    note_cycle,
+    note_exit,
+    remove,
+    visit,
+)
 from ltlpipe.search.sweeping import close_marked_gaps, forget_numbered, swept
 
 if TYPE_CHECKING:
@@ -71,73 +100,34 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Layout
+    from ltlpipe.search.guidance import Guidance
+    from ltlpipe.search.scc.rules import Fin, Ranks, Tally
 
-REMOVED = -1
-"""The number of a state that was an SCC of its own."""
-
-
-class Path(NamedTuple):
-    """What ample sets need: the states on the path are cyan."""
-
-    colours: np.ndarray  # uint8[n / 4], two bits per state
-    reduction: Reduction
+_PIECE_BUDGET = 1 << 8  # what ranking a piece of an SCC counts as
 
 
 class Arrays(NamedTuple):
-    """The arrays of one search: n states, k stack entries, r roots, d intervals."""
+    """The arrays of one search: n states, k stack entries, r roots; its rules."""
 
-    numbers: np.ndarray  # int32[n], 0 unknown, > 0 live or dead, or REMOVED
+    numbers: np.ndarray  # int32[n], 0 unknown, > 0 live or dead, or see the rules
     stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
     stack_marks: np.ndarray  # uint32[...], packed: marks of the transition to it
     roots: np.ndarray  # int32[r], DFS number of the root
     root_marks: np.ndarray  # uint32[r], marks inside its SCC
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
-    dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
-    dead_last: np.ndarray  # int32[d]
-    path: Path | None  # for ample sets
-    clauses: np.ndarray | None  # uint32[c], the marks of each; None if there is one
+    clauses: np.ndarray  # uint32[c]: cycles with all marks of one are accepting
+    dead: Dead | None = None
+    twice: np.ndarray | None = None  # remove SCCs by a second traversal
+    path: Path | None = None
+    fin: Fin | None = None
+    ranks: Ranks | None = None
+    tally: Tally | None = None
+    guidance: Guidance | None = None
 
 
 @inlined
-def is_live(dead_first, dead_last, n_dead, number):
-    """Whether a DFS number lies in no dead interval."""
-    high = n_dead
-    if high == 0 or number > dead_last[high - 1]:
-        return True
-    low = 0  # the interval that begins last at or before the number is in low..high
-    while low < high:
-        middle = (low + high) >> 1
-        if dead_first[middle] <= number:
-            low = middle + 1
-        else:
-            high = middle
-    return low == 0 or number > dead_last[low - 1]
-
-
-@inlined
-def bury(registers, arrays, number):
-    """Note that all numbers from `number` to COUNT are dead."""
-    dead_first, dead_last = arrays.dead_first, arrays.dead_last
-    n_dead = registers[Reg.N_DEAD]
-    while n_dead > 0 and dead_last[n_dead - 1] >= number - 1:
-        n_dead -= 1
-        number = min(number, np.int64(dead_first[n_dead]))
-    dead_first[n_dead] = number
-    dead_last[n_dead] = registers[Reg.COUNT]
-    registers[Reg.N_DEAD] = n_dead + 1
-
-
-@inlined
-def is_live_in(registers, arrays, number):
-    """Whether a DFS number belongs to a state of an SCC that is not complete."""
-    return is_live(arrays.dead_first, arrays.dead_last, registers[Reg.N_DEAD], number)
-
-
-@specialised
-def covers(clauses, marks, full):
-    """Whether `marks` hold all of one clause; without clauses, all of `full`."""
-    if clauses is None:
-        return marks & full == full
+def covers(clauses, marks):
+    """Whether `marks` hold all of one clause."""
     for i in range(clauses.shape[0]):  # noqa: SIM110 (a kernel has no `any`)
         if marks & clauses[i] == clauses[i]:
             return True
@@ -145,35 +135,25 @@ def covers(clauses, marks, full):
 
 
 @inlined
-def merge(registers, arrays, number, marks, full):
-    """Close a cycle to the live state `number` (lines 16-20); FOUND if accepting."""
+def follow(registers, arrays, number, marks):
+    """Take a transition to a known state; FOUND if it closes an accepting cycle.
+
+    A live state makes one SCC of all roots above it (lines 16-20).
+    """
     top = registers[Reg.N_ROOTS] - 1
+    if number < 0 or not is_live(arrays.dead, registers, number):
+        note_exit(arrays.ranks, arrays.tally, top, number, marks)
+        return Status.RUNNING
     while arrays.roots[top] > number:
         marks |= arrays.root_marks[top] | arrays.entry_marks[top]
+        merge_notes(arrays.ranks, arrays.tally, top)
         top -= 1
     arrays.root_marks[top] |= marks
+    note_cycle(arrays.tally, top)
     registers[Reg.N_ROOTS] = top + 1
-    if covers(arrays.clauses, arrays.root_marks[top], full):
+    if covers(arrays.clauses, arrays.root_marks[top]):
         return Status.FOUND
     return Status.RUNNING
-
-
-@specialised
-def visit(expand, product, store, registers, state, numbers, path):
-    """Generate the successors of a state that is new on the path; return n."""
-    if path is None:
-        return visit_successors(expand, product, store, registers, state, numbers, 0)
-    set_colour(path.colours, state, Colour.CYAN)
-    return visit_ample(
-        expand, product, store, registers, state, path.colours, path.reduction
-    )
-
-
-@specialised
-def leave_path(path, state):
-    """Note that the frame of a state has ended, where that is asked for."""
-    if path is not None:
-        set_colour(path.colours, state, Colour.WHITE)
 
 
 @inlined
@@ -189,32 +169,44 @@ def push_root(registers, arrays, number, marks):
 
 @inlined
 def enter(expand, product, store, registers, arrays, state, marks):
-    """Enter an unknown state over a transition with `marks` (lines 9-12)."""
-    registers[Reg.VISITED] += 1
+    """Enter a state over a transition with `marks` (lines 9-12); its successors.
+
+    Unknown ones wait, transitions to others are taken.
+    """
+    is_later = registers[Reg.IS_LATER]
+    registers[Reg.VISITED] += 1 - is_later
+    registers[Reg.REENTERED] += is_later
     registers[Reg.COUNT] += 1
-    arrays.numbers[state] = registers[Reg.COUNT]
-    n = visit(expand, product, store, registers, state, arrays.numbers, arrays.path)
-    return begin_frame(product, registers, arrays, state, marks, n)
-
-
-@inlined
-def begin_frame(product, registers, arrays, state, marks, n):
-    """Look at the `n` successors of a state just entered; unknown ones wait."""
-    full = np.uint32(product.settings[Setting.FULL])
+    numbers, fin = arrays.numbers, arrays.fin
+    numbers[state] = registers[Reg.COUNT]
+    n = visit(
+        arrays.path,
+        arrays.guidance,
+        expand,
+        product,
+        store,
+        registers,
+        arrays,
+        state,
+        marks,
+    )
+    begin_notes(arrays.ranks, arrays.tally, registers, registers[Reg.N_ROOTS], state)
     push_root(registers, arrays, registers[Reg.COUNT], marks)
-    bits = registers[Reg.MARK_BITS]
-    top = registers[Reg.TOP]
+    bits, top = registers[Reg.MARK_BITS], registers[Reg.TOP]
     arrays.stack[top] = ~state
     top += 1
     status = Status.RUNNING
     for i in range(n - 1, -1, -1):  # the first successor ends on top
-        number = arrays.numbers[product.ids[i]]
-        if number == 0:
-            arrays.stack[top] = product.ids[i]
+        dst = product.ids[i]
+        number = np.int64(numbers[dst])
+        if is_put_off(fin, registers, numbers, dst, product.marks[i]):
+            continue
+        if is_unknown(fin, number):
+            arrays.stack[top] = dst
             write_marks(arrays.stack_marks, bits, top, product.marks[i])
             top += 1
-        elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, product.marks[i], full)
+        else:
+            status = follow(registers, arrays, number, product.marks[i])
             if status == Status.FOUND:
                 break
     registers[Reg.TOP] = top
@@ -225,72 +217,91 @@ def begin_frame(product, registers, arrays, state, marks, n):
 
 @inlined
 def leave(registers, arrays, state):
-    """End the frame of a state whose successors are done (lines 21-23)."""
-    top = registers[Reg.TOP] - 1
-    registers[Reg.TOP] = top
+    """End the frame of a state whose successors are done (lines 21-23).
+
+    Returns whether it has ended: a root ranks a large SCC in several turns.
+    """
+    number = np.int64(arrays.numbers[state])
+    is_root = arrays.roots[registers[Reg.N_ROOTS] - 1] == number
+    if is_root and is_ranked_on(arrays.ranks, registers, arrays, number):
+        return False
+    registers[Reg.TOP] -= 1
     registers[Reg.DEPTH] -= 1
     leave_path(arrays.path, state)
-    number = arrays.numbers[state]
-    if arrays.roots[registers[Reg.N_ROOTS] - 1] != number:
-        return
-    registers[Reg.N_ROOTS] -= 1
-    if registers[Reg.COUNT] == number:  # it is alone
-        arrays.numbers[state] = REMOVED
-        registers[Reg.COUNT] = number - 1
-    else:
-        bury(registers, arrays, number)
+    if is_root:
+        registers[Reg.N_ROOTS] -= 1
+        count_scc(arrays.tally, registers, arrays.dead, number)
+        bury(arrays.dead, registers, arrays.numbers, state, number)
+        begin_removal(arrays.twice, registers, arrays, state)
+    return True
 
 
 @njit
 def couvreur99_step(expand, product, store, registers, arrays, budget):
-    """Advance the search of Schwoon & Esparza 2005, Fig. 5.
+    """Advance the search of Schwoon & Esparza 2005, Fig. 5, by the arrays' rules.
 
     After FOUND the live states whose number is at least that of the last root are
-    strongly connected and their transitions carry every mark.
+    strongly connected, by transitions that carry every mark of a clause.  EMPTY with
+    guidance says that a walk has come to an end before its length.
     """
-    room = arrays.stack.shape[0] - product.ids.shape[0] - 1
-    full = np.uint32(product.settings[Setting.FULL])
+    branching = product.ids.shape[0]
+    room = arrays.stack.shape[0] - branching - 1
+    dead, fin, ranks, tally = arrays.dead, arrays.fin, arrays.ranks, arrays.tally
     while budget > 0:
+        if is_walked(arrays.guidance, registers):
+            if at_limit(registers):
+                return Status.LIMIT
+            forget_walk(arrays.guidance, product, store, registers, arrays)
         top = registers[Reg.TOP]
         if top == 0:
-            return Status.EMPTY
+            if has_ended(fin, registers, arrays):
+                return Status.EMPTY
+            continue
         if (
             top > room
             or registers[Reg.N_ROOTS] == arrays.roots.shape[0]
-            or registers[Reg.N_DEAD] == arrays.dead_first.shape[0]
+            or lack_room(dead, fin, ranks, tally, registers, branching)
             or is_full(product, store, registers)
         ):
             return Status.GROW  # before any write: the call can be repeated
         entry = np.int64(arrays.stack[top - 1])
-        if entry < 0:
-            leave(registers, arrays, ~entry)
+        if is_removing(arrays.twice, registers):
+            registers[Reg.TOP] = top - 1
+            remove(arrays.twice, expand, product, store, registers, arrays, entry)
+            budget -= 1
             continue
-        bits = registers[Reg.MARK_BITS]
-        marks = read_marks(arrays.stack_marks, bits, top - 1)
-        number = arrays.numbers[entry]
-        status = Status.RUNNING
-        if number == 0 and at_limit(registers):
+        if entry < 0:
+            if not leave(registers, arrays, ~entry):
+                budget -= _PIECE_BUDGET
+            continue
+        number = np.int64(arrays.numbers[entry])
+        unknown = is_unknown(fin, number)
+        if unknown and registers[Reg.IS_LATER] == 0 and at_limit(registers):
             return Status.LIMIT
+        marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
         registers[Reg.TOP] = top - 1
-        if number == 0:
+        if unknown:
             status = enter(expand, product, store, registers, arrays, entry, marks)
             budget -= 1
-        elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, marks, full)
+        else:
+            status = follow(registers, arrays, number, marks)
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
 
 
 class Couvreur99(Search):
-    """The search of Schwoon & Esparza 2005, Fig. 5, in progress."""
+    """The search of Schwoon & Esparza 2005, Fig. 5, in progress.
+
+    A subclass has other rules: the arrays "rule.field" that it declares are those of a
+    NamedTuple in `Arrays`, which `_rules` makes.
+    """
 
     name = "couvreur99"
     generalised = True
     fin_less = True
     counts: ClassVar = {"max_roots": Reg.MAX_ROOTS}
     kernel = staticmethod(couvreur99_step)
-    array_type: ClassVar[type[Any]] = Arrays
 
     arrays: Arrays
 
@@ -309,36 +320,41 @@ class Couvreur99(Search):
         return (yield from search._run(held_bytes))
 
     def _layout(self) -> Layout:
-        of_states = {"numbers": INT32}
-        if self._has_path:
-            of_states["path.colours"] = COLOURS
-        return {
-            Reg.STORED: of_states,
+        layout: Layout = {
+            Reg.STORED: {"numbers": INT32},
             Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
             Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
-            Reg.N_DEAD: {"dead_first": INT32, "dead_last": INT32},
+            Reg.N_DEAD: {"dead.first": INT32, "dead.last": INT32},
         }
+        if self.problem.ample is not None:
+            layout[Reg.STORED]["path.colours"] = COLOURS
+        return layout
 
-    def _as_arrays(self, made: dict[str, np.ndarray]) -> Any:
-        path, tables = None, self.problem.ample
-        if self._has_path and tables is not None:
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+        parts: dict[str, dict[str, Any]] = {}
+        for name, array in made.items():
+            part, _, field = name.rpartition(".")
+            parts.setdefault(part, {})[field] = array
+        clauses = np.array(self._clauses(), dtype=np.uint32)
+        return Arrays(**parts.pop(""), clauses=clauses, **self._rules(parts))
+
+    def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
+        """Return the rules that this search has, by their names."""
+        rules: dict[str, Any] = {}
+        if "dead" in parts:
+            rules["dead"] = Dead(**parts["dead"])
+        if self.problem.ample is not None and "path" in parts:
             no_seeds = np.zeros(0, dtype=np.uint16)
-            path = Path(made.pop("path.colours"), Reduction(tables, no_seeds))
-        return self.array_type(**made, path=path, clauses=self._clauses())
+            reduction = Reduction(self.problem.ample, no_seeds)
+            rules["path"] = Path(**parts["path"], reduction=reduction)
+        return rules
 
-    @property
-    def _has_path(self) -> bool:
-        """Whether ample sets need to know the states on the path."""
-        return self.problem.ample is not None
-
-    def _clauses(self) -> np.ndarray | None:
-        """Return uint32[c], the marks of each clause; None for all marks at once."""
+    def _clauses(self) -> list[int]:
+        """Return the marks of each clause, as bits."""
         condition = self.problem.condition
         if condition is None:
-            return None
-        return np.array(
-            [clause.inf for clause in normal_form(condition)], dtype=np.uint32
-        )
+            return [(1 << self.problem.n_marks) - 1]
+        return [clause.inf for clause in normal_form(condition)]
 
     def _begin(self) -> None:
         super()._begin()
@@ -372,10 +388,13 @@ class Couvreur99(Search):
 
     def _dead(self, numbers: np.ndarray) -> np.ndarray:
         """Return which of the numbers lie in a dead interval."""
+        dead = self.arrays.dead
+        if dead is None:
+            return np.zeros(len(numbers), dtype=np.bool_)
         n_dead = self.registers[Reg.N_DEAD]
-        first = self.arrays.dead_first[:n_dead]
-        last = np.append(self.arrays.dead_last[:n_dead], -1)  # of interval -1
-        return np.asarray(numbers <= last[np.searchsorted(first, numbers, "right") - 1])
+        last = np.append(dead.last[:n_dead], -1)  # of interval -1
+        interval = np.searchsorted(dead.first[:n_dead], numbers, "right") - 1
+        return np.asarray(numbers <= last[interval])
 
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
@@ -390,14 +409,36 @@ class Couvreur99(Search):
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""
-        numbers = self.arrays.numbers[: self.n_stored]
-        count = int(self.registers[Reg.COUNT])
-        every = np.arange(1, count + 1)
-        live = np.sort(numbers[(numbers > 0) & ~self._dead(numbers)])
-        assert live.tolist() == every[~self._dead(every)].tolist()
         roots = self.arrays.roots[: self.registers[Reg.N_ROOTS]]
         assert (np.diff(roots) > 0).all()
+        if self.registers[Reg.REMOVE_BASE] > 0:
+            return
+        numbers = self.arrays.numbers[: self.n_stored]
+        live = np.sort(numbers[(numbers > 0) & ~self._dead(numbers)])
+        assert set(roots.tolist()) <= set(live.tolist())
+        if self.arrays.dead is None:
+            assert len(np.unique(live)) == len(live)
+            return
+        every = np.arange(1, int(self.registers[Reg.COUNT]) + 1)
+        assert live.tolist() == every[~self._dead(every)].tolist()
         n_dead = self.registers[Reg.N_DEAD]
-        first, last = self.arrays.dead_first[:n_dead], self.arrays.dead_last[:n_dead]
+        first, last = (interval[:n_dead] for interval in self.arrays.dead)
         assert (first <= last).all()
         assert (first[1:] > last[:-1] + 1).all()
+
+
+class Couvreur99Fig5(Couvreur99):
+    """The search of Schwoon & Esparza 2005, Fig. 5, to the letter, in progress."""
+
+    name = "couvreur99-fig5"
+
+    def _layout(self) -> Layout:
+        layout = super()._layout()
+        del layout[Reg.N_DEAD]
+        return layout
+
+    def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
+        return {**super()._rules(parts), "twice": YES}
+
+    def _sweep(self) -> Iterator[None]:
+        return iter(())  # states may be given up and come back

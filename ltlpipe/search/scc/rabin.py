@@ -3,10 +3,15 @@
 Decides whether a product has a reachable cycle that satisfies one of several pairs:
 it sees every Inf mark of the pair and no Fin mark.  The pairs are searched one after
 another; each search takes the product apart into the SCCs that there are without
-the pair's Fin transitions, and stops as soon as one has all Inf marks.
+the pair's Fin transitions, and stops as soon as one has all Inf marks.  The kernel is
+that of `ltlpipe.search.scc.couvreur99` with the rule `Fin`.
+
+With ``--emptiness rabin-parallel`` every Fin set has a search of its own, and they are
+side by side (`RabinParallel`).
 
 Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
-Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Algorithms 1 to 3.
+Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Algorithms 1 to 3; Sec.
+3.3.1 for all pairs at once.
 
 Differences from the source:
 
@@ -18,9 +23,11 @@ Differences from the source:
 - Transitions to states that are dead or on the stack are taken when their source is
   expanded ("known states first"), the others wait.
 - Pairs with the same Fin marks are searched together.
-- A state on Fstates is not taken off when it is reached without Fin, but passed over.
-- Pairs without Fin leave nothing of the algorithm but couvreur99, whose kernel and
-  arrays do that search.
+- Fstates is a stack, not a cyclic list; that one is for several workers on the same
+  pair.  An unknown state that is put there gets the number NOTED, so it is put there
+  once; it stays when it is reached without Fin, and is passed over in the end.
+- Pairs without Fin leave nothing of the algorithm but couvreur99.
+- Side by side, there is one worker at most for each pair.
 
 The pairs of a problem without a condition are one, all marks and no Fin.
 
@@ -40,159 +47,53 @@ every transition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause
 from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.search.growth import INT32
-from ltlpipe.search.packed import read_marks, write_marks
+from ltlpipe.search.interning import rows_of
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.product import at_limit, is_full, visit_successors
+from ltlpipe.search.product import Product, Setting
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.couvreur99 import Arrays as PlainArrays
-from ltlpipe.search.scc.couvreur99 import (
-    Couvreur99,
-    couvreur99_step,
-    is_live_in,
-    leave,
-    merge,
-    push_root,
-)
-from ltlpipe.search.scc.restarts import (
-    NOTED,
-    begin_later,
-    entered,
-    next_start,
-    note,
-    useful_states,
-)
+from ltlpipe.search.scc.couvreur99 import Couvreur99
+from ltlpipe.search.scc.rules import NOTED, REMOVED, Fin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso, Search
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
 
-_OF_ONE_PAIR = (
-    Reg.COUNT,
-    Reg.N_ROOTS,
-    Reg.N_DEAD,
-    Reg.N_FSTATES,
-    Reg.DEPTH,
+_OF_ONE_PAIR = [Reg.COUNT, Reg.N_ROOTS, Reg.N_DEAD, Reg.N_FSTATES, Reg.DEPTH]
+
+_CHUNK = 1 << 16  # states whose numbers are set at a time
+
+_BUFFERS = (
+    "system_rows",
+    "letters",
+    "actions",
+    "system_marks",
+    "row",
+    "rows",
+    "marks",
+    "row_actions",
+    "ids",
+    "hashes",
 )
+_SUMS = [Reg.TRANSITIONS, Reg.EXPANSIONS]
 
-
-class Arrays(NamedTuple):
-    """The arrays of `couvreur99`, and f entries of Fstates."""
-
-    numbers: np.ndarray  # int32[n], 0 unknown, > 0 live or dead, REMOVED or NOTED
-    stack: np.ndarray  # int32[k], a waiting state s, or ~s for a frame
-    stack_marks: np.ndarray  # uint32[...], packed: marks of the transition to it
-    roots: np.ndarray  # int32[r], DFS number of the root
-    root_marks: np.ndarray  # uint32[r], marks inside its SCC
-    entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
-    dead_first: np.ndarray  # int32[d], dead intervals of numbers, ascending
-    dead_last: np.ndarray  # int32[d]
-    path: None
-    clauses: np.ndarray | None  # uint32[c], Inf marks of the pairs that are searched
-    pair: np.ndarray  # uint32[2], their Fin marks, and the Inf marks if it is one pair
-    fstates: np.ndarray  # int32[f], a stack
-
-
-@inlined
-def enter(expand, product, store, registers, arrays, state, marks):
-    """Enter an unknown state over a transition with `marks` (lines 12-27)."""
-    is_later = registers[Reg.IS_LATER]
-    registers[Reg.VISITED] += 1 - is_later
-    registers[Reg.REENTERED] += is_later
-    registers[Reg.COUNT] += 1
-    arrays.numbers[state] = registers[Reg.COUNT]
-    n = visit_successors(expand, product, store, registers, state, arrays.numbers, 0)
-    fin, inf = arrays.pair[0], arrays.pair[1]
-    push_root(registers, arrays, registers[Reg.COUNT], marks)
-    bits = registers[Reg.MARK_BITS]
-    top = registers[Reg.TOP]
-    arrays.stack[top] = ~state
-    top += 1
-    status = Status.RUNNING
-    for i in range(n - 1, -1, -1):  # the first successor ends on top
-        number = arrays.numbers[product.ids[i]]
-        if product.marks[i] & fin != 0:
-            note(registers, arrays, product.ids[i])
-        elif number == 0 or number == NOTED:
-            arrays.stack[top] = product.ids[i]
-            write_marks(arrays.stack_marks, bits, top, product.marks[i])
-            top += 1
-        elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, product.marks[i], inf)
-            if status == Status.FOUND:
-                break
-    registers[Reg.TOP] = top
-    registers[Reg.DEPTH] += 1
-    registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
-    return status
-
-
-@inlined
-def is_short(registers, arrays, n):
-    """Whether a stack lacks room for a state with `n` successors; its own apart."""
-    return (
-        registers[Reg.N_ROOTS] == arrays.roots.shape[0]
-        or registers[Reg.N_DEAD] == arrays.dead_first.shape[0]
-        or registers[Reg.N_FSTATES] + n > arrays.fstates.shape[0]
-    )
-
-
-@njit
-def rabin_step(expand, product, store, registers, arrays, budget):
-    """Advance the search for one pair (Bloemen et al. 2019, Algorithm 3).
-
-    EMPTY if no cycle satisfies the pair; after FOUND the live states whose number is at
-    least that of the last root are strongly connected by transitions without Fin marks,
-    and these carry every Inf mark of a pair.
-    """
-    room = arrays.stack.shape[0] - product.ids.shape[0] - 1
-    inf = arrays.pair[1]
-    while budget > 0:
-        top = registers[Reg.TOP]
-        if (
-            top > room
-            or is_short(registers, arrays, product.ids.shape[0])
-            or is_full(product, store, registers)
-        ):
-            return Status.GROW  # before any write: the call can be repeated
-        if top == 0:
-            state = next_start(registers, arrays)
-            if state < 0:
-                return Status.EMPTY
-            arrays.stack[0] = state
-            write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], 0, np.uint32(0))
-            registers[Reg.TOP] = 1
-            continue
-        entry = np.int64(arrays.stack[top - 1])
-        if entry < 0:
-            leave(registers, arrays, ~entry)
-            continue
-        marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
-        number = arrays.numbers[entry]
-        is_unknown = number == 0 or number == NOTED
-        status = Status.RUNNING
-        if is_unknown and registers[Reg.IS_LATER] == 0 and at_limit(registers):
-            return Status.LIMIT
-        registers[Reg.TOP] = top - 1
-        if is_unknown:
-            status = enter(expand, product, store, registers, arrays, entry, marks)
-            budget -= 1
-        elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, marks, inf)
-        if status != Status.RUNNING:
-            return status
-    return Status.RUNNING
+TURN = 1 << 14
+"""Expansions of a search before the next one's turn."""
 
 
 def pairs_of(problem: Problem) -> list[Clause]:
@@ -223,15 +124,68 @@ def least_seen(fin: int, infs: list[int], marks: int) -> Clause:
     return Clause(fin, min(seen, key=int.bit_count))
 
 
+def begin_later(search: Search, of_use: np.ndarray) -> None:
+    """Prepare `search`, whose pass has ended, for the next one.
+
+    That is about the property states `of_use`, bool[n_property_states].  The numbers of
+    states are set, and CURSOR and IS_LATER.
+    """
+    settings = search.problem.product.settings
+    shift = np.uint64(settings[Setting.SHIFT])
+    mask = np.uint64(settings[Setting.MASK])
+    numbers = search.arrays.numbers
+    of_state = np.where(of_use, 0, REMOVED).astype(np.int32)
+    for begin in range(0, search.n_stored, _CHUNK):
+        ids = np.arange(begin, min(begin + _CHUNK, search.n_stored))
+        words = rows_of(search.store, ids)[:, settings[Setting.WORD]]
+        states = ((words >> shift) & mask).astype(np.int64)
+        numbers[ids] = of_state[states]
+    search.registers[Reg.CURSOR] = 0
+    search.registers[Reg.IS_LATER] = 1
+
+
+def entered(search: Search) -> np.ndarray:
+    """Return bool[n_stored]: the states that the passes have expanded."""
+    if search.registers[Reg.IS_LATER]:
+        return np.ones(search.n_stored, dtype=np.bool_)
+    numbers = search.arrays.numbers[: search.n_stored]
+    return np.asarray((numbers != 0) & (numbers != NOTED))
+
+
+def useful_states(
+    product: Product, avoided: int, may_accept: Callable[[int], bool]
+) -> np.ndarray:
+    """Return bool[n_property_states]: the states on cycles that may be accepting.
+
+    `avoided` are the marks that an accepting cycle avoids, as bits; `may_accept` tells
+    whether a cycle in an SCC with some marks may be accepting.
+    """
+    settings = product.settings
+    n_letters = int(settings[Setting.N_LETTERS])
+    n_states = (len(product.first_edge) - 1) // n_letters
+    counts = np.diff(product.first_edge)
+    src = np.repeat(np.arange(n_states).repeat(n_letters), counts)
+    keep = product.edge_marks & np.uint32(avoided) == 0
+    pairs = src[keep] * n_states + product.edge_dst[keep]
+    pairs, place = np.unique(pairs, return_inverse=True)
+    marks = np.zeros(len(pairs), dtype=np.uint32)
+    np.bitwise_or.at(marks, place, product.edge_marks[keep])
+    columns = (pairs // n_states, pairs % n_states, marks)
+    steps = list(map(Step, *(column.tolist() for column in columns)))
+    system = (1 << int(settings[Setting.SYSTEM_MARKS])) - 1
+    others = (system << int(settings[Setting.SYSTEM_SHIFT])) & ~avoided
+    useful = np.zeros(n_states, dtype=np.bool_)
+    for scc in decompose(steps, range(len(steps)), range(n_states)).inside:
+        seen = reduce(or_, (steps[i].marks for i in scc), others)
+        useful[[steps[i].src for i in scc]] = may_accept(seen)
+    return useful
+
+
 class Rabin(Couvreur99):
     """The searches of Bloemen et al. 2019, Algorithm 1, for `pairs` in progress."""
 
     name = "rabin"
     emerson_lei = True
-    kernel = staticmethod(rabin_step)
-
-    array_type: ClassVar[type[Any]] = Arrays
-    arrays: Any
 
     def __init__(
         self,
@@ -241,64 +195,48 @@ class Rabin(Couvreur99):
         pairs: list[Clause] | None = None,
     ) -> None:
         self.pairs = pairs_of(problem) if pairs is None else pairs
-        self._fin_less = not any(pair.fin for pair in self.pairs)
-        if self._fin_less:
-            self.kernel = couvreur99_step
-            self.array_type = PlainArrays  # type: ignore[misc]
+        self._rounds = rounds_of(self.pairs)
+        self.n_rounds = len(self._rounds)
         super().__init__(problem, known=known)
 
     def _layout(self) -> Layout:
-        if self._fin_less:
-            return super()._layout()
-        return {**super()._layout(), Reg.N_FSTATES: {"fstates": INT32}}
+        layout = super()._layout()
+        if any(pair.fin for pair in self.pairs):
+            layout[Reg.N_FSTATES] = {"fin.states": INT32}
+        return layout
 
-    def _as_arrays(self, made: dict[str, np.ndarray]) -> Any:
-        if not self._fin_less:
-            made["pair"] = np.zeros(2, dtype=np.uint32)
-        return super()._as_arrays(made)
+    def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
+        rules = super()._rules(parts)
+        if "fin" in parts:
+            rules["fin"] = Fin(np.zeros(1, dtype=np.uint32), **parts["fin"])
+        return rules
 
     def _sweep(self) -> Iterator[None]:
-        return super()._sweep() if self._fin_less else iter(())
+        return super()._sweep() if self.arrays.fin is None else iter(())
 
-    @property
-    def _has_path(self) -> bool:
-        return super()._has_path and self._fin_less
-
-    def _clauses(self) -> np.ndarray | None:
-        full = (1 << self.problem.n_marks) - 1
-        infs = [pair.inf for pair in self.pairs]
-        if not self._fin_less or infs == [full]:
-            return None
-        return np.array(infs, dtype=np.uint32)
+    def _clauses(self) -> list[int]:
+        return [pair.inf for pair in self.pairs]
 
     def _begin(self) -> None:
-        pairs = self.pairs
-        self._rounds = rounds_of(pairs)
-        self.n_rounds = len(self._rounds)
-        self._is_single = len(pairs) == self.n_rounds  # one pair at a time
-        self.registers[Reg.MARK_BITS] = self._mark_bits()
+        super()._begin()
         if self._rounds:
             self._begin_round()
-            self.arrays.stack[0] = 0
-            self.registers[Reg.TOP] = 1
+        else:
+            self.registers[Reg.TOP] = 0
 
     def _begin_round(self) -> tuple[int, list[int]]:
         """Begin the search for the next pairs; return their Fin and Inf marks."""
         fin, infs = self._rounds.pop(0)
-        if self._fin_less:
-            return fin, infs
-        self.arrays.pair[:] = fin, infs[0]
-        if not self._is_single:
-            clauses = np.array(infs, dtype=np.uint32)
-            self.arrays = self.arrays._replace(clauses=clauses)
+        if self.arrays.fin is not None:
+            self.arrays.fin.marks[0] = fin
+            self.arrays = self.arrays._replace(clauses=np.array(infs, dtype=np.uint32))
         return fin, infs
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states."""
         status = super().step(budget)
         if status == Status.EMPTY and self._rounds:
-            for register in _OF_ONE_PAIR:
-                self.registers[register] = 0
+            self.registers[_OF_ONE_PAIR] = 0
             fin, infs = self._begin_round()
             useful = useful_states(
                 self.problem.product,
@@ -315,13 +253,11 @@ class Rabin(Couvreur99):
 
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
-        if self._fin_less:
+        fin = self.arrays.fin
+        if fin is None:
             return (yield from super().lasso())
         marks = int(self.arrays.root_marks[self.registers[Reg.N_ROOTS] - 1])
-        fin, inf = self.arrays.pair.tolist()
-        clauses = self.arrays.clauses
-        infs = [inf] if clauses is None else clauses.tolist()
-        clause = least_seen(fin, infs, marks)
+        clause = least_seen(int(fin.marks[0]), self.arrays.clauses.tolist(), marks)
         return (yield from PathFinder(self).lasso_in(self.accepting_scc(), clause))
 
     def statistics(self) -> dict[str, int]:
@@ -335,9 +271,144 @@ class Rabin(Couvreur99):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""
         super().assert_consistent()
-        if self._fin_less:
+        if self.arrays.fin is None:
             return
         numbers = self.arrays.numbers[: self.n_stored]
-        listed = self.arrays.fstates[: self.registers[Reg.N_FSTATES]]
+        listed = self.arrays.fin.states[: self.registers[Reg.N_FSTATES]]
         assert len(np.unique(listed)) == len(listed)
         assert set(np.flatnonzero(numbers == NOTED)) <= set(listed.tolist())
+
+
+def with_own_buffers(problem: Problem) -> Problem:
+    """Return the same problem with buffers that no other search uses."""
+    product = problem.product
+    copies: dict[int, np.ndarray] = {}  # two names of one buffer stay that
+    own = {}
+    for name in _BUFFERS:
+        buffer = getattr(product, name)
+        own[name] = copies.setdefault(id(buffer), buffer.copy())
+    return replace(problem, product=Product(**{**product._asdict(), **own}))
+
+
+class RabinParallel(Rabin):
+    """All searches of Bloemen et al. 2019, Algorithm 1, in progress side by side.
+
+    Every Fin set has a search of its own.  They take turns of `TURN` expansions, as
+    many at a time as there are `workers`, each in a thread of its own: kernels release
+    the interpreter's lock.  One worker needs no thread.  The first accepting pair wins,
+    the first one in order if there are several in the same turn; so neither threads nor
+    budgets decide which one it is.
+
+    The first search is this object itself; when another one finds a run, this object
+    takes over its arrays, as if the search had been its own.
+
+    No two threads write to one array: each search has a store, and buffers for
+    successors, of its own.  So nothing that one pair has stored helps another, and n
+    pairs need n times the memory (Bloemen et al. say the same).  The limit on memory
+    holds for all together, that on states for each.
+    """
+
+    name = "rabin-parallel"
+    takes_workers = True
+
+    def __init__(
+        self, problem: Problem, *, known: Search | None = None, workers: int = 1
+    ) -> None:
+        first, *others = by_fin(pairs_of(problem)) or [[]]
+        self._others: list[Rabin] = []
+        self._workers = workers
+        super().__init__(problem, known=known, pairs=first)
+        self._others = [Rabin(with_own_buffers(problem), pairs=p) for p in others]
+        self._waiting: list[Rabin] = [self, *self._others]
+        self._left: dict[Rabin, int] = {}  # expansions of the turns that are running
+        self._found: list[Rabin] = []
+        self._short: list[Rabin] = []
+        self._is_summed = False
+
+    @property
+    def n_steps(self) -> int:
+        """Expansions of all searches so far."""
+        if self._is_summed:
+            return super().n_steps
+        return super().n_steps + sum(other.n_steps for other in self._others)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays of all searches, room to grow included."""
+        return super().memory_bytes + sum(other.memory_bytes for other in self._others)
+
+    def grow(self, limit_bytes: float) -> Iterator[None]:
+        """Make room wherever the next expansion of any search may lack it."""
+        for search in self._short:
+            if search is self:
+                yield from super().grow(limit_bytes)
+            else:
+                others_bytes = self.memory_bytes - search.memory_bytes
+                yield from search.grow(limit_bytes - others_bytes)
+
+    def _advance(self, search: Rabin, budget: int) -> Status:
+        if search is self:
+            return super().step(budget)
+        search.registers[Reg.MAX_STATES] = self.registers[Reg.MAX_STATES]
+        return search.step(budget)
+
+    def step(self, budget: int) -> Status:
+        """Expand at most `budget` states in every search whose turn it is."""
+        while not self._left:
+            if self._found:
+                self._take_over(min(self._found, key=[self, *self._others].index))
+                return Status.FOUND
+            if not self._waiting:
+                self._sum_up()
+                return Status.EMPTY
+            self._left = dict.fromkeys(self._waiting[: self._workers], TURN)
+            del self._waiting[: self._workers]
+        status = self._advance_all(budget)
+        self._short = [s for s in status if status[s] == Status.GROW]
+        for search, answer in status.items():
+            if answer == Status.FOUND:
+                self._found.append(search)
+            ended = answer in (Status.FOUND, Status.EMPTY)
+            if ended or (answer == Status.RUNNING and self._left[search] <= 0):
+                del self._left[search]
+            if answer == Status.RUNNING and search not in self._left:
+                self._waiting.append(search)
+        for answer in (Status.GROW, Status.LIMIT):
+            if answer in status.values():
+                return answer
+        return Status.RUNNING
+
+    def _advance_all(self, budget: int) -> dict[Rabin, Status]:
+        """Advance the searches whose turn it is; return what they answer."""
+        running = list(self._left)
+
+        def advance(search: Rabin) -> Status:
+            before = int(search.registers[Reg.EXPANSIONS])
+            status = self._advance(search, min(budget, self._left[search]))
+            self._left[search] -= int(search.registers[Reg.EXPANSIONS]) - before
+            return status
+
+        if len(running) == 1:
+            return {running[0]: advance(running[0])}
+        with ThreadPoolExecutor(len(running)) as threads:
+            return dict(zip(running, threads.map(advance, running), strict=True))
+
+    def _sum_up(self) -> None:
+        """Add what the other searches have counted, once."""
+        if self._is_summed:
+            return
+        self._is_summed = True
+        for other in self._others:
+            self.registers[_SUMS] += other.registers[_SUMS]
+        self.n_rounds += sum(other.n_rounds for other in self._others)
+
+    def _take_over(self, winner: Rabin) -> None:
+        """Go on as if the search that has found a run had been this one."""
+        self._sum_up()
+        if winner is self:
+            return
+        sums = self.registers[_SUMS]
+        self.registers[:] = winner.registers
+        self.registers[_SUMS] = sums
+        self.problem, self.store = winner.problem, winner.store
+        self.arrays = winner.arrays

@@ -39,7 +39,7 @@ its own, so nothing is done twice; the store is common.  The first pass may do t
 work of each of the others: where it finds a cycle, each of the others has cost half of
 its work, at most.  A pass begins beside another one only if there is memory for its
 arrays.  When one has ended without a cycle, all that can be reached is stored, and
-passes that begin only then are later ones (`ltlpipe.search.scc.restarts`).
+passes that begin only then are later ones (`ltlpipe.search.scc.rabin`).
 
 The number of a state is its place in Current, counted from 1, while its SCC is not
 complete; the states of an SCC that is taken apart stay where they are in Current,
@@ -71,7 +71,7 @@ from ltlpipe.search.packed import mark_bits, sets_of
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.restarts import begin_later, entered, useful_states
+from ltlpipe.search.scc.rabin import begin_later, entered, useful_states
 from ltlpipe.search.scc.tela_steps import Arrays, Level, tela_step
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from ltlpipe.search.acceptance import Formula, holds, judge, split
 from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.couvreur99 import REMOVED, push_root
-from ltlpipe.search.scc.restarts import NOTED, next_start, note
+from ltlpipe.search.scc.couvreur99 import push_root
+from ltlpipe.search.scc.rules import NOTED, REMOVED, next_start, note
 
 WAITING = -2
 """On level l, ``WAITING - l`` is the number of a state that has not been entered."""
@@ -109,7 +109,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
         number = np.int64(arrays.numbers[product.ids[i]])
         if product.marks[i] & avoided != 0:
             if level == 0:
-                note(registers, arrays, product.ids[i])
+                note(registers, arrays.numbers, arrays.fstates, product.ids[i])
         elif number > below:
             status = merge(registers, arrays, number, product.marks[i])
             if status == Status.FOUND:
@@ -205,7 +205,7 @@ def next_state(registers, arrays):
     """Return a state to enter when all is done that the last one led to, or -1."""
     level = registers[Reg.LEVEL]
     if level == 0:
-        return next_start(registers, arrays)
+        return next_start(registers, arrays.numbers, arrays.fstates)
     fields = arrays.levels[level]
     numbers, current = arrays.numbers, arrays.current
     at = fields[Level.CURSOR]

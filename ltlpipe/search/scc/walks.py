@@ -27,176 +27,20 @@ Cost: that of `couvreur99`, for the states of one walk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.guidance import (
-    N_MANNERS,
-    Guidance,
-    arrange,
-    begin_walk,
-    make_guidance,
-    note_marks,
-)
-from ltlpipe.search.interning import intern, row_of
-from ltlpipe.search.packed import read_marks
-from ltlpipe.search.product import (
-    Setting,
-    at_limit,
-    is_full,
-    property_state,
-    successors,
-)
-from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.couvreur99 import (
-    Couvreur99,
-    begin_frame,
-    is_live_in,
-    leave,
-    merge,
-)
+from ltlpipe.search.guidance import make_guidance
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.scc.couvreur99 import Couvreur99
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.search.problem import Problem
 
 SHORTEST = 256
-LONGEST = 1 << 16
-"""States of a walk."""
-
-MOST_STORED = 1 << 20
-"""States that a walk may store, entered or not."""
-
-
-class Arrays(NamedTuple):
-    """Those of `couvreur99`, and the guidance."""
-
-    numbers: np.ndarray
-    stack: np.ndarray
-    stack_marks: np.ndarray
-    roots: np.ndarray
-    root_marks: np.ndarray
-    entry_marks: np.ndarray
-    dead_first: np.ndarray
-    dead_last: np.ndarray
-    path: None
-    clauses: np.ndarray | None
-    guidance: Guidance
-
-
-@inlined
-def length_of(number, shortest):
-    """Return the states of walk `number`, counted from 1."""
-    turn = number // N_MANNERS
-    length = shortest
-    while turn > 0 and turn & 1 == 0 and length < LONGEST:
-        turn >>= 1
-        length *= 4
-    return length
-
-
-@inlined
-def restart(product, store, registers, arrays):
-    """Forget what has been seen, and put the initial state, id 0, on the stack."""
-    full = np.uint32(product.settings[Setting.FULL])
-    arrays.numbers[: registers[Reg.STORED]] = 0
-    store.slots[:] = 0
-    initial = row_of(product, store, 0)
-    for w in range(product.rows.shape[1]):
-        product.rows[0, w] = initial[w]
-    registers[Reg.STORED] = 0
-    intern(
-        store,
-        registers,
-        product.rows,
-        1,
-        product.ids,
-        product.hashes,
-        arrays.numbers,
-        0,
-    )
-    arrays.stack[0] = 0
-    registers[Reg.TOP] = 1
-    registers[Reg.DEPTH] = 0
-    registers[Reg.COUNT] = 0
-    registers[Reg.N_ROOTS] = 0
-    registers[Reg.N_DEAD] = 0
-    registers[Reg.WALKS] += 1
-    registers[Reg.LEFT] = length_of(registers[Reg.WALKS], registers[Reg.SHORTEST])
-    begin_walk(arrays.guidance, registers[Reg.WALKS], full)
-
-
-@inlined
-def enter(expand, product, store, registers, arrays, state, marks):
-    """Enter an unknown state as `couvreur99` does, its successors in order."""
-    registers[Reg.VISITED] += 1
-    registers[Reg.LEFT] -= 1
-    registers[Reg.COUNT] += 1
-    arrays.numbers[state] = registers[Reg.COUNT]
-    full = np.uint32(product.settings[Setting.FULL])
-    note_marks(arrays.guidance, marks, full)
-    row = row_of(product, store, state)
-    src = property_state(product, row)
-    n = successors(expand, product, row)
-    registers[Reg.TRANSITIONS] += n
-    registers[Reg.EXPANSIONS] += 1
-    n = arrange(product, n, src, arrays.guidance)
-    intern(
-        store,
-        registers,
-        product.rows,
-        n,
-        product.ids,
-        product.hashes,
-        arrays.numbers,
-        0,
-    )
-    return begin_frame(product, registers, arrays, state, marks, n)
-
-
-@njit
-def walks_step(expand, product, store, registers, arrays, budget):
-    """Advance walks; see `ltlpipe.search.scc.couvreur99.couvreur99_step`.
-
-    EMPTY says that a walk has come to an end before its length.
-    """
-    room = arrays.stack.shape[0] - product.ids.shape[0] - 1
-    full = np.uint32(product.settings[Setting.FULL])
-    while budget > 0:
-        if registers[Reg.LEFT] == 0 or registers[Reg.STORED] > MOST_STORED:
-            if at_limit(registers):
-                return Status.LIMIT
-            restart(product, store, registers, arrays)
-        top = registers[Reg.TOP]
-        if top == 0:
-            return Status.EMPTY
-        if (
-            top > room
-            or registers[Reg.N_ROOTS] == arrays.roots.shape[0]
-            or registers[Reg.N_DEAD] == arrays.dead_first.shape[0]
-            or is_full(product, store, registers)
-        ):
-            return Status.GROW
-        entry = np.int64(arrays.stack[top - 1])
-        if entry < 0:
-            leave(registers, arrays, ~entry)
-            continue
-        marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
-        number = arrays.numbers[entry]
-        status = Status.RUNNING
-        if number == 0 and at_limit(registers):
-            return Status.LIMIT
-        registers[Reg.TOP] = top - 1
-        if number == 0:
-            status = enter(expand, product, store, registers, arrays, entry, marks)
-            budget -= 1
-        elif number > 0 and is_live_in(registers, arrays, number):
-            status = merge(registers, arrays, number, marks, full)
-        if status != Status.RUNNING:
-            return status
-    return Status.RUNNING
+"""States of the shortest walks."""
 
 
 class Walks(Couvreur99):
@@ -221,11 +65,7 @@ class Walks(Couvreur99):
     """
 
     name = "walks"
-    kernel = staticmethod(walks_step)
-    array_type: ClassVar[type[Any]] = Arrays
     counts: ClassVar = {"walks": Reg.WALKS}
-
-    arrays: Any
 
     def __init__(
         self,
@@ -240,6 +80,6 @@ class Walks(Couvreur99):
         super().__init__(problem)
         self.registers[Reg.SHORTEST] = shortest
 
-    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+    def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
         guidance = make_guidance(self._automaton, self._branching, self._seed)
-        return Arrays(**made, path=None, clauses=self._clauses(), guidance=guidance)
+        return {**super()._rules(parts), "guidance": guidance}

@@ -21,8 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.rabin import by_fin, pairs_of
-from ltlpipe.search.scc.rabin_parallel import with_own_buffers
+from ltlpipe.search.scc.rabin import by_fin, pairs_of, with_own_buffers
 from ltlpipe.search.shared.shared_rabin import SharedRabin
 
 if TYPE_CHECKING:

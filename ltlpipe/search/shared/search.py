@@ -31,7 +31,7 @@ from ltlpipe.search.growth import (
     total_bytes,
 )
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.rabin_parallel import with_own_buffers
+from ltlpipe.search.scc.rabin import with_own_buffers
 from ltlpipe.search.shared.growing import GrowingArray, growing
 from ltlpipe.search.shared.table import (
     CHUNK,

@@ -12,32 +12,64 @@ rank r of the states to which it leads if it, and its transitions to rank r, lac
 mod k); else the next rank whose mark its own transitions lack.  There is one, or the
 SCC has a run that is accepted.
 
-Source of the SCCs: R. Tarjan, "Depth-First Search and Linear Graph Algorithms", SIAM
-Journal on Computing 1(2), 1972, pp. 146-160, Sec. 4.  Source of the idea: S. Wimmer, F.
+`RankedSearch` is the search of `ltlpipe.search.scc.couvreur99` for a cycle that sees
+every mark.  Where there is none, each state has its rank, without a second look at the
+transitions: an SCC is complete when all to which it leads is, so its rank follows from
+what was noted while its transitions were generated.  `ranks_of` ranks the states of a
+graph that is stored.
+
+Source of the SCCs of a stored graph: R. Tarjan, "Depth-First Search and Linear Graph
+Algorithms", SIAM Journal on Computing 1(2), 1972, pp. 146-160, Sec. 4; of those of the
+search see `ltlpipe.search.scc.couvreur99`.  Source of the idea: S. Wimmer, F.
 Herbreteau and J. van de Pol, "Certifying Emptiness of Timed Büchi Automata", FORMATS
 2020, LNCS 12288, who certify that there is no accepting run by numbers of SCCs.
 
 Differences from the sources: an explicit stack instead of recursion; a state whose SCC
 is complete has a rank, instead of a flag that says whether it is on the stack; an SCC
-is known by its rank only, so that SCCs that lack the same share it.
+is known by its rank only, so that SCCs that lack the same share it.  For the search
+also:
 
-Cost: linear in the transitions for each clause; 24 bytes per state.
+- A root carries, beside the marks inside its SCC, the highest rank to which its SCC
+  leads, and the marks of transitions to states of that rank.
+- The states of incomplete SCCs are on a stack, in the order of their numbers, so that a
+  complete one can be given its rank; numbers are used again.
+- States that wait on a full stack are taken off as for `couvreur99`.  The transition of
+  such a state t, from s, is not noted.  As t is known, it was found from s, over a
+  successor c of s.  If c is in the SCC of s, or has the rank of t, what t would add is
+  noted with c: marks that are taken off are those of all transitions from s, or none.
+  Else t has a lower rank than c and adds nothing.
+
+Invariants of the search, asserted by `assert_consistent`: the numbers of live states
+are 1 to COUNT, as the stack has them; roots ascend.
+
+Cost: linear in the transitions for each clause; 24 bytes per state.  Of the search:
+eight bytes per state; twenty bytes per root, and stacks as those of `couvreur99`.  A
+complete SCC gets its ranks in pieces, so that a call stays short.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.conditions import Clause, from_clauses, marks_in
+from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.search.growth import INT32, UINT32
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.scc.couvreur99 import Couvreur99
+from ltlpipe.search.scc.rules import Ranks, least_rank
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.conditions import Clause
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
+    from ltlpipe.search.problem import Problem
 
 RANKING = "ranking"
 """The phase of the job."""
@@ -212,29 +244,6 @@ def rank_states(ends, dst, marks, avoid, ranking, at):
     return ends[state] - first
 
 
-@inlined
-def least_rank(lacks, below, inside, exits, has_inside):
-    """Return the least rank of an SCC, -1 if there is none.
-
-    It leads to states of rank `below` at most, -1 if it leads to none.
-    """
-    n_lacks = lacks.shape[0]
-    found = np.int64(-1)
-    if n_lacks == 0:
-        if not has_inside:
-            found = below + 1
-    else:
-        if below < 0:
-            below = np.int64(0)
-        if (inside | exits) & lacks[below % n_lacks] == 0:
-            found = below
-        else:
-            for rank in range(below + n_lacks, below, -1):
-                if inside & lacks[rank % n_lacks] == 0:
-                    found = np.int64(rank)
-    return found
-
-
 def ranks_of(
     ends: np.ndarray,
     dst: np.ndarray,
@@ -279,3 +288,73 @@ def ranks_of(
     if at[At.ACCEPTING]:
         raise RuntimeError("the search missed a run that is accepted: a bug of ltlpipe")
     return ranking.ranks
+
+
+class RankedSearch(Couvreur99):
+    """A search in progress that gives each state a rank.
+
+    Raises
+    ------
+    UnsupportedError
+        The acceptance condition is more than one conjunction of Inf.
+    """
+
+    @staticmethod
+    def simplified(problem: Problem) -> Problem | None:
+        """Return a problem with its condition as one conjunction of Inf.
+
+        None if the condition is no such conjunction, however it is written.
+        """
+        clause = clause_of(problem)
+        if clause is None or problem.ample is not None:
+            return None
+        if problem.condition is None:
+            return problem
+        return replace(problem, condition=from_clauses([clause]))
+
+    def _layout(self) -> Layout:
+        layout = super()._layout()
+        del layout[Reg.N_DEAD]
+        layout[Reg.N_ROOTS] |= {"ranks.below": INT32, "ranks.exits": UINT32}
+        layout[Reg.COUNT] = {"ranks.live": INT32}
+        return layout
+
+    def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
+        clause = clause_of(self.problem)
+        assert clause is not None  # by `simplified`
+        lacks = np.array([1 << mark for mark in marks_in(clause.inf)], dtype=np.uint32)
+        return {"ranks": Ranks(**parts["ranks"], lacks=lacks)}
+
+    @property
+    def n_transitions(self) -> int:
+        """Transitions of the product."""
+        return int(self.registers[Reg.TRANSITIONS])
+
+    def ranks(self) -> np.ndarray:
+        """Return the rank of each state, int32[n_stored], after EMPTY."""
+        numbers = self.arrays.numbers[: self.n_stored]
+        assert numbers.max() < 0  # else it has not ended
+        return np.asarray(-1 - numbers)
+
+    def lasso(self) -> Job[ProductLasso]:
+        """Return a short accepting run; the search must have answered FOUND."""
+        return (yield from Couvreur99.retrace(self))
+
+    def assert_consistent(self) -> None:
+        """Check the invariants that the module states."""
+        super().assert_consistent()
+        count = int(self.registers[Reg.COUNT])
+        assert self.arrays.ranks is not None
+        live = self.arrays.ranks.live[:count]
+        assert self.arrays.numbers[live].tolist() == list(range(1, count + 1))
+        assert (self.arrays.numbers[: self.n_stored] > 0).sum() == count
+
+
+def clause_of(problem: Problem) -> Clause | None:
+    """Return the clause of a condition that is one conjunction of Inf, else None."""
+    if problem.condition is None:
+        return Clause(0, (1 << problem.n_marks) - 1)
+    clauses = normal_form(problem.condition)
+    if len(clauses) != 1 or clauses[0].fin:
+        return None
+    return clauses[0]
