@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,9 +24,8 @@ from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import AbstractContextManager
 
-    from ltlpipe.batch.rers import Agreement, Name, RersWriter
+    from ltlpipe.batch.rers import RersWriter
     from ltlpipe.batch.table import Row
 
 
@@ -141,35 +140,34 @@ def solve(
     (with --jobs or --store after the running tasks, at once when pressed again) and
     keeps the rows written so far.
     """
-    from ltlpipe.batch.rers import Agreement, names_of
+    from ltlpipe.batch.rers import RersWriter, names_of
     from ltlpipe.batch.solving import solve_rows
     from ltlpipe.batch.table import json_of
     from ltlpipe.batch.table_files import open_table
     from ltlpipe.batch.task_sources import find_tasks, multiplied
     from ltlpipe.batch.tasks import parse_grid
-    from ltlpipe.verdict.verdict import UNKNOWN
 
-    plans = PlanPrinter(wanted=explain, as_json=as_json)
     place = out or store  # where the results are at the end
     if place is None and (rers is None or report is not None):
         raise typer.BadParameter("expected a place for the results: --out or --store")
     if report is not None:
         refuse_page(report)
     paths, grid = split_grid(paths, grid or [])
-    listed = find_tasks(paths, allow_translators or [])
-    tasks = multiplied(listed, parse_grid(grid))
+    tasks = find_tasks(paths, allow_translators or [])
+    tasks = multiplied(tasks, parse_grid(grid))
     if rers is not None and Path(rers).resolve() in map(_resolved, (out, store)):
         raise UnsupportedError(
             f"--rers={rers!r} is the file of --out or --store; name another one"
         )
     names = [] if rers is None else names_of(tasks)
-    started = time.monotonic()
-    counts: Counter[tuple[str, str | None]] = Counter()
-    agreement = Agreement()
-    sampled: list[Row] = []  # of searches over bits
-    with search_progress(quiet=quiet) as progress:
-        apart = jobs is not None or store is not None or engine != LOCAL
-        watcher = TaskWatcher(progress, plans, tasks, apart=apart)
+    outcome = _Outcome(len(tasks), has_samples=chosen["bitstate"] is not None)
+    with search_progress(quiet=quiet) as progress, ExitStack() as stack:
+        watcher = TaskWatcher(
+            progress,
+            PlanPrinter(wanted=explain, as_json=as_json),
+            tasks,
+            apart=jobs is not None or store is not None or engine != LOCAL,
+        )
         rows = solve_rows(
             tasks,
             watcher=watcher,
@@ -181,45 +179,81 @@ def solve(
             attempts=attempts,
             **chosen,
         )
-        with (
-            nullcontext() if out is None else open_table(out) as table,
-            _open_answers(rers, names) as answers,
-            closing(rows),
-            ended_by_ctrl_c(),
-        ):
-            for row in rows:
-                if table is not None:
-                    table.write(row)
-                if answers is not None:
-                    answers.write(row)
-                if as_json:
-                    progress.hide()
-                    print(json_line(json_of(row)), flush=True)
-                counts[row["verdict"], row["reason"]] += 1
-                agreement.add(row, row["task"])
-                if chosen["bitstate"] is not None or row.get("sample") is not None:
-                    sampled.append(row)
-                watcher.n_done += 1
-                if log:
-                    progress.hide()
-                    print(log_line(row, counts.total(), len(tasks)), file=sys.stderr)
-    left = len(tasks) - counts.total()
+        table = None if out is None else stack.enter_context(open_table(out))
+        answers = None
+        if rers is not None:
+            answers = stack.enter_context(RersWriter(rers, names))
+        writers = [writer for writer in (table, answers) if writer is not None]
+        stack.enter_context(closing(rows))
+        stack.enter_context(ended_by_ctrl_c())
+        for row in rows:
+            for writer in writers:
+                writer.write(row)
+            outcome.add(row)
+            watcher.n_done += 1
+            if as_json or log:
+                progress.hide()
+            if as_json:
+                print(json_line(json_of(row)), flush=True)
+            if log:
+                print(log_line(row, watcher.n_done, len(tasks)), file=sys.stderr)
     if not quiet and not as_json:
-        print_outcomes(dict(sorted(counts.items(), key=str)), left, "interrupted")
-        seconds = time.monotonic() - started
+        outcome.print(place, rers, answers)
+    if report is not None and place is not None:
+        write_page(store or place, report, quiet=quiet or as_json)
+    raise typer.Exit(BUG if watcher.found_bug else outcome.exit_code)
+
+
+class _Outcome:
+    """What came of the tasks of a run; `has_samples` if they search over bits."""
+
+    def __init__(self, n_tasks: int, *, has_samples: bool) -> None:
+        from ltlpipe.batch.rers import Agreement
+
+        self._started = time.monotonic()
+        self._n_tasks, self._has_samples = n_tasks, has_samples
+        self._counts: Counter[tuple[str, str | None]] = Counter()
+        self._agreement = Agreement()
+        self._sampled: list[Row] = []
+
+    def add(self, row: Row) -> None:
+        """Take a row."""
+        self._counts[row["verdict"], row["reason"]] += 1
+        self._agreement.add(row, row["task"])
+        if self._has_samples or row.get("sample") is not None:
+            self._sampled.append(row)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command; tasks that are left are unknown."""
+        from ltlpipe.verdict.verdict import UNKNOWN
+
+        verdicts = [verdict for verdict, _ in self._counts]
+        if self._counts.total() < self._n_tasks:
+            verdicts.append(UNKNOWN)
+        return exit_code(verdicts, {reason for _, reason in self._counts})
+
+    def print(
+        self, place: str | None, rers: str | None, answers: RersWriter | None
+    ) -> None:
+        """Print the summary: verdicts, where the results are, and what they agree with.
+
+        `answers` have been written to `rers`.
+        """
+        n_rows = self._counts.total()
+        counts = dict(sorted(self._counts.items(), key=str))
+        print_outcomes(counts, self._n_tasks - n_rows, "interrupted")
         if place is not None:
-            n_rows = counted(counts.total(), "row")
-            print(f"{n_rows} written to {place} in {seconds:.1f} s")
+            seconds = time.monotonic() - self._started
+            print(f"{counted(n_rows, 'row')} written to {place} in {seconds:.1f} s")
         if answers is not None:
             _summarise_problems(answers)
             print(f"{counted(answers.n_answers, 'answer')} written to {rers}")
-        _print_agreement(agreement)
-        _print_joint(sampled)
-    if report is not None and place is not None:
-        write_page(store or place, report, quiet=quiet or as_json)
-    verdicts = [verdict for verdict, _ in counts] + [UNKNOWN] * left
-    reasons = {reason for _, reason in counts}
-    raise typer.Exit(BUG if watcher.found_bug else exit_code(verdicts, reasons))
+        if self._agreement.n_published:
+            print(self._agreement)
+            for differing in self._agreement.differing:
+                print(f"  {differing}")
+        _print_joint(self._sampled)
 
 
 def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:
@@ -258,16 +292,6 @@ def log_line(row: Row, done: int, total: int) -> str:
     return " ".join(text.split())  # a formula may have line breaks
 
 
-def _open_answers(
-    rers: str | None, names: Sequence[Name]
-) -> AbstractContextManager[RersWriter | None]:
-    if rers is None:
-        return nullcontext()
-    from ltlpipe.batch.rers import RersWriter
-
-    return RersWriter(rers, names)
-
-
 def _summarise_problems(answers: RersWriter) -> None:
     """Print the cost of each problem."""
     from rich.console import Console
@@ -288,15 +312,6 @@ def _summarise_problems(answers: RersWriter) -> None:
             cells.append(f"{with_solution.n_agreeing}/{with_solution.n_published}")
         table.add_row(*cells)
     Console().print(table)
-
-
-def _print_agreement(agreement: Agreement) -> None:
-    """Print how many answers are the published ones, and those that are not."""
-    if not agreement.n_published:
-        return
-    print(agreement)
-    for differing in agreement.differing:
-        print(f"  {differing}")
 
 
 def _print_joint(rows: Sequence[Row]) -> None:
