@@ -46,7 +46,7 @@ from benchmarks.spin import SpinError, available, run_spin
 from ltlpipe import LtlpipeError, Network
 from ltlpipe.families.leader_election import leader_election
 from ltlpipe.search.growth import total_bytes
-from ltlpipe.search.nested.approximate import ApproximateSE05
+from ltlpipe.search.nested.bitstate import ApproximateSE05
 from ltlpipe.search.nested.ndfs import SE05
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.couvreur99 import Couvreur99

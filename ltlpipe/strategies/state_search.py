@@ -140,7 +140,7 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
 
         return BitstateSE05(problem, options.bitstate, variant)
     if options.compact is not None:
-        from ltlpipe.search.nested.compact import CompactSE05
+        from ltlpipe.search.nested.bitstate import CompactSE05
 
         return CompactSE05(problem, options.compact, variant)
     assert plan.emptiness is not None  # since `settle`

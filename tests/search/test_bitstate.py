@@ -14,8 +14,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MIB
-from ltlpipe.search.nested.bitstate import BitstateSE05
-from ltlpipe.search.nested.compact import CompactSE05
+from ltlpipe.search.nested.bitstate import BitstateSE05, CompactSE05
 from ltlpipe.search.registers import Reg, Status
 from tests.depth import examples
 from tests.driving import Limits, drive
@@ -167,7 +166,7 @@ def test_wide_states_take_wider_entries():
     search = bitstate(automaton)
     found = outcome_of(search, 3)
 
-    assert search.arrays.steps.width[0] == 2
+    assert search.arrays.steps.entries.shape[1] == 2
     assert found.status == run("se05", automaton).status == Status.FOUND
     replay(automaton, found.prefix, found.cycle)
 

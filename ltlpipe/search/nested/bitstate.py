@@ -1,30 +1,320 @@
-"""Nested depth-first search over a bit array (``--bitstate MIB``).
+"""Nested depth-first search that keeps few bits of each state, and may miss some.
 
-See `ltlpipe.search.nested.approximate`.  A visited state is three bits somewhere in an
-array (`ltlpipe.search.nested.bit_keys`).
+The search ``se05`` (`ltlpipe.search.nested.ndfs`) in which a visited state is three
+bits in an array (``--bitstate MIB``) or a fingerprint in a table (``--compact
+32|40|64``) instead of a row in a store (`ltlpipe.search.nested.visits`).  States that
+look like visited ones are taken for visited, so parts of the product can be missed: an
+answer "no accepting run" says nothing.  A run that is found is exact: the path is known
+as its steps, and a cycle is closed only at a state of it.
 
-Cost: three bits per visited state to be set, as many again if a red search comes by;
-the array is as large as it is made.
+Source: S. Schwoon and J. Esparza, "A Note on On-The-Fly Verification
+Algorithms", TACAS 2005, LNCS 3440, pp. 174-190, Fig. 3 and Sec. 5.
+
+Differences from Fig. 3:
+
+- Blue and red visits are kept apart.
+- Cyan is exact: the rows of the path are found through a hash table of their
+  own (`ltlpipe.search.nested.step_stack`).
+- The stack holds steps, not states, and none of those that wait: where the search comes
+  back to a state with successors that were not visited before, it generates all of them
+  again.
+- The order of ``post`` is "known states first", as in se05.  While the successors of a
+  state wait, no more of them become cyan.
+
+Invariants, asserted by `assert_consistent`: the table of the path leads to exactly the
+blue frames.
+
+Cost: what is kept of visited states: three bits of an array for each, as many again if
+a red search comes by, or a slot for a fingerprint; and the path.  A state is expanded
+twice more for each of its successors, at most.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.search.nested.approximate import ApproximateSE05
-from ltlpipe.search.nested.bit_keys import HASHES, bit_omissions
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.kernels.compilation import called
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.emptiness import Search
+from ltlpipe.search.growth import (
+    FIRST_ENTRIES,
+    MAX_STATES,
+    ROUNDING,
+    Column,
+    OutOfMemoryError,
+    affordable_length,
+)
+from ltlpipe.search.nested.bitstate_steps import Arrays, bitstate_step
+from ltlpipe.search.nested.coverage import (
+    entered_states,
+    halve,
+    new_sample,
+    omitted_of,
+    reached_share,
+    times_met,
+)
+from ltlpipe.search.nested.step_stack import (
+    BLOCK,
+    FLAG_BITS,
+    WINDOW,
+    Flag,
+    Steps,
+    block_bits,
+    fill_path,
+    unlooked_count,
+    width_for,
+    write_path,
+)
+from ltlpipe.search.nested.visits import (
+    HASHES,
+    LOAD,
+    Prints,
+    bit_omissions,
+    move_prints,
+    new_prints,
+    print_omissions,
+)
+from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg
+from ltlpipe.search.store import MAX_LOAD, Store, resize_slots
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import ProductLasso
+    from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
 
+_SOME = 50
+"""Omitted states of a sample from which on their number is estimated by them."""
+
+_FRAMES_PER_CALL = BLOCK << 8  # regenerated without a pause: some 20 ms
+_SLOTS_PER_CALL = 1 << 18  # whose fingerprints are moved without a pause: some 20 ms
 _MIB_WORDS = (1 << 20) // 8
 
 
+class ApproximateSE05(Search):
+    """The search of Schwoon & Esparza 2005, Fig. 3, over few bits of each state.
+
+    Of `variant` 0 it takes the successors of a state in the order of the system;
+    others take them in orders, and have hash functions, of their own.  Nothing is
+    stored but, once a lasso has been extracted, the path.
+    """
+
+    name = "se05"
+    generalised = False
+    counts: ClassVar = {"red_visits": Reg.RED_VISITS}
+    kernel = staticmethod(bitstate_step)
+
+    arrays: Arrays
+
+    def __init__(self, problem: Problem, variant: int = 0) -> None:
+        self._variant = variant
+        super().__init__(problem)
+
+    @abstractmethod
+    def _new_visits(self) -> tuple[np.ndarray | None, Prints | None]:
+        """Return the `bits` or the `prints` of `Arrays`, and None."""
+
+    @abstractmethod
+    def predicted_omissions(self) -> float:
+        """Return how many of the states met are omitted, on average.
+
+        As if each were judged when it is met; many have to wait, and are judged when
+        more states have been visited.
+        """
+
+    def expected_omissions(self) -> float:
+        """Return how many of the states met were taken for visited, probably.
+
+        They are counted in the sample if it has some, else predicted; before the
+        end those in the sample may still be entered.
+        """
+        omitted, entered = omitted_of(self.arrays.sample)
+        if omitted < _SOME or not self.is_complete:
+            return self.predicted_omissions()
+        return omitted / entered * self.n_visited
+
+    def _layout(self) -> Layout:
+        n_words = self.problem.initial.shape[0]
+        entries = Column(np.uint8, width=width_for(self._branching))
+        kept = Column(np.uint64, packed=BLOCK, width=n_words)
+        return {Reg.DEPTH: {"steps.entries": entries, "steps.kept": kept}}
+
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+        n_words = self.problem.initial.shape[0]
+        salt, order = np.random.SeedSequence(self._variant).generate_state(2, np.uint64)
+        steps = Steps(
+            entries=made["steps.entries"],
+            kept=made["steps.kept"],
+            window=np.zeros((WINDOW + BLOCK + 1, n_words), dtype=np.uint64),
+            order=np.array([order if self._variant else 0], dtype=np.uint64),
+        )
+        bits, prints = self._new_visits()
+        return Arrays(
+            bits=bits,
+            prints=prints,
+            salt=np.array([salt], dtype=np.uint64),
+            slots=np.zeros(2 * FIRST_ENTRIES, dtype=np.uint32),
+            steps=steps,
+            sample=new_sample(self._branching),
+        )
+
+    def _new_store(self, initial: np.ndarray) -> None:
+        rows = np.zeros((0, initial.shape[1]), dtype=np.uint64)
+        self.store = Store(rows, np.zeros(0, dtype=np.uint32))
+        self.arrays = self._new_arrays(0)
+        self.arrays.steps.kept[0] = initial[0]
+        self.registers[Reg.ID_BITS] = block_bits(len(self.arrays.slots))
+
+    def _begin(self) -> None:
+        """Leave the initial state where the kernel expects it."""
+
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
+        yield from self._grow_arrays(limit_bytes)  # there is nothing to spill
+
+    def _grow_states(self, limit_bytes: float) -> Iterator[None]:
+        frames = int(self.registers[Reg.DEPTH]) + 1
+        if frames > MAX_STATES:
+            raise OutOfMemoryError
+        slots = self.arrays.slots
+        if frames > MAX_LOAD * slots.shape[0]:
+            minimum = int(frames / MAX_LOAD) + 1
+            yield from self._new_slots(self._new_length(slots, minimum, limit_bytes, 4))
+        halve(self.arrays.sample, self.registers)
+
+    def _new_slots(self, n_slots: int) -> Iterator[None]:
+        """Make the table of the path anew, with pauses."""
+        slots = self.arrays.slots
+        slots.resize(0, refcheck=False)
+        slots.resize(n_slots, refcheck=False)
+        self.registers[Reg.ID_BITS] = block_bits(n_slots)
+        problem, n_frames = self.problem, self.n_entered_frames
+        for first in range(0, n_frames, _FRAMES_PER_CALL):
+            fill_path(
+                problem.expand,
+                problem.product,
+                self.registers,
+                self.arrays.steps,
+                slots,
+                first,
+                min(first + _FRAMES_PER_CALL, n_frames),
+            )
+            yield
+
+    @property
+    def n_entered_frames(self) -> int:
+        """Blue frames in the table of the path: all but a new one on top."""
+        base, depth = int(self.registers[Reg.RED_BASE]), int(self.registers[Reg.DEPTH])
+        if base > 0 or depth == 0:
+            return base
+        entry = self.arrays.steps.entries[depth - 1]
+        count = int.from_bytes(entry.tobytes(), "little") >> FLAG_BITS
+        return depth - (count == unlooked_count(len(entry)))
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states of the path, once there is a lasso."""
+        return np.ones(self.n_stored, dtype=np.bool_)
+
+    def flagged(self, flag: Flag) -> np.ndarray:
+        """Return bool[depth], the frames that have a flag."""
+        entries = self.arrays.steps.entries[: self.registers[Reg.DEPTH]]
+        return np.asarray(entries[:, 0] & flag != 0)
+
+    def lasso(self) -> Job[ProductLasso]:
+        """Return a run through states of the path; the search has answered FOUND.
+
+        It is as short as these allow: a shortest cycle through an accepting state of
+        the cycle on the stack, and a shortest way to it.
+        """
+        yield from self._store_path()
+        closing = int(self.registers[Reg.CLOSING])
+        accepting = np.flatnonzero(self.flagged(Flag.ACCEPTING)[closing:])
+        return (yield from PathFinder(self).lasso_through(closing + int(accepting[0])))
+
+    def _store_path(self) -> Job[None]:
+        """Store the rows of the path, whose ids are their places there."""
+        depth = int(self.registers[Reg.DEPTH])
+        n_slots = int(depth / MAX_LOAD) + 2
+        n_words = self.store.rows.shape[1]
+        needed = depth * 8 * n_words + 4 * n_slots
+        yield Progress(EXTRACTING, memory_bytes=self.memory_bytes + needed)
+        self.store.rows.resize((depth, n_words), refcheck=False)
+        problem, size = self.problem, _FRAMES_PER_CALL
+        for first in range(0, depth, size):
+            yield from called(
+                write_path,
+                problem.expand,
+                problem.product,
+                self.arrays.steps,
+                self.store.rows,
+                first,
+                min(first + size, depth),
+            )
+            yield Progress(
+                EXTRACTING, work=size * self.unit_work, memory_bytes=self.memory_bytes
+            )
+        self.registers[Reg.STORED] = depth
+        for _ in resize_slots(self.store, self.registers, n_slots):
+            yield Progress(EXTRACTING, memory_bytes=self.memory_bytes)
+
+    @property
+    def n_visited(self) -> int:
+        """States visited."""
+        return int(self.registers[Reg.VISITED])
+
+    @property
+    def n_transitions(self) -> int:
+        """Transitions generated, those generated again for the stack's sake apart."""
+        return int(self.registers[Reg.TRANSITIONS])
+
+    @property
+    def sample_bound(self) -> int:
+        """The largest hash of states that are in the sample."""
+        return int(self.arrays.sample.most[0])
+
+    def sampled_states(self) -> np.ndarray:
+        """Return uint64[...], the hashes of the visited states in the sample."""
+        return entered_states(self.arrays.sample)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has come to its end without finding a run."""
+        registers = self.registers
+        return bool(registers[Reg.DEPTH] == 0 and self.n_visited > 0)
+
+    def coverage(self) -> float | None:
+        """Estimate which share of the reachable states was visited.
+
+        None if the search has not come to its end, or if that cannot be estimated.
+        """
+        if not self.is_complete:
+            return None
+        histogram = times_met(self.arrays.sample)
+        return reached_share(self.expected_omissions(), self.n_visited, histogram)
+
+    def statistics(self) -> dict[str, Any]:
+        """Return what only this algorithm counts."""
+        return super().statistics() | {"omitted": self.expected_omissions()}
+
+    def assert_consistent(self) -> None:
+        """Check that the table of the path has the blue frames, and no others."""
+        shared = self.flagged(Flag.SHARED)[: self.n_entered_frames]
+        slots = self.arrays.slots
+        id_mask = (1 << int(self.registers[Reg.ID_BITS])) - 1
+        blocks = (slots[slots != 0] & id_mask).astype(np.int64) - 1
+        assert sorted(blocks.tolist()) == (np.flatnonzero(~shared) // BLOCK).tolist()
+
+
 class BitstateSE05(ApproximateSE05):
-    """The search of Schwoon & Esparza 2005, Fig. 3, over `bits_mib` MiB of bits."""
+    """The search over an array of `bits_mib` MiB of bits."""
+
+    bytes_per_state = HASHES / 8
 
     def __init__(self, problem: Problem, bits_mib: float, variant: int = 0) -> None:
         self._n_words = max(1, int(bits_mib * _MIB_WORDS))
@@ -33,13 +323,46 @@ class BitstateSE05(ApproximateSE05):
     def _new_visits(self) -> tuple[np.ndarray, None]:
         return np.zeros(self._n_words, dtype=np.uint64), None
 
-    @property
-    def bytes_per_state(self) -> float:
-        """Bytes for each visited state."""
-        return HASHES / 8
-
     def predicted_omissions(self) -> float:
         """Return how many of the states met are omitted, on average."""
         n_states = self.n_visited
         n_keys = n_states + int(self.registers[Reg.RED_VISITS])
         return bit_omissions(n_states, n_keys, self._n_words)
+
+
+class CompactSE05(ApproximateSE05):
+    """The search over a table of fingerprints of `n_bits` bits."""
+
+    def __init__(self, problem: Problem, n_bits: int, variant: int = 0) -> None:
+        self._n_bits = n_bits
+        super().__init__(problem, variant)
+
+    def _new_visits(self) -> tuple[None, Prints]:
+        return None, new_prints(self._n_bits, 2 * FIRST_ENTRIES)
+
+    @property
+    def bytes_per_state(self) -> float:
+        """Bytes for each visited state, if all slots are taken."""
+        return self._n_bits / 8 + 1 / 8
+
+    def predicted_omissions(self) -> float:
+        """Return how many of the states met are omitted, on average."""
+        return print_omissions(self.n_visited, self._n_bits)
+
+    def _grow_states(self, limit_bytes: float) -> Iterator[None]:
+        yield from super()._grow_states(limit_bytes)
+        prints = self.arrays.prints
+        assert prints is not None  # `_new_visits` has made them
+        n_slots, width = prints.slots.shape
+        needed = int((self.n_visited + 1) / LOAD) + 1
+        if needed <= n_slots:
+            return
+        entry_bytes = width + 1 / 8
+        # While fingerprints are moved there are two tables.
+        free = limit_bytes - self.memory_bytes - n_slots * entry_bytes - ROUNDING
+        length = affordable_length(n_slots, needed, entry_bytes, free, rebuilt=True)
+        others = new_prints(self._n_bits, length)
+        for first in range(0, n_slots, _SLOTS_PER_CALL):
+            move_prints(prints, others, first, min(first + _SLOTS_PER_CALL, n_slots))
+            yield
+        self.arrays = self.arrays._replace(prints=others)

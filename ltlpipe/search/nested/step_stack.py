@@ -1,15 +1,23 @@
-"""A depth-first stack of steps: a byte or two per state on the path.
+"""The path of a bitstate search: a byte or two per state, and a table to find it by.
 
-A frame says which of its state's successors the path goes on with.  Rows are kept of
-every `BLOCK`-th state only, and of the topmost ones, between one and two blocks, which
-are all that a search looks at; where it comes back to a block whose rows are gone,
-they are generated again, from the kept one on.  That takes one expansion per frame that
-is left, at most, since a block has to be left before the one below it is needed.
+**Stack.**  A frame says which of its state's successors the path goes on with.  Rows
+are kept of every `BLOCK`-th state only, and of the topmost ones, between one and two
+blocks, which are all that a search looks at; where it comes back to a block whose rows
+are gone, they are generated again, from the kept one on.  That takes one expansion per
+frame that is left, at most, since a block has to be left before the one below it is
+needed.  Successors are taken in the order in which the system has them or, so that
+searches of one product can differ, beginning with one that depends on the state and on
+an `order`.
 
-Successors are taken in the order in which the system has them or, so that searches of
-one product can differ, beginning with one that depends on the state and on an `order`.
+**Table.**  States on the path are found by their hashes.  A slot holds the number of a
+block of the stack, whether the state accepts, and a tag from its hash.  A look-up that
+finds a slot compares the rows of the block: the answer is exact.  The last frame in is
+the first out, so that a slot is freed by emptying it.  A frame whose slot would be
+equal to one that a look-up meets first has none of its own, and says so
+(`Flag.SHARED`).
 
-Cost: `width` bytes per frame and a row per `BLOCK` frames.
+Cost: a byte per frame, two where states have more than 30 successors; a row per `BLOCK`
+frames; four bytes per slot, with 4 slots for 3 frames or more.
 """
 
 from __future__ import annotations
@@ -21,7 +29,8 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
 from ltlpipe.search.product import successors
-from ltlpipe.search.store import hash_row
+from ltlpipe.search.registers import Reg
+from ltlpipe.search.store import hash_row, home_slot
 
 BLOCK = 64
 """Frames per row that is kept."""
@@ -31,6 +40,8 @@ WINDOW = 2 * BLOCK
 
 _MULTIPLIER = np.uint64(0xD1342543DE82EF95)
 _U32 = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+_ONE = np.uint64(1)
 
 
 class Flag(IntEnum):
@@ -47,48 +58,45 @@ FLAG_BITS = 3
 class Steps(NamedTuple):
     """The arrays of a stack with room for k frames."""
 
-    entries: np.ndarray  # uint8[k * width]
+    entries: np.ndarray  # uint8[k, width]
     kept: np.ndarray  # uint64[k / BLOCK + 1, n_words], the first rows of blocks
     window: np.ndarray  # uint64[WINDOW + BLOCK + 1, n_words]; see `place_in_block`
-    width: np.ndarray  # int64[1], bytes of an entry
     order: np.ndarray  # uint64[1], 0 for that of the system
 
 
 def width_for(branching: int) -> int:
     """Return the bytes of an entry if states have so many successors at most."""
     width = 1
-    while branching >= unlooked_entry(width) >> FLAG_BITS:
+    while branching >= unlooked_count(width):
         width += 1
     return width
 
 
-def unlooked_entry(width: int) -> int:
-    """Return the entry, flags apart, that `unlooked` is the count of."""
-    return (1 << (8 * width)) - (1 << FLAG_BITS)
+def unlooked_count(width: int) -> int:
+    """Return what `unlooked` does for entries of so many bytes."""
+    return (1 << (8 * width - FLAG_BITS)) - 1
 
 
 @inlined
-def unlooked(width):
+def unlooked(steps):
     """Return the count of a frame none of whose successors have been looked at."""
-    return (1 << (8 * width - FLAG_BITS)) - 1
+    return (1 << (8 * steps.entries.shape[1] - FLAG_BITS)) - 1
 
 
 @inlined
 def read_entry(steps, frame):
     """Return the entry of a frame."""
-    width = steps.width[0]
     entry = np.int64(0)
-    for b in range(width):
-        entry |= np.int64(steps.entries[frame * width + b]) << (8 * b)
+    for b in range(steps.entries.shape[1]):
+        entry |= np.int64(steps.entries[frame, b]) << (8 * b)
     return entry
 
 
 @inlined
 def write_entry(steps, frame, entry):
     """Replace the entry of a frame."""
-    width = steps.width[0]
-    for b in range(width):
-        steps.entries[frame * width + b] = np.uint8((entry >> (8 * b)) & 255)
+    for b in range(steps.entries.shape[1]):
+        steps.entries[frame, b] = np.uint8((entry >> (8 * b)) & 255)
 
 
 @inlined
@@ -140,16 +148,15 @@ def regenerate(expand, product, steps, first, to, n_frames):
 
 
 @called
-def place_in_block(expand, product, steps, first, n_frames, low, i, source):
+def place_in_block(expand, product, registers, steps, first, n_frames, i):
     """Return the frame of a block that is ``product.rows[i]``, or -1.
 
-    The block begins with frame `first`; rows of frames from `low` on are at hand.  If
-    the frames are none of these, their rows are written behind the window, with the one
-    that is looked for after them, and the buffers of the product then hold the
-    successors of ``window[source]``, as they did before.
+    The block begins with frame `first`.  If the rows of its frames are not at hand,
+    they are written behind the window, with the one that is looked for after them, and
+    the buffers of the product then hold the successors of the top frame, as before.
     """
     window, rows = steps.window, product.rows
-    if first >= low:
+    if first >= registers[Reg.WINDOW_LOW]:
         at = first % WINDOW
         for k in range(n_frames):
             if same_row(window, at + k, rows, i):
@@ -162,7 +169,7 @@ def place_in_block(expand, product, steps, first, n_frames, low, i, source):
     for k in range(n_frames):
         if same_row(window, WINDOW + k, window, wanted):
             place = first + k
-    successors(expand, product, window[source])
+    successors(expand, product, window[(registers[Reg.DEPTH] - 1) % WINDOW])
     return place
 
 
@@ -177,3 +184,84 @@ def write_path(expand, product, steps, rows, first, last):
         regenerate(expand, product, steps, begin, WINDOW, n_frames)
         for k in range(n_frames):
             copy_row(steps.window, WINDOW + k, rows, begin + k)
+
+
+def block_bits(n_slots: int) -> int:
+    """Return the bits of a slot that hold the number of a block, plus 1."""
+    return int(n_slots // BLOCK + 2).bit_length()
+
+
+@inlined
+def slot_of(mixed, frame, accepting, id_bits):
+    """Return what the slot of a frame holds whose state has this hash."""
+    bits = np.uint64(id_bits)
+    above = (((mixed & _LOW) >> (bits + _ONE)) << _ONE) | np.uint64(accepting)
+    return np.uint32((above << bits) | np.uint64(frame // BLOCK + 1))
+
+
+@inlined
+def enter_path(slots, value, mixed):
+    """Enter a frame; return whether another one's slot stands for it."""
+    at = home_slot(mixed, slots.shape[0])
+    while slots[at] != 0:
+        if slots[at] == value:
+            return True
+        at += 1
+        if at == slots.shape[0]:
+            at = 0
+    slots[at] = value
+    return False
+
+
+@inlined
+def leave_path(slots, value, mixed):
+    """Empty the slot of a frame, the last one that was entered and has one."""
+    at = home_slot(mixed, slots.shape[0])
+    while slots[at] != value:
+        at += 1
+        if at == slots.shape[0]:
+            at = 0
+    slots[at] = 0
+
+
+@inlined
+def frame_of(expand, product, registers, arrays, i, n_frames, only_accepting):
+    """Return the frame of ``product.rows[i]`` among the first `n_frames`, or -1.
+
+    If `only_accepting`, frames of other states may be left out.  The buffers of the
+    product hold the successors of the top frame.
+    """
+    steps, slots = arrays.steps, arrays.slots
+    mixed = product.hashes[i]
+    bits = np.uint64(registers[Reg.ID_BITS])
+    tag = (mixed & _LOW) >> (bits + _ONE)
+    at = home_slot(mixed, slots.shape[0])
+    while slots[at] != 0:
+        slot = np.uint64(slots[at])
+        above = slot >> bits
+        if above >> _ONE == tag and not (only_accepting and above & _ONE == 0):
+            first = (np.int64(slot & ((_ONE << bits) - _ONE)) - 1) * BLOCK
+            n = min(BLOCK, n_frames - first)
+            place = place_in_block(expand, product, registers, steps, first, n, i)
+            if place >= 0:
+                return place
+        at += 1
+        if at == slots.shape[0]:
+            at = 0
+    return np.int64(-1)
+
+
+@njit
+def fill_path(expand, product, registers, steps, slots, first, last):
+    """Enter frames from `first`, that of a block, to before `last`, in their order."""
+    for begin in range(first, last, BLOCK):
+        n_frames = min(BLOCK, last - begin)
+        regenerate(expand, product, steps, begin, WINDOW, n_frames)
+        for k in range(n_frames):
+            mixed = hash_row(steps.window, WINDOW + k)
+            entry = read_entry(steps, begin + k) & ~np.int64(Flag.SHARED)
+            accepting = entry & Flag.ACCEPTING != 0
+            value = slot_of(mixed, begin + k, accepting, registers[Reg.ID_BITS])
+            if enter_path(slots, value, mixed):
+                entry |= Flag.SHARED
+            write_entry(steps, begin + k, entry)

@@ -1,6 +1,6 @@
 """The steps of a nested depth-first search that keeps few bits of a state.
 
-See `ltlpipe.search.nested.approximate`.
+See `ltlpipe.search.nested.bitstate`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
-from ltlpipe.search.nested.path_table import enter_path, frame_of, leave_path, slot_of
-from ltlpipe.search.nested.sample import (
+from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.search.nested.coverage import (
     Sample,
     is_crowded,
     sample_entered,
@@ -24,20 +23,24 @@ from ltlpipe.search.nested.step_stack import (
     Flag,
     Steps,
     copy_row,
+    enter_path,
     first_taken,
+    frame_of,
+    leave_path,
     read_entry,
     regenerate,
+    slot_of,
     taken,
     unlooked,
     write_entry,
 )
-from ltlpipe.search.nested.visits import ask_for, has_visited, visit
+from ltlpipe.search.nested.visits import ask_for, has_visited, is_full, visit
 from ltlpipe.search.product import at_limit, leaves_accepting, successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import hash_row
 
 if TYPE_CHECKING:
-    from ltlpipe.search.nested.prints import Prints
+    from ltlpipe.search.nested.visits import Prints
 
 _KEPT_FLAGS = Flag.ACCEPTING | Flag.SHARED
 
@@ -45,7 +48,7 @@ _KEPT_FLAGS = Flag.ACCEPTING | Flag.SHARED
 class Arrays(NamedTuple):
     """The arrays of one search."""
 
-    bits: np.ndarray | None  # uint64[...]; see `bit_keys`
+    bits: np.ndarray | None  # uint64[...]; see `visits`
     prints: Prints | None  # in their place
     salt: np.ndarray  # uint64[1], which hash function
     slots: np.ndarray  # uint32[...], the table of the path
@@ -61,11 +64,10 @@ def generate(expand, product, arrays, frame):
     """
     window = arrays.steps.window
     n = successors(expand, product, window[frame % WINDOW])
-    salt = arrays.salt[0]
     rows, hashes = product.rows, product.hashes
     for i in range(n):
         hashes[i] = hash_row(rows, i)
-        ask_for(arrays.bits, arrays.prints, salt, hashes[i])
+        ask_for(arrays.bits, arrays.prints, arrays.salt[0], hashes[i])
     return n, hash_row(window, frame % WINDOW)
 
 
@@ -88,23 +90,13 @@ def closing_of(expand, product, registers, arrays, n, flags):
 
     Of an accepting one, if the search is blue (lines 6-8, 18-19).
     """
+    bits, prints, salt = arrays.bits, arrays.prints, arrays.salt[0]
     base = registers[Reg.RED_BASE]
     n_frames = base if base > 0 else registers[Reg.DEPTH]
-    only_accepting = base == 0 and flags & Flag.ACCEPTING == 0
-    salt = arrays.salt[0]
+    accepting = base == 0 and flags & Flag.ACCEPTING == 0
     for i in range(n - 1, -1, -1):
-        mixed = product.hashes[i]
-        if has_visited(arrays.bits, arrays.prints, salt, mixed, False):
-            place = frame_of(
-                expand,
-                product,
-                arrays.steps,
-                arrays.slots,
-                registers,
-                i,
-                n_frames,
-                only_accepting,
-            )
+        if has_visited(bits, prints, salt, product.hashes[i], False):
+            place = frame_of(expand, product, registers, arrays, i, n_frames, accepting)
             if place >= 0:
                 return place
     return np.int64(-1)
@@ -113,10 +105,9 @@ def closing_of(expand, product, registers, arrays, n, flags):
 @inlined
 def next_unvisited(product, arrays, first, count, n, red):
     """Return how many successors are passed over before one to be entered; or n."""
-    salt, hashes = arrays.salt[0], product.hashes
-    bits, prints = arrays.bits, arrays.prints
+    bits, prints, salt = arrays.bits, arrays.prints, arrays.salt[0]
     while count < n:
-        mixed = hashes[taken(first, count, n)]
+        mixed = product.hashes[taken(first, count, n)]
         noted = has_visited(bits, prints, salt, mixed, False)
         if red:  # lines 20-22: what blue has not seen, it will
             if noted and not has_visited(bits, prints, salt, mixed, True):
@@ -137,9 +128,10 @@ def push(product, registers, arrays, i, red):
         if frame - registers[Reg.WINDOW_LOW] >= WINDOW:
             registers[Reg.WINDOW_LOW] += BLOCK
     copy_row(product.rows, i, steps.window, frame % WINDOW)
-    write_entry(steps, frame, unlooked(steps.width[0]) << FLAG_BITS | Flag.MORE)
+    write_entry(steps, frame, unlooked(steps) << FLAG_BITS | Flag.MORE)
     registers[Reg.DEPTH] = frame + 1
     registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], frame + 1)
+    registers[Reg.FRESH] = 0
     mixed = product.hashes[i]
     visit(arrays.bits, arrays.prints, arrays.salt[0], mixed, red)
     if red:
@@ -154,6 +146,7 @@ def leave_blue(registers, arrays, frame, entry):
     """End a blue frame: its state is cyan no more (lines 13-15)."""
     mixed = hash_row(arrays.steps.window, frame % WINDOW)
     accepting = entry & Flag.ACCEPTING != 0
+    registers[Reg.RED_BASE] = 0
     if accepting:
         visit(arrays.bits, arrays.prints, arrays.salt[0], mixed, True)
         registers[Reg.RED_VISITS] += 1
@@ -178,29 +171,20 @@ def pop(expand, product, registers, arrays):
     return BLOCK - 1
 
 
-@specialised
-def is_full(prints, registers):
-    """Whether there is no room for one more fingerprint."""
-    if prints is None:
-        return False
-    return 5 * (registers[Reg.VISITED] + 1) > 4 * prints.shape[2]
-
-
 @inlined
 def lacks_room(registers, arrays):
     """Whether there is no room for one more frame, or in the sample."""
     frames = registers[Reg.DEPTH] + 1
     return (
         is_full(arrays.prints, registers)
-        or frames * arrays.steps.width[0] > arrays.steps.entries.shape[0]
-        or frames > BLOCK * arrays.steps.kept.shape[0]
+        or frames > arrays.steps.entries.shape[0]
         or 4 * frames > 3 * arrays.slots.shape[0]
         or is_crowded(arrays.sample, registers)
     )
 
 
 @njit
-def approximate_step(expand, product, _store, registers, arrays, budget):
+def bitstate_step(expand, product, _store, registers, arrays, budget):
     """Advance the nested DFS of Schwoon & Esparza 2005, Fig. 3, over bits or prints.
 
     After FOUND the frames on the stack are the path, and ``registers[Reg.CLOSING]`` is
@@ -216,63 +200,55 @@ def approximate_step(expand, product, _store, registers, arrays, budget):
         if lacks_room(registers, arrays):
             return Status.GROW  # before any write: the call can be repeated
         red = registers[Reg.RED_BASE] > 0
-        top = depth - 1
-        child = np.int64(-1)
         if depth == 0:  # the initial state
             copy_row(steps.kept, 0, product.rows, 0)
             product.hashes[0] = hash_row(product.rows, 0)
-            child = np.int64(0)
-            registers[Reg.FRESH] = 0
-        else:
-            entry = read_entry(steps, top)
-            if entry & Flag.MORE:
-                if not (at_hand and registers[Reg.FRESH]):
-                    n, mixed = generate(expand, product, arrays, top)
-                    first = first_taken(steps, mixed, n)
-                    # Once more only because a call has ended: not counted.
-                    registers[Reg.EXPANSIONS] += not registers[Reg.FRESH]
-                    budget -= 1
-                    registers[Reg.FRESH] = 1
-                    at_hand = True
-                flags = entry & _KEPT_FLAGS
-                count = entry >> FLAG_BITS
-                if count == unlooked(steps.width[0]):
-                    count = np.int64(0)
-                    registers[Reg.TRANSITIONS] += n
-                    if not red:
-                        flags = arrive_blue(product, registers, arrays, top, n, mixed)
-                    write_entry(steps, top, flags | Flag.MORE)
-                    if red or registers[Reg.ACCEPTING] > 0:
-                        closing = closing_of(
-                            expand, product, registers, arrays, n, flags
-                        )
-                        if closing >= 0:
-                            registers[Reg.CLOSING] = closing
-                            return Status.FOUND
-                count = next_unvisited(product, arrays, first, count, n, red)
-                if count < n:
-                    if not red and at_limit(registers):
-                        return Status.LIMIT
-                    child = taken(first, count, n)
-                    count += 1
-                    if next_unvisited(product, arrays, first, count, n, red) < n:
-                        flags |= np.int64(Flag.MORE)
-                    write_entry(steps, top, (count << FLAG_BITS) | flags)
-                else:
-                    write_entry(steps, top, flags)
-            elif not red and entry & Flag.ACCEPTING:  # lines 11-12
-                registers[Reg.RED_BASE] = depth
-                registers[Reg.FRESH] = 0
-                count = unlooked(steps.width[0])
-                flags = (entry & _KEPT_FLAGS) | np.int64(Flag.MORE)
-                write_entry(steps, top, (count << FLAG_BITS) | flags)
-            else:
-                if depth <= registers[Reg.RED_BASE] or not red:
-                    registers[Reg.RED_BASE] = 0
-                    leave_blue(registers, arrays, top, entry)
-                budget -= pop(expand, product, registers, arrays)
-                at_hand = False
-        if child >= 0:
+            push(product, registers, arrays, 0, red)
+            continue
+        top = depth - 1
+        entry = read_entry(steps, top)
+        flags = entry & _KEPT_FLAGS
+        if entry & Flag.MORE:
+            if not (at_hand and registers[Reg.FRESH]):
+                n, mixed = generate(expand, product, arrays, top)
+                first = first_taken(steps, mixed, n)
+                # Once more only because a call has ended: not counted.
+                registers[Reg.EXPANSIONS] += not registers[Reg.FRESH]
+                budget -= 1
+                registers[Reg.FRESH] = 1
+                at_hand = True
+            count = entry >> FLAG_BITS
+            if count == unlooked(steps):
+                count = np.int64(0)
+                registers[Reg.TRANSITIONS] += n
+                if not red:
+                    flags = arrive_blue(product, registers, arrays, top, n, mixed)
+                write_entry(steps, top, flags | Flag.MORE)
+                if red or registers[Reg.ACCEPTING] > 0:
+                    closing = closing_of(expand, product, registers, arrays, n, flags)
+                    if closing >= 0:
+                        registers[Reg.CLOSING] = closing
+                        return Status.FOUND
+            count = next_unvisited(product, arrays, first, count, n, red)
+            if count == n:
+                write_entry(steps, top, flags)
+                continue
+            if not red and at_limit(registers):
+                return Status.LIMIT
+            child = taken(first, count, n)
+            count += 1
+            if next_unvisited(product, arrays, first, count, n, red) < n:
+                flags |= np.int64(Flag.MORE)
+            write_entry(steps, top, (count << FLAG_BITS) | flags)
             push(product, registers, arrays, child, red)
+        elif not red and entry & Flag.ACCEPTING:  # lines 11-12
+            registers[Reg.RED_BASE] = depth
             registers[Reg.FRESH] = 0
+            flags |= np.int64(Flag.MORE)
+            write_entry(steps, top, (unlooked(steps) << FLAG_BITS) | flags)
+        else:
+            if depth <= registers[Reg.RED_BASE] or not red:
+                leave_blue(registers, arrays, top, entry)
+            budget -= pop(expand, product, registers, arrays)
+            at_hand = False
     return Status.RUNNING
