@@ -43,10 +43,10 @@ from ltlpipe.simulation.points import (
 from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import USED, system_job
+from ltlpipe.verdict.lasso import Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.recorded import Record
-from ltlpipe.verdict.steps import LassoStep
-from ltlpipe.verdict.verdict import Lasso, Verdict
+from ltlpipe.verdict.verdict import Verdict
 from ltlpipe.verdict.walkers import Taken, walker_of
 
 if TYPE_CHECKING:
