@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from ltlpipe.verdict.checking import check, livelock
     from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
-    from ltlpipe.verdict.steps import LassoStep
-    from ltlpipe.verdict.verdict import FiniteRun, Lasso, Vacuity, Verdict
+    from ltlpipe.verdict.lasso import FiniteRun, Lasso, LassoStep
+    from ltlpipe.verdict.verdict import Vacuity, Verdict
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
@@ -78,9 +78,9 @@ _PLACES = {
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.networks.lts",
-    "FiniteRun": "ltlpipe.verdict.verdict",
-    "Lasso": "ltlpipe.verdict.verdict",
-    "LassoStep": "ltlpipe.verdict.steps",
+    "FiniteRun": "ltlpipe.verdict.lasso",
+    "Lasso": "ltlpipe.verdict.lasso",
+    "LassoStep": "ltlpipe.verdict.lasso",
     "Model": "ltlpipe.systems.models",
     "Move": "ltlpipe.systems.plain_steps",
     "Network": "ltlpipe.systems.networks.lts",

@@ -19,13 +19,8 @@ from ltlpipe.batch.tasks import configuration_of, options_text, versions
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
-from ltlpipe.verdict.verdict import (
-    FINITE_KINDS,
-    HOLDS,
-    LASSO_LIMIT,
-    UNKNOWN,
-    VIOLATED,
-)
+from ltlpipe.verdict.lasso import FINITE_KINDS
+from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.systems.models import System
-    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.verdict.lasso import Lasso
 
 CONFIRMED = "confirmed"  # a violation: its lasso is one
 REFUTED = "refuted"  # its lasso is none; or it holds, and a lasso says otherwise

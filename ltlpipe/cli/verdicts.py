@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.certificates.writing.certificate import Certificate
     from ltlpipe.question.answer import Statistics
-    from ltlpipe.verdict.verdict import Lasso, Vacuity, Verdict
+    from ltlpipe.verdict.lasso import Lasso
+    from ltlpipe.verdict.verdict import Vacuity, Verdict
 
 _SHOWN_STEPS = 60  # of a part of a lasso, printed as text
 _SHOWN_CHANGES = 8  # variables of a step

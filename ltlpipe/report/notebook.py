@@ -26,20 +26,13 @@ from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict.automaton_emptiness import EmptinessResult
-from ltlpipe.verdict.verdict import (
-    HOLDS,
-    UNKNOWN,
-    VIOLATED,
-    FiniteRun,
-    Lasso,
-    Vacuity,
-    Verdict,
-)
+from ltlpipe.verdict.lasso import FiniteRun, Lasso
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Vacuity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.verdict.steps import LassoStep
+    from ltlpipe.verdict.lasso import LassoStep
 
 MOST_ROWS = 24
 """Rows of a table that are shown, at least."""

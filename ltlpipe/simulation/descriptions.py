@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.simulation.simulation import Simulation
-    from ltlpipe.verdict.steps import LassoStep
+    from ltlpipe.verdict.lasso import LassoStep
 
 MOST_VALUES = 60
 """Components or variables of a state that are shown by default."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ltlpipe.automata.bad_prefixes import Monitor
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.verdict.lasso import Lasso
     from ltlpipe.verdict.recorded import Record
-    from ltlpipe.verdict.verdict import Lasso
     from ltlpipe.verdict.walkers import Taken, Walker
 
 _MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds

@@ -11,8 +11,9 @@ from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.plain_steps import Move
+from ltlpipe.verdict.lasso import FiniteRun, Lasso
 from ltlpipe.verdict.recorded import GIVEN, Record, RecordedStep
-from ltlpipe.verdict.verdict import FiniteRun, Lasso, Verdict
+from ltlpipe.verdict.verdict import Verdict
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Progress
     from ltlpipe.simulation.session import Reply, Session
-    from ltlpipe.verdict.steps import LassoStep
+    from ltlpipe.verdict.lasso import LassoStep
 
 _SHOWN_STEPS = 200  # of the history
 _SHOWN_AHEAD = 50  # of the lasso, or of undone steps

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, nearest
 from ltlpipe.runtime.names import counted, quoted_name, visible
 from ltlpipe.simulation import descriptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.simulation.simulation import Simulation
@@ -46,23 +46,27 @@ class Session:
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        self._commands: dict[str, Callable[[str], Job[Reply]]] = {
+        self._commands: dict[str, Callable[[str], Reply | Job[Reply]]] = {
             "step": self._step,
             "next": self._next,
-            "rejoin": self._rejoin,
-            "undo": self._undo,
-            "redo": self._redo,
+            "undo": lambda rest: self._turned(simulation.undo, _count(rest, "undo")),
+            "redo": lambda rest: self._turned(simulation.redo, _count(rest, "redo")),
             "goto": self._goto,
             "random": self._random,
             "filter": self._filter,
-            "enabled": self._enabled,
-            "state": self._state,
-            "history": self._history,
-            "left": self._left,
             "save": self._save,
-            "help": self._help,
-            "quit": self._quit,
-            "exit": self._quit,
+        }
+        self._bare: dict[str, Callable[[], Reply]] = {  # they take nothing
+            "rejoin": lambda: self._turned(simulation.rejoin),
+            "enabled": lambda: _lines(
+                descriptions.enabled_lines(simulation, most=None)
+            ),
+            "state": self._state,
+            "history": lambda: _lines(descriptions.history_lines(simulation)),
+            "left": self._left,
+            "help": lambda: Reply(HELP),
+            "quit": lambda: Reply(ends=True),
+            "exit": lambda: Reply(ends=True),
         }
 
     def perform(self, line: str) -> Job[Reply]:
@@ -78,24 +82,28 @@ class Session:
             return Reply()
         name, rest = words[0], words[1].strip() if len(words) > 1 else ""
         if name.isdecimal() and not rest:
-            return (yield from self._numbered(name))
-        command = self._commands.get(name)
-        if command is not None:
-            return (yield from command(rest))
+            return self._numbered(name)
+        if name in self._bare:
+            if rest:
+                shown = "quit" if name == "exit" else name
+                raise UnsupportedError(f"{shown}: expected nothing after it")
+            return self._bare[name]()
+        if name in self._commands:
+            reply = self._commands[name](rest)
+            return reply if isinstance(reply, Reply) else (yield from reply)
         action = line.strip()
         if any(step.action == action for step in self.simulation.enabled):
-            return (yield from self._step(action))
+            return self._step(action)
         raise UnsupportedError(
             f"{quoted_name(action)} is neither a command nor an enabled step"
-            + nearest(name, [*self._commands, *self._actions()])
+            + nearest(name, [*self._commands, *self._bare, *self._actions()])
             + " (help lists the commands)"
         )
 
     def _actions(self) -> list[str]:
         return [step.action for step in self.simulation.enabled]
 
-    def _numbered(self, text: str) -> Job[Reply]:
-        yield from ()
+    def _numbered(self, text: str) -> Reply:
         n_steps = len(self.simulation.enabled)
         if not 1 <= (number := _number(text)) <= n_steps:
             there = f"1 to {n_steps}" if n_steps else "none"
@@ -111,32 +119,19 @@ class Session:
         moves = descriptions.moves_text(step)
         return Reply(f"step {number:,}: {action}  {moves}".rstrip(), is_elsewhere=True)
 
-    def _step(self, rest: str) -> Job[Reply]:
-        yield from ()
+    def _step(self, rest: str) -> Reply:
         if not rest:
             raise UnsupportedError("step: expected an action")
         self.simulation.step(_unquoted(rest))
         return self._moved()
 
-    def _next(self, rest: str) -> Job[Reply]:
-        yield from ()
-        self.simulation.follow(n := _number(rest or "1", "next"))
+    def _next(self, rest: str) -> Reply:
+        self.simulation.follow(n := _count(rest, "next"))
         return self._moved() if n else Reply(is_elsewhere=True)
 
-    def _rejoin(self, rest: str) -> Job[Reply]:
-        yield from ()
-        _nothing(rest, "rejoin")
-        self.simulation.rejoin()
-        return Reply(is_elsewhere=True)
-
-    def _undo(self, rest: str) -> Job[Reply]:
-        yield from ()
-        self.simulation.undo(_number(rest or "1", "undo"))
-        return Reply(is_elsewhere=True)
-
-    def _redo(self, rest: str) -> Job[Reply]:
-        yield from ()
-        self.simulation.redo(_number(rest or "1", "redo"))
+    def _turned(self, change: Callable[..., Any], *numbers: int) -> Reply:
+        """Do what changes the state without a step."""
+        change(*numbers)
         return Reply(is_elsewhere=True)
 
     def _goto(self, rest: str) -> Job[Reply]:
@@ -179,39 +174,22 @@ class Session:
         end = "" if taken == n else ", then a deadlock"
         return Reply(f"{steps} at random{end}", is_elsewhere=True)
 
-    def _filter(self, rest: str) -> Job[Reply]:
-        yield from ()
+    def _filter(self, rest: str) -> Reply:
         self.simulation.name_filter = _unquoted(rest)
-        return Reply("\n".join(descriptions.enabled_lines(self.simulation)))
+        return _lines(descriptions.enabled_lines(self.simulation))
 
-    def _enabled(self, rest: str) -> Job[Reply]:
-        yield from ()
-        _nothing(rest, "enabled")
-        return Reply("\n".join(descriptions.enabled_lines(self.simulation, most=None)))
-
-    def _state(self, rest: str) -> Job[Reply]:
-        yield from ()
-        _nothing(rest, "state")
-        lines = [
+    def _state(self) -> Reply:
+        return _lines(
             f"{quoted_name(name)}={descriptions.value_text(value)}"
             for name, value in self.simulation.state.items()
-        ]
-        return Reply("\n".join(lines))
+        )
 
-    def _history(self, rest: str) -> Job[Reply]:
-        yield from ()
-        _nothing(rest, "history")
-        return Reply("\n".join(descriptions.history_lines(self.simulation)))
-
-    def _left(self, rest: str) -> Job[Reply]:
-        yield from ()
-        _nothing(rest, "left")
+    def _left(self) -> Reply:
         if self.simulation.formula is None:
             raise UnsupportedError("there is no formula: add one with -f")
         return Reply(visible(str(self.simulation.residual)))
 
-    def _save(self, rest: str) -> Job[Reply]:
-        yield from ()
+    def _save(self, rest: str) -> Reply:
         if not rest:
             raise UnsupportedError("save: expected a file")
         file = _unquoted(rest)
@@ -219,15 +197,9 @@ class Session:
         steps = counted(self.simulation.n_steps, "step")
         return Reply(f"{steps} written to {quoted_name(file)}")
 
-    def _help(self, rest: str) -> Job[Reply]:
-        yield from ()
-        _nothing(rest, "help")
-        return Reply(HELP)
 
-    def _quit(self, rest: str) -> Job[Reply]:
-        yield from ()
-        _nothing(rest, "quit")
-        return Reply(ends=True)
+def _lines(lines: Iterable[str]) -> Reply:
+    return Reply("\n".join(lines))
 
 
 def _number(text: str, command: str = "") -> int:
@@ -238,9 +210,9 @@ def _number(text: str, command: str = "") -> int:
     return int(text)
 
 
-def _nothing(rest: str, command: str) -> None:
-    if rest:
-        raise UnsupportedError(f"{command}: expected nothing after it")
+def _count(rest: str, command: str) -> int:
+    """Return how many steps a command is about: one if none are named."""
+    return _number(rest or "1", command)
 
 
 def _unquoted(text: str) -> str:

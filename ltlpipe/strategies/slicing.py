@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.runtime.jobs import Progress
-from ltlpipe.strategies.acceptance import acceptance
+from ltlpipe.strategies.acceptance import Trials
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -33,8 +32,8 @@ _SLICING = "extracting the lasso"
 _MOST_WORK = 100_000.0
 """Units of work of all trials: a tenth of a second."""
 
-_PER_STEP, _PER_STATE = 0.7, 4.0
-"""Units of work of a trial, for each step of the run and state of its product."""
+_PER_STEP = 0.7
+"""Units of work of a trial for each step of the run."""
 
 _LONGEST = 20_000
 """Steps of a run that is sliced."""
@@ -73,14 +72,14 @@ class _Slicer:
         self, question: NetworkQuestion, run: Run, table: PropertyAutomaton | None
     ) -> None:
         network = question.system
-        self._run, self._table = run, table
+        self._run = run
         names = [network.actions[a] for a in run.actions.tolist()]
         self._participants = [frozenset(action.participants) for action in names]
         letters = {n: k for k, n in enumerate(question.actions, start=OTHER + 1)}
         self._letters = [
             OTHER if a.internal else letters.get(a.name, OTHER) for a in names
         ]
-        self._left = _MOST_WORK
+        self._trials = Trials(_SLICING, table, _MOST_WORK)
 
     def best(self) -> Job[Run]:
         """Return the shortest run that has been found."""
@@ -93,7 +92,7 @@ class _Slicer:
                 steps = yield from self._closed(cycle, kept)
                 if len(steps) < len(best) and (yield from self._violates(steps)):
                     best = steps
-            if self._left <= 0:
+            if self._trials.left <= 0:
                 break
         best = yield from self._without_visible(best)
         return self._made(best)
@@ -117,7 +116,7 @@ class _Slicer:
 
     def _closed(self, cycle: list[int], needed: Collection[int]) -> Job[_Steps]:
         """Return a cycle with the steps of the prefix that it, or others, depend on."""
-        yield self._spent(_PER_STEP * len(self._letters))
+        yield from self._trials.spent(_PER_STEP * len(self._letters))
         moving = frozenset[int]().union(*(self._participants[p] for p in cycle))
         prefix = []
         wanted = set(needed)
@@ -131,7 +130,7 @@ class _Slicer:
         """Return steps of which the property needs to see each that it sees."""
         needed = [p for p in steps.prefix if self._letters[p] != OTHER]
         for place in list(needed):
-            if self._left <= 0:
+            if self._trials.left <= 0:
                 break
             fewer = [p for p in needed if p != place]
             trial = yield from self._closed(steps.cycle, fewer)
@@ -141,17 +140,8 @@ class _Slicer:
 
     def _violates(self, steps: _Steps) -> Job[bool]:
         """Whether the automaton accepts the word of some steps."""
-        if self._table is None:
-            return True
         letters = [self._letters[p] for p in (*steps.prefix, *steps.cycle)]
-        accepted = yield from acceptance(self._table, letters, len(steps.prefix))
-        yield self._spent(_PER_STATE * accepted.states)
-        return accepted.is_accepted
-
-    def _spent(self, work: float) -> Progress:
-        """Count work, and return what is said after it."""
-        self._left -= work
-        return Progress(_SLICING, work=work)
+        return (yield from self._trials.violates(letters, len(steps.prefix)))
 
     def _made(self, steps: _Steps) -> Run:
         """Return the run of some steps; who does not move stays where it is."""

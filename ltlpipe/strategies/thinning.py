@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.strategies.acceptance import acceptance
+from ltlpipe.strategies.acceptance import Trials
 from ltlpipe.systems.propositions.letters import Letters
 from ltlpipe.systems.runs import Run
 
@@ -35,8 +34,8 @@ _THINNING = "extracting the lasso"
 _MOST_WORK = 200_000.0
 """Units of work of all trials: some tenths of a second."""
 
-_PER_LETTER, _PER_STATE = 2.0, 4.0
-"""Units of work of each proposition of a letter, and of each state of a product."""
+_PER_LETTER = 2.0
+"""Units of work of each proposition of a letter."""
 
 _LARGEST = 4_000_000
 """Values in all states of a run that is tried: each takes some ten bytes."""
@@ -73,12 +72,11 @@ class _Thinner:
     def __init__(
         self, question: ModelQuestion, table: PropertyAutomaton | None
     ) -> None:
-        self._system, self._table = question.system, table
+        self._system = question.system
         self._letters = Letters(list(question.propositions.values()))
         self._per_step = self._system.step_work
         self._per_letter = _PER_LETTER * (1 + len(question.propositions))
-        self._ticks = Ticks(_THINNING)
-        self._left = _MOST_WORK
+        self._trials = Trials(_THINNING, table, _MOST_WORK)
 
     def best(self, run: Run) -> Job[Run]:
         """Return the shortest run that has been found."""
@@ -101,7 +99,7 @@ class _Thinner:
             size //= 2  # something has to be left
         while size > 0:
             at = first
-            while at < (end := best.end(of_cycle=of_cycle)) and self._left > 0:
+            while at < (end := best.end(of_cycle=of_cycle)) and self._trials.left > 0:
                 fewer = yield from self._without(best, at, min(at + size, end))
                 if fewer is None:
                     at += size
@@ -117,9 +115,8 @@ class _Thinner:
         for place in range(end, len(steps.actions)):
             if place == steps.length:
                 length = len(actions)
-            if self._spent(self._per_step):
-                yield self._ticks.progress
-            if self._left <= 0:
+            yield from self._trials.spent(self._per_step)
+            if self._trials.left <= 0:
                 return None
             action = steps.actions[place]
             state = self._after(states[-1], action)
@@ -143,19 +140,10 @@ class _Thinner:
 
     def _violates(self, steps: _Steps) -> Job[bool]:
         """Whether the automaton accepts the word of some steps."""
-        if self._table is None:
+        if self._trials.table is None:
             return True
         letters = []
         for state, action in zip(steps.states, steps.actions, strict=False):
-            if self._spent(self._per_letter):
-                yield self._ticks.progress
+            yield from self._trials.spent(self._per_letter)
             letters.append(self._letters.of(state, action))
-        accepted = yield from acceptance(self._table, letters, steps.length)
-        if self._spent(_PER_STATE * accepted.states):
-            yield self._ticks.progress
-        return accepted.is_accepted
-
-    def _spent(self, work: float) -> bool:
-        """Count work; return whether it is time to yield."""
-        self._left -= work
-        return self._ticks.over(work)
+        return (yield from self._trials.violates(letters, steps.length))

@@ -162,30 +162,26 @@ def word_automaton(word: Word) -> tuple[PropertyAutomaton, dict[Label, int]]:
         name: k for k, name in enumerate(names, start=OTHER + 1)
     }
     n_letters = len(names) + 3
-    places: list[list[tuple[int, int, int]]] = []  # (letter, target, mark) by place
+    n_places = len(labels) + (not word.cycle)
+    cells: list[list[tuple[int, int]]] = [[] for _ in range(n_places * n_letters)]
     for place, label in enumerate(labels):
         last = place + 1 == len(labels) and bool(word.cycle)
         target = len(word.prefix) if last else place + 1
-        waits = not word.exact or (word.blocks and label is SILENT)
-        edges = [(OTHER, place, 0)] if waits else []
-        edges.append((OTHER if label is SILENT else letter[label], target, int(last)))
-        places.append(edges)
+        if not word.exact or (word.blocks and label is SILENT):  # it may wait
+            cells[place * n_letters + OTHER].append((place, 0))
+        seen = OTHER if label is SILENT else letter[label]
+        cells[place * n_letters + seen].append((target, int(last)))
     if not word.cycle:
         tick = OTHER if word.diverges else n_letters - 1
-        places.append([(tick, len(labels), 1)])
-    rows = [
-        (place * n_letters + edge[0], edge[1], edge[2])
-        for place, edges in enumerate(places)
-        for edge in edges
-    ]
-    counts = np.bincount([row for row, _, _ in rows], minlength=len(places) * n_letters)
+        cells[len(labels) * n_letters + tick].append((len(labels), 1))
+    edges = [edge for cell in cells for edge in cell]
     table = PropertyAutomaton(
-        n_states=len(places),
+        n_states=n_places,
         initial=0,
         n_letters=n_letters,
-        first_edge=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
-        edge_dst=np.array([target for _, target, _ in rows], dtype=np.int32),
-        edge_marks=np.array([mark for _, _, mark in rows], dtype=np.uint32),
+        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        edge_dst=np.array([target for target, _ in edges], dtype=np.int32),
+        edge_marks=np.array([mark for _, mark in edges], dtype=np.uint32),
         n_marks=1,
         state_based=False,
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.answer import Plan, Statistics
     from ltlpipe.runtime.jobs import Progress
-    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.verdict.lasso import Lasso
 
 
 _SHOWN = 60

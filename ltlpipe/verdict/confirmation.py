@@ -23,9 +23,9 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.judgement import judged, judged_prefix
+from ltlpipe.verdict.lasso import BAD_PREFIX
 from ltlpipe.verdict.questions import question_of, with_fair_steps
 from ltlpipe.verdict.recorded import RunFinder, UndecidedError
-from ltlpipe.verdict.verdict import BAD_PREFIX
 from ltlpipe.verdict.walkers import walker_of
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.lasso import Lasso
     from ltlpipe.verdict.recorded import Path, Record
-    from ltlpipe.verdict.verdict import Lasso
 
 MOST_RUNS = 100
 """Runs of the same names that are replayed until one is a violation."""

@@ -17,7 +17,7 @@ from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import name_of_system, system_job
-from ltlpipe.verdict.lasso import lasso_of
+from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.replay import bugs_reported, run_replayed
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import System
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.reading import SystemLike
-    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.verdict.lasso import Lasso
 
 _REASON = (
     "breadth-first, which finds a shortest path to a nearest deadlock; no reductions, "

@@ -10,7 +10,6 @@ from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.conditions import AUTO
 from ltlpipe.question.graph import GraphQuestion
-from ltlpipe.question.network import NetworkQuestion
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import WHOLE, expect
@@ -21,7 +20,7 @@ from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
 from ltlpipe.verdict.questions import question_of
-from ltlpipe.verdict.replay import holding
+from ltlpipe.verdict.walkers import walker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,21 +158,12 @@ def _labels(
 
         return of_edge, writer
     writer = AutomatonWriter(propositions)
-    sets = _holding(question)
+    walker = walker_of(question)
 
     def of_step(state: Any, step: PlainStep) -> Any:
-        names = sets(state, step)
+        names = walker.along(state, step.action, step.state).holds
         if names not in known:
             known[names] = writer.label(names)
         return known[names]
 
     return of_step, writer
-
-
-def _holding(question: Question) -> Callable[[Any, PlainStep], tuple[str, ...]]:
-    """Return the function for the propositions that hold at a step out of a state."""
-    if isinstance(question, NetworkQuestion):
-        actions = ["", *question.actions]
-        return lambda _, step: (actions[step.letter],)
-    model: Any = question
-    return lambda state, step: holding(model.written, state, step.action)

@@ -1,151 +1,356 @@
-"""Runs as people see them: lassos, in the shortest way to write them down.
-
-The lasso of a product may go several times round a cycle of the system, once
-for each state of the property automaton on the way.  The run is the same if
-the repetition is left to the cycle.
-"""
+"""Lassos and finite runs as people see them, with the names of their steps."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.lettering import holding_in
-from ltlpipe.systems.graph import SpotGraph, unlabelled
+from ltlpipe.runtime.display import Displayed, renderer
+from ltlpipe.runtime.values import ByValue
+from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.plain_steps import STUTTER_NAME
-from ltlpipe.systems.runs import compressed, shortest_form
-from ltlpipe.verdict.replay import spelling_of
-from ltlpipe.verdict.verdict import FiniteRun, Lasso
+from ltlpipe.systems.plain_steps import (
+    ModelSteps,
+    Move,
+    NetworkSteps,
+    changed_values,
+    moves_of_values,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from ltlpipe.question.graph import GraphQuestion
-    from ltlpipe.systems.models import Model, System
-    from ltlpipe.systems.runs import Run
+    from ltlpipe.systems.models import System
 
-
-def lasso_of(system: System, run: Run) -> Lasso:
-    """Return a run of a system as a lasso.
-
-    Of a graph the actions are those of `ltlpipe.systems.graph.unlabelled`, and the
-    letters are some that the edges allow.
-    """
-    if isinstance(system, SpotGraph):
-        return _way_through(system, run)
-    actions, states, k = compressed(run)
-    shown, names = _named(system, actions, states)
-    return Lasso(shown[:k], shown[k:], actions, states, names, system=system)
+MOST_STEPS = 1_000
+"""The steps of longer lassos are omitted in JSON, which has their actions."""
 
 
-def finite_run(
-    system: Network | Model, actions: np.ndarray, states: np.ndarray
-) -> FiniteRun:
-    """Return a finite run: the actions of k steps, and k + 1 states around them."""
-    shown, names = _named(system, actions, states)
-    return FiniteRun(shown, [], actions, states, names, system=system)
-
-
-def _named(
-    system: Network | Model, actions: np.ndarray, states: np.ndarray
-) -> tuple[list[Any], list[str] | None]:
-    """Return what prefix and cycle show of steps, and the names of actions apart."""
-    if isinstance(system, Network):
-        known: Sequence[str] = [action.name for action in system.actions]
-    else:
-        known = system.actions
-    names = [known[a] if a >= 0 else STUTTER_NAME for a in actions.tolist()]
-    if isinstance(system, Network):
-        return names, None
-    return [system.shown(tuple(state)) for state in states[:-1].tolist()], names
-
-
-def graph_run(question: GraphQuestion, run: Run) -> Lasso:
-    """Return a run, whose actions are transitions of the product, as a lasso."""
-    system, found = question.system, question.found
-    k, c = shortest_form(*run)
-    taken = run.actions[: k + c]
-    edges, letters = found.steps.edge[taken], found.steps.letter[taken]
-    states = run.states[: k + c + 1]
-    if system.state_label is None:
-        label, marks = system.label[edges], system.marks[edges]
-    else:
-        label = system.state_label[states[:-1, 0]]
-        marks = np.zeros(len(label), dtype=np.uint32)
-    known: dict[tuple[int, int, int], list[str]] = {}
-    holding = []
-    for step in zip(label.tolist(), marks.tolist(), letters.tolist(), strict=True):
-        if step not in known:
-            place, carried, letter = step
-            condition = system.conditions[place]
-            known[step] = found.lettering.holding(condition, carried, letter)
-        holding.append(known[step])
-    asked = question.property
-    told = None if asked.is_trivial else asked.propositions
-    return _of_edges(system, edges, states, k, holding, told)
-
-
-def _way_through(system: SpotGraph, run: Run) -> Lasso:
-    """Return the way to a deadlock, whose step repeats itself; its letter is arbitrary.
-
-    The actions are those of `unlabelled`.
-    """
-    actions, states, length = run
-    steps = unlabelled(system)
-    edges = np.where(actions < 0, -1, steps.edge[actions] if len(steps.edge) else -1)
-    label = system.label[edges] if system.n_edges else np.full(len(edges), -1)
-    if system.state_label is not None:
-        label = system.state_label[states[:-1, 0]]
-    elif actions[-1] < 0:
-        label = np.where(edges < 0, -1, label)
-    graph, conditions = system.graph, system.conditions
-    known = {k: holding_in(graph, conditions[k]) for k in {*label.tolist()} - {-1}}
-    holding = [known.get(k, []) for k in label.tolist()]
-    return _of_edges(system, edges, states, length, holding)
-
-
-def _of_edges(
-    system: SpotGraph,
-    edges: np.ndarray,
-    states: np.ndarray,
-    length: int,
-    holding: Sequence[Sequence[str]],
-    propositions: Sequence[str] | None = None,
-) -> Lasso:
-    """Return a lasso of a graph.
+class Spelling(NamedTuple):
+    """The word of a lasso: the propositions that hold in each step.
 
     Parameters
     ----------
-    system : SpotGraph
-        The graph.
-    edges : int32[k + c]
-        As indices; -1 where a state repeats itself.
-    states : int32[k + c + 1, 1]
-        Before each step, and after the last one.
-    length : int
-        k, the length of the prefix.
-    holding : sequence
-        The propositions of the graph that hold in each step.
-    propositions : sequence of str, optional
-        Those of the word, if not all of the graph.
+    propositions : tuple of str
+        What the word is over.
+    letters : list of list of str
+        Sets of those that hold together.
+    steps : int64[k + c]
+        The number of the letter of each step.
     """
-    shown = [{p: p in names for p in system.propositions} for names in holding]
-    told = system.propositions if propositions is None else tuple(propositions)
-    ends = states[:, 0].tolist()
-    moves = [f"{a} -> {b}" for a, b in pairwise(ends)]
-    actions = edges
-    if system.n_edges:
-        actions = np.where(edges < 0, -1, system.number[edges])
-    spelling = spelling_of(told, holding)
-    return Lasso(
-        shown[:length],
-        shown[length:],
-        actions.astype(np.int32),
-        states,
-        moves,
-        spelling=spelling,
-        system=system,
-    )
+
+    propositions: tuple[str, ...]
+    letters: list[list[str]]
+    steps: np.ndarray
+
+
+def spelling_of(told: tuple[str, ...], holding: Sequence[Sequence[str]]) -> Spelling:
+    """Return the word of steps at which some propositions hold, over those told."""
+    letters: dict[tuple[str, ...], int] = {}
+    steps = [
+        letters.setdefault(tuple(p for p in told if p in names), len(letters))
+        for names in holding
+    ]
+    numbers = np.array(steps, dtype=np.int64)
+    return Spelling(told, [list(letter) for letter in letters], numbers)
+
+
+class LassoStep(NamedTuple):
+    """One step of a lasso.
+
+    Parameters
+    ----------
+    action : str
+        What happens: the action of a network, the transition of a model.
+    moves : tuple of Move
+        The components of a network that take part; of a model the processes that move,
+        and the variables that change.
+    holds : tuple of str
+        The propositions of the property that hold at the step.
+    """
+
+    action: str
+    moves: tuple[Move, ...]
+    holds: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the step as ``--json`` has it."""
+        moves = [
+            {"name": name, "from": before, "to": after}
+            for name, before, after in self.moves
+        ]
+        return {"action": self.action, "moves": moves, "holds": list(self.holds)}
+
+
+@dataclass(frozen=True, eq=False)
+class Lasso(ByValue, Displayed):
+    """A run of the system that violates the property: ``prefix cycle cycle ...``.
+
+    Parameters
+    ----------
+    prefix, cycle : list
+        The cycle has at least one entry.  Of a network the actions, in order; of a
+        model the valuations before each step, from names of variables to their values;
+        of a graph of Spot the valuations of its steps, from propositions to whether
+        they hold.
+    actions : int32[k + c]
+        The actions as indices into those of the system, of a graph Spot's numbers of
+        edges; -1 is the step in which a state without successors repeats itself.
+    states : int32[k + c + 1, n_components] or int64[k + c + 1, n_variables]
+        Local states, or values, before each step and after the last one; of a graph its
+        states, int32[k + c + 1, 1].
+    moves : list of str, optional
+        The actions of prefix and cycle, where these are valuations; of a graph the
+        states of each step, such as "0 -> 1".
+    shortest_of : str or None
+        Among which no other is known to have fewer steps, prefix and cycle together:
+        "system", the runs of the system that violate the property; "product", the
+        lassos of the product of the system and the property's automaton, which may
+        need more steps than the runs that they go with; None is not known.
+    spelling : Spelling, optional
+        The letters of `word`.
+    system : Network, Model or SpotGraph, optional
+        The system, which does not count where lassos are compared.
+    bad_prefix : int, optional
+        The steps after which no continuation satisfies the formula: later steps do not
+        matter.  None if unknown, and for formulas that are not syntactically safe.
+    """
+
+    prefix: list[Any]
+    cycle: list[Any]
+    actions: np.ndarray = field(repr=False)
+    states: np.ndarray = field(repr=False)
+    moves: list[str] | None = field(default=None, repr=False)
+    shortest_of: str | None = None
+    spelling: Spelling | None = field(default=None, repr=False)
+    system: System | None = field(default=None, repr=False, compare=False)
+    bad_prefix: int | None = None
+
+    @property
+    def shortest(self) -> bool:
+        """Whether it is known that no violation of the system has fewer steps."""
+        return self.shortest_of == "system"
+
+    @cached_property
+    def steps(self) -> list[LassoStep]:
+        """Each step: its action, its moves, and the propositions that hold."""
+        return steps_of(self)
+
+    def to_frame(self) -> Any:
+        """Return a DataFrame with a row for each step, numbered from 1.
+
+        Columns are `part` ("prefix" or "cycle"), `action`, `moves` (as text), and
+        `holds` (the propositions of the formula that hold).
+        """
+        import pandas as pd
+
+        parts = ["prefix"] * len(self.prefix) + ["cycle"] * len(self.cycle)
+        rows = [
+            (part, step.action, "; ".join(map(str, step.moves)), ", ".join(step.holds))
+            for part, step in zip(parts, self.steps, strict=True)
+        ]
+        index = pd.RangeIndex(1, len(rows) + 1, name="step")
+        return pd.DataFrame(rows, index, ["part", "action", "moves", "holds"])
+
+    def chart(self, **limits: int) -> Any:
+        """Return the run as a sequence chart, a `ltlpipe.Chart`.
+
+        `limits` are those of the chart: `steps` and `lanes`.  Notebooks show it, and
+        ``print`` prints it.
+        """
+        return renderer().Chart(self, **limits)
+
+    @cached_property  # its letters live as long as it does
+    def word(self) -> Any:
+        """The word of the run, a ``spot.twa_word`` over the property's propositions.
+
+        Of a network, exactly the proposition of the action holds at each step.
+        Without a property it is over the propositions of a graph, else over none.  It
+        shares the BDD dictionary of a graph, else Spot's own, that of
+        ``spot.translate``.
+        """
+        from ltlpipe.automata.words import word_of
+
+        spelling = self.spelling
+        if spelling is None:
+            spelling = Spelling((), [[]], self.actions * 0)
+        graph = getattr(self.system, "graph", None)
+        dictionary = None if graph is None else graph.get_dict()
+        return word_of(*spelling, len(self.prefix), dictionary)
+
+    @property
+    def has_valuations(self) -> bool:
+        """Whether it is a run of a model, and not of a network."""
+        return isinstance(self.cycle[0], dict)
+
+    @property
+    def action_names(self) -> list[str]:
+        """The actions of prefix and cycle."""
+        return [*self.prefix, *self.cycle] if self.moves is None else self.moves
+
+    @property
+    def prefix_actions(self) -> list[str]:
+        """The actions of the prefix."""
+        return self.action_names[: len(self.prefix)]
+
+    @property
+    def cycle_actions(self) -> list[str]:
+        """The actions of the cycle."""
+        return self.action_names[len(self.prefix) :]
+
+    def changes(self) -> list[dict[str, tuple[Any, Any]]]:
+        """Return `change` of each step."""
+        return [self.change(step) for step in range(len(self.prefix + self.cycle))]
+
+    def change(self, step: int) -> dict[str, tuple[Any, Any]]:
+        """Return the variables that change in a step of a model's run, from 0.
+
+        From the name of each to its values before and after.
+        """
+        return changed_values(self.valuation(step), self.valuation(step + 1))
+
+    def valuation(self, step: int) -> dict[str, Any]:
+        """Return the valuation of a model before a step, from 0.
+
+        The last step leads back to the first of the cycle.
+        """
+        in_cycle = step - len(self.prefix)
+        known: dict[str, Any] = (
+            self.prefix[step]
+            if in_cycle < 0
+            else self.cycle[in_cycle % len(self.cycle)]
+        )
+        return known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return prefix and cycle as plain lists; of a model the actions, too."""
+        known: dict[str, Any] = {"prefix": self.prefix, "cycle": self.cycle}
+        of_product = self.shortest_of if self.shortest_of == "product" else False
+        known |= {"shortest": self.shortest or of_product}
+        known["bad_prefix"] = self.bad_prefix
+        if len(self.actions) <= MOST_STEPS:
+            known["steps"] = [step.to_dict() for step in self.steps]
+        if not self.has_valuations:
+            return known
+        return known | {
+            "prefix_actions": self.prefix_actions,
+            "cycle_actions": self.cycle_actions,
+        }
+
+
+BAD_PREFIX, MAXIMAL = "bad-prefix", "maximal"
+FINITE_KINDS = (BAD_PREFIX, MAXIMAL)
+"""The kinds of finite runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteRun(Lasso):
+    """A finite run of the system that violates the property; it has no cycle.
+
+    Parameters
+    ----------
+    prefix : list
+        The steps, as those of a lasso.
+    cycle : list
+        Nothing.
+    actions : int32[k]
+        As those of a lasso.
+    states : int32[k + 1, n_components] or int64[k + 1, n_variables]
+        Local states, or values, before each step and after the last one.
+    kind : str
+        "bad-prefix": each continuation violates the property, and there is one that
+        counts.  "maximal": it has no continuation, and is a violation as it is.
+    spelling : Spelling, optional
+        The letters of the steps, and, if the steps alone do not violate the property
+        whatever follows, of the state behind them.
+    """
+
+    kind: str = BAD_PREFIX
+
+    @property
+    def word(self) -> None:
+        """Nothing: words of Spot are infinite."""
+
+    @property
+    def has_valuations(self) -> bool:
+        """Whether it is a run of a model, and not of a network."""
+        return self.moves is not None
+
+    def valuation(self, step: int) -> dict[str, Any]:
+        """Return the valuation of a model before a step, from 0, or after the last."""
+        system: Any = self.system
+        known: dict[str, Any] = system.shown(tuple(self.states[step].tolist()))
+        return known
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the kind and the steps; of a model the valuations around them, too."""
+        if len(self.actions) <= MOST_STEPS:
+            steps = [step.to_dict() for step in self.steps]
+        else:
+            steps = [{"action": name} for name in self.action_names]
+        known: dict[str, Any] = {"kind": self.kind, "steps": steps}
+        if not self.has_valuations:
+            return known
+        return known | {"states": [self.valuation(k) for k in range(len(self.states))]}
+
+
+def steps_of(lasso: Lasso, wanted: Iterable[int] | None = None) -> list[LassoStep]:
+    """Return the steps of a lasso, or some of them."""
+    numbers = range(len(lasso.actions)) if wanted is None else wanted
+    names = lasso.action_names
+    movers, holds = _movers_of(lasso), _holding(lasso)
+    return [LassoStep(names[k], movers(k), holds(k)) for k in numbers]
+
+
+def situation(lasso: Lasso, step: int) -> dict[str, Any]:
+    """Return the states of all components before a step, from 0, by their names.
+
+    Of a model the values of its variables.  After the last step it is the situation in
+    which the cycle begins.
+    """
+    row = lasso.states[step].tolist()
+    if isinstance(lasso.system, Network):
+        return NetworkSteps(lasso.system, limited=False).shown(row)
+    if lasso.has_valuations:
+        return lasso.valuation(step)
+    return {f"component {i}": str(state) for i, state in enumerate(row, start=1)}
+
+
+def _holding(lasso: Lasso) -> Callable[[int], tuple[str, ...]]:
+    """Return the function for the propositions that hold at a step."""
+    spelling = lasso.spelling
+    if spelling is None:
+        return lambda _: ()
+    known = set(spelling.propositions)
+    letters = [tuple(n for n in names if n in known) for names in spelling.letters]
+    steps = spelling.steps.tolist()
+    return lambda step: letters[steps[step]]
+
+
+def _movers_of(lasso: Lasso) -> Callable[[int], tuple[Move, ...]]:
+    """Return the function for the moves of a step."""
+    system, states, actions = lasso.system, lasso.states, lasso.actions
+    if isinstance(system, Network):
+        steps = NetworkSteps(system, limited=False)
+        return lambda k: steps.moves(
+            states[k].tolist(), int(actions[k]), states[k + 1].tolist()
+        )
+    if isinstance(system, Model):
+        model = ModelSteps(system, limited=False)
+        return lambda k: model.moves_between(
+            int(actions[k]), lasso.valuation(k), lasso.valuation(k + 1)
+        )
+    if lasso.has_valuations:  # of a graph, or of a system that is unknown
+        return lambda k: moves_of_values(lasso.change(k))
+    return lambda k: moves_of_values(_changed_numbers(*states[k : k + 2].tolist()))
+
+
+def _changed_numbers(before: Sequence[int], after: Sequence[int]) -> dict[str, Any]:
+    """Return the states of the components that move, by numbers."""
+    pairs = enumerate(zip(before, after, strict=True), start=1)
+    return {
+        f"component {i}": (str(old), str(new)) for i, (old, new) in pairs if old != new
+    }

@@ -28,7 +28,7 @@ from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.propositions.letters import evaluate
-from ltlpipe.verdict.verdict import FiniteRun, Spelling
+from ltlpipe.verdict.lasso import FiniteRun, Spelling, spelling_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model, System
     from ltlpipe.systems.networks.lts import LTS
-    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.verdict.lasso import Lasso
 
 
 REPLAYING = "replaying"
@@ -351,17 +351,6 @@ def spelling_of_valuations(lasso: Lasso, propositions: Sequence[str]) -> Spellin
         for valuation in [*lasso.prefix, *lasso.cycle]
     ]
     return spelling_of(tuple(propositions), holding)
-
-
-def spelling_of(told: tuple[str, ...], holding: Sequence[Sequence[str]]) -> Spelling:
-    """Return the word of steps at which some propositions hold, over those told."""
-    letters: dict[tuple[str, ...], int] = {}
-    steps = [
-        letters.setdefault(tuple(p for p in told if p in names), len(letters))
-        for names in holding
-    ]
-    numbers = np.array(steps, dtype=np.int64)
-    return Spelling(told, [list(letter) for letter in letters], numbers)
 
 
 def word_replayed(asked: Formula | Any, spelling: Spelling, start: int) -> Job[None]:

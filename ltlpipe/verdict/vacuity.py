@@ -56,7 +56,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.verdict.verdict import Lasso, Verdict
+    from ltlpipe.verdict.lasso import Lasso
+    from ltlpipe.verdict.verdict import Verdict
 
 EQUIVALENT = "equivalent"
 """Besides verdicts: the strengthened formula holds because it is equivalent to the

@@ -31,7 +31,7 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.batch.table_files import CsvWriter, open_table
-from ltlpipe.verdict.verdict import FINITE_KINDS
+from ltlpipe.verdict.lasso import FINITE_KINDS
 
 FULL = {
     "system": "é.dot",

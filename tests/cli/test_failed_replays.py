@@ -8,8 +8,8 @@ import ltlpipe
 from ltlpipe import LtlpipeError, ReplayError, check, deadlocks, livelock, solve
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict
 from ltlpipe.search.nested import ndfs
+from ltlpipe.verdict import counterexample
 from ltlpipe.verdict import deadlocks as about_deadlocks
-from ltlpipe.verdict import inquiry
 
 RUN = 'des (0, 3, 3)\n(0, "a", 1)\n(1, "b", 0)\n(0, "end", 2)\n'
 
@@ -22,7 +22,7 @@ def broken(monkeypatch):
         raise ReplayError("the cycle does not close")
         yield
 
-    monkeypatch.setattr(inquiry, "judged", failing)
+    monkeypatch.setattr(counterexample, "judged", failing)
     monkeypatch.setattr(about_deadlocks, "run_replayed", failing)
 
 

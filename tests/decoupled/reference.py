@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.verdict.verdict import Lasso
+from ltlpipe.verdict.lasso import Lasso
 
 
 class Found(NamedTuple):

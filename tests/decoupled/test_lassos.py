@@ -12,7 +12,7 @@ from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime import ticks
 from ltlpipe.runtime.jobs import Grant
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.verdict.verdict import Lasso
+from ltlpipe.verdict.lasso import Lasso
 from tests.decoupled.examples import figure_5, figure_8
 from tests.decoupled.jobs import decoupled_of, extracted, extraction
 from tests.driving import Limits, drive, replay_run

@@ -31,7 +31,7 @@ from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.registers import Status
-from ltlpipe.verdict.verdict import Lasso
+from ltlpipe.verdict.lasso import Lasso
 from tests.decoupled.jobs import decoupled_of, extracted
 from tests.decoupled.reference import Members
 from tests.driving import Limits, drive, replay_run

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Lasso, Network, check
-from ltlpipe.verdict.verdict import Spelling
+from ltlpipe.verdict.lasso import Spelling
 from tests.report.made import EVIL
 
 CLIENT = LTS.from_transitions([(0, "ask", 1), (1, "get", 0)], name="client")

@@ -46,7 +46,7 @@ from ltlpipe.systems.plain_steps import (
 )
 from ltlpipe.systems.programs.model import DveModel, read_dve_model
 from ltlpipe.systems.runs import Run
-from ltlpipe.verdict.lasso import lasso_of as written
+from ltlpipe.verdict.judgement import lasso_of as written
 from ltlpipe.verdict.replay import (
     run_replayed,
     spelling_of_actions,

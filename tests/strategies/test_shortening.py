@@ -21,7 +21,7 @@ from ltlpipe.search.shortest.recording import Recording
 from ltlpipe.strategies.shortening import shortened, taken_by
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.runs import Run
-from ltlpipe.verdict import inquiry
+from ltlpipe.verdict import counterexample
 from ltlpipe.verdict.questions import question_of
 from tests.conducting import ALONE, searching_at_once
 from tests.depth import examples
@@ -186,10 +186,10 @@ def test_limits_leave_what_was_found(monkeypatch):
     """A search for a shorter lasso that is stopped costs no verdict."""
 
     def endless(*_):
-        raise inquiry.StoppedError("timeout")
+        raise counterexample.StoppedError("timeout")
         yield
 
-    monkeypatch.setattr(inquiry, "tightened_in_python", endless)
+    monkeypatch.setattr(counterexample, "tightened_in_python", endless)
     network = Network([LTS.from_transitions(FAULTY)])
     verdict = check(network, "G !fail", shortest=True, seed=1)
     assert (verdict.verdict, verdict.reason) == ("violated", None)
@@ -213,10 +213,10 @@ def test_limits_in_the_middle_of_shortening(reason, monkeypatch):
     """The run that was found is replayed, and not lost."""
 
     def stopped(*_, **__):
-        raise inquiry.StoppedError(reason)
+        raise counterexample.StoppedError(reason)
         yield
 
-    monkeypatch.setattr(inquiry, "shortened", stopped)
+    monkeypatch.setattr(counterexample, "shortened", stopped)
     network = Network([LTS.from_transitions(FAULTY)])
     verdict = check(network, "G !fail", seed=1)
     assert verdict.verdict == "violated"
@@ -235,6 +235,6 @@ def test_what_is_said_without_asking(monkeypatch):
     asked = check(network, text, shortest=True)
     assert (length_of(plain), plain.lasso.to_dict()["shortest"]) == (5, "product")
     assert (length_of(asked), asked.lasso.to_dict()["shortest"]) == (2, True)
-    monkeypatch.setattr(inquiry, "TINY", 1)
+    monkeypatch.setattr(counterexample, "TINY", 1)
     near = check(network, "G F a")
     assert (length_of(near), near.lasso.to_dict()["shortest"]) == (1, True)

@@ -11,7 +11,7 @@ from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.options import Options
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.verdict.judgement import check_fairness
-from ltlpipe.verdict.verdict import Lasso
+from ltlpipe.verdict.lasso import Lasso
 from tests.oracles import actions_of_components
 
 TURNS = Network(

@@ -13,11 +13,11 @@ from ltlpipe import LTS, Network, check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.replay import (
     spelling_of_actions,
     word_replayed,
 )
-from ltlpipe.verdict.verdict import Lasso
 from tests.driving import replay_run
 from tests.oracles import compose
 from tests.strategies import networks

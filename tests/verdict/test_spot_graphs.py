@@ -20,8 +20,8 @@ from ltlpipe import (
 )
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.replay import run_replayed
-from ltlpipe.verdict.verdict import Lasso
 
 AUTOMATON = """HOA: v1
 States: 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.report.charts.sequence import charted
 from ltlpipe.runtime.arguments import TRUTH, WHOLE, Kind, expect
-from ltlpipe.verdict.verdict import Lasso
+from ltlpipe.verdict.lasso import Lasso
 
 if TYPE_CHECKING:
     from ltlpipe.report.charts.sequence import ChartedLasso

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.report.graphs import short
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.verdict.steps import situation, steps_of
+from ltlpipe.verdict.lasso import situation, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ltlpipe.verdict.steps import LassoStep
-    from ltlpipe.verdict.verdict import Lasso
+    from ltlpipe.verdict.lasso import Lasso, LassoStep
 
 LEAST_STEPS = 12
 """The first, the last, and those around the places that matter."""

@@ -12,7 +12,7 @@ from ltlpipe.components.factoring.factors import factored
 from ltlpipe.components.factoring.unfactoring import unfactored
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.systems.runs import Run
-from ltlpipe.verdict.lasso import lasso_of
+from ltlpipe.verdict.judgement import lasso_of
 from tests.components.factoring.products import random_network
 from tests.driving import replay_run
 from tests.oracles import compose
