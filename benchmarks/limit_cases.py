@@ -19,7 +19,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.generating import instances
-from ltlpipe.question.options import REDUCTION_NAMES
+from ltlpipe.question.conditions import REDUCTION_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
 from ltlpipe.systems.nets.writing import save_pnml
 from ltlpipe.systems.networks.lts import LTS, Network

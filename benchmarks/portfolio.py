@@ -32,7 +32,8 @@ from benchmarks import record
 from benchmarks.portfolio_questions import Question, questions
 from ltlpipe import LtlpipeError, Network
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.options import REDUCTION_NAMES, Options
+from ltlpipe.question.conditions import REDUCTION_NAMES
+from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.strategies.registry import STRATEGIES

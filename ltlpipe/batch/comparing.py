@@ -31,17 +31,15 @@ from ltlpipe.batch.table import (
 )
 from ltlpipe.batch.task_job import now
 from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
-from ltlpipe.question.given_options import manner_of, of_question, understood
-from ltlpipe.question.option import COMPARE
-from ltlpipe.question.options import (
-    ACCEPTANCE_NAMES,
-    AUTO,
-    DEFAULTS,
-    EMPTINESS_NAMES,
-    NEVER,
-    Options,
+from ltlpipe.question.conditions import ACCEPTANCE_NAMES, AUTO, EMPTINESS_NAMES
+from ltlpipe.question.given_options import (
+    manner_of,
+    of_question,
+    takes_options,
+    understood,
 )
-from ltlpipe.question.signatures import takes_options
+from ltlpipe.question.option import COMPARE
+from ltlpipe.question.options import DEFAULTS, NEVER, Options
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
 from ltlpipe.runtime.progress_bar import search_bar

@@ -36,9 +36,8 @@ from ltlpipe.batch.tasks import (
     options_text,
     portable,
 )
-from ltlpipe.question.given_options import understood
+from ltlpipe.question.given_options import takes_options, understood
 from ltlpipe.question.option import SOLVE
-from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
 from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn

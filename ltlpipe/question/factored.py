@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ltlpipe.question.conditions import ALPHABET, EACH, FACTORING
 from ltlpipe.question.network import NetworkQuestion, with_components
-from ltlpipe.question.options import ALPHABET, EACH, FACTORING
 
 if TYPE_CHECKING:
     from ltlpipe.components.factoring.factored_network import Factored

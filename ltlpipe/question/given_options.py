@@ -1,18 +1,30 @@
-"""Options as users give them: by their names, former ones too, for one command."""
+"""Options as users give them: by their names, former ones too, for one command.
+
+`takes_options` makes parameters of them, with their documentation.
+"""
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
-from ltlpipe.runtime.errors import warn
+from ltlpipe.runtime.errors import nearest, warn
+from ltlpipe.runtime.spelling import PARAMETERS, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ltlpipe.question.option import Option
     from ltlpipe.runtime.jobs import Limits
+
+_PLACE = "\n**options\n"
+_NAMES: dict[Any, str] = {tuple: "sequence of str", object: "spot.twa_graph or path"}
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 def options_of(command: str) -> dict[str, Option]:
@@ -88,3 +100,95 @@ def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
     """
     options = Options(**given)
     return options, options.limits
+
+
+def takes_options(command: str) -> Callable[[Function], Function]:
+    """Give a function the options of a command as parameters.
+
+    It has to take ``**options``, which its docstring names, too: the declared options
+    stand there afterwards, and in the signature.  Names of earlier versions are
+    understood.
+
+    Parameters
+    ----------
+    command : str
+        One of those of `ltlpipe.question.option`.
+
+    Raises
+    ------
+    TypeError
+        The function does not have such an option.
+    """
+    options = options_of(command)
+
+    def decorated(function: Function) -> Function:
+        own = inspect.signature(function).parameters.values()
+        parameters = [p for p in own if p.kind is not p.VAR_KEYWORD]
+        taken = {p.name for p in parameters}
+        added = {name: option for name, option in options.items() if name not in taken}
+        known = [*taken, *added]
+
+        @wraps(function)
+        def called(*args: Any, **given: Any) -> Any:
+            given = renamed(given, known)
+            for name in given:
+                if name not in known:
+                    raise TypeError(
+                        f"{function.__name__}() has no parameter {name!r}"
+                        + nearest(name, known)
+                    )
+            return function(*args, **given)
+
+        parameters += [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=option.default,
+                annotation=_annotation(option),
+            )
+            for name, option in added.items()
+        ]
+        signature = inspect.signature(function).replace(parameters=parameters)
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        if function.__doc__ is not None:  # there is none under -OO
+            # Without indentation, as Python 3.13 stores docstrings itself.
+            text = inspect.cleandoc(function.__doc__)
+            called.__doc__ = text.replace(_PLACE, "\n" + documented(added), 1)
+        return cast("Function", called)
+
+    return decorated
+
+
+def documented(options: dict[str, Option]) -> str:
+    """Return the entries of options in a docstring's list of parameters."""
+    return "".join(_entry(name, option) for name, option in options.items())
+
+
+def described(option: Option) -> str:
+    """Return the help of an option, as spelled in Python."""
+    text = " ".join(part for part in (option.help, option.details) if part)
+    return spelled(text, PARAMETERS)
+
+
+def _entry(name: str, option: Option) -> str:
+    kind = _NAMES.get(option.kind, option.kind.__name__)
+    if option.default is None:
+        kind += ", optional"
+    text = described(option)
+    if option.default not in (None, (), False, True):
+        text += f" Default: {option.default}."
+    indent = " " * 4
+    wrapped = textwrap.fill(
+        text,
+        76,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_on_hyphens=False,  # names of searches are resolved
+    )
+    return f"{name} : {kind}\n{wrapped}\n"
+
+
+def _annotation(option: Option) -> str:
+    kinds: dict[Any, str] = {tuple: "Sequence[str]", object: "Any"}
+    kind = kinds.get(option.kind, option.kind.__name__)
+    return f"{kind} | None" if option.default is None else kind

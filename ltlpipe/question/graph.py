@@ -11,12 +11,19 @@ from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.lettering import TELLING, Delegated, Lettering, violations_text
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.formulas import Formula
-from ltlpipe.question.options import AUTO, BITSTATE, TOGETHER, WALKS
+from ltlpipe.question.conditions import (
+    AUTO,
+    AUTOMATON,
+    BITSTATE,
+    KRIPKE,
+    NO_ACTIONS,
+    refuse,
+)
 from ltlpipe.question.property import known_names
 from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.catalogue import DECOUPLED, POWERSET, SEARCHES
+from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.graph import keys_of, pack_graph, transitions_of
 from ltlpipe.systems.plain_steps import GraphSteps
 
@@ -32,8 +39,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.graph import Keys, PackedGraph, SpotGraph, Transitions
-
-NO_ACTIONS = "a graph of Spot has no actions"
 
 
 class Labelled(NamedTuple):
@@ -109,7 +114,10 @@ class GraphQuestion(Question):
     takes_ends = False  # a graph is finite, and in memory
 
     def __init__(self, system: SpotGraph, asked: Property, options: Options) -> None:
-        refuse_other_options(system, options)
+        self.kind = KRIPKE if system.is_kripke else AUTOMATON
+        refuse(self.kind, options)
+        if options.stutters:
+            _refuse_lost_labels(system)
         self.delegated = _delegated(system, asked, options)
         super().__init__(
             system.name,
@@ -131,10 +139,6 @@ class GraphQuestion(Question):
     def ignores_finite_runs(self) -> bool:
         """Whether runs that end do not count; automata have infinite words only."""
         return self.system.is_kripke and not self.stutters
-
-    def obstacle_to_ample(self) -> str | None:
-        """Return why ample sets are out of the question."""
-        return super().obstacle_to_ample() or NO_ACTIONS
 
     def labelled(self, plan: Plan, trace: Trace) -> Job[Labelled]:
         """Return the graph with letters, and the automaton over them."""
@@ -247,44 +251,18 @@ def _kind(plan: Plan) -> str:
     return (plan.automaton or "").lower()
 
 
-def refuse_other_options(system: SpotGraph, options: Options) -> None:
-    """Raise UnsupportedError for options that mean nothing for graphs of Spot."""
-    if options.semantics == "action":
+def _refuse_lost_labels(system: SpotGraph) -> None:
+    """Raise UnsupportedError if a state that would repeat itself has no valuation."""
+    if system.state_label is None:
+        return
+    ends = system.dead_ends()
+    lost = ends[system.state_label[ends] < 0]
+    if len(lost):
         raise UnsupportedError(
-            "--semantics=action: the propositions of a graph of Spot are those of its "
-            "valuations; use state"
+            f"--deadlock=stutter: state {lost[0]} of the graph has no edges and no "
+            "valuation that it could repeat (Spot reads such states from HOA "
+            "without their labels): give it an edge to itself"
         )
-    if options.stutters and not system.is_kripke:
-        raise UnsupportedError(
-            "--deadlock=stutter: the letters of an automaton are on its edges, and a "
-            "state without edges has none to repeat; use ignore, or a Kripke structure"
-        )
-    if options.stutters and system.state_label is not None:
-        ends = system.dead_ends()
-        lost = ends[system.state_label[ends] < 0]
-        if len(lost):
-            raise UnsupportedError(
-                f"--deadlock=stutter: state {lost[0]} of the graph has no edges and no "
-                "valuation that it could repeat (Spot reads such states from HOA "
-                "without their labels): give it an edge to itself"
-            )
-    emptiness = options.emptiness
-    for given, what in (
-        (options.visible is not None, "--visible"),
-        (bool(options.symmetric), "--symmetric"),
-        (options.fairness is not None, f"--fairness={options.fairness}"),
-        (
-            options.network_acceptance != TOGETHER,
-            f"--network-acceptance={options.network_acceptance}",
-        ),
-        (emptiness in (*DECOUPLED, *POWERSET), f"--emptiness={emptiness}"),
-        (options.reduce not in (AUTO, "none", WALKS), f"--reduce={options.reduce}"),
-    ):
-        if given:
-            raise UnsupportedError(
-                f"{what} is about actions or components, which graphs of Spot do not "
-                "have"
-            )
 
 
 def _delegated(

@@ -12,19 +12,10 @@ from ltlpipe.logic.folding import MOST_NAMED, folded
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number, Taken
+from ltlpipe.question.conditions import AUTO, COLOURED, MODEL, refuse
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
-from ltlpipe.question.option import NETWORKS, flag_of
-from ltlpipe.question.options import (
-    AMPLE,
-    AUTO,
-    AUTOMORPHISMS,
-    DECOUPLING,
-    NEVER,
-    OPTIONS,
-    SYMMETRY,
-    WALKS,
-)
+from ltlpipe.question.options import NEVER
 from ltlpipe.question.property import MEANT, refuse_unknown
 from ltlpipe.question.question import NotApplicableError, Question
 from ltlpipe.runtime.errors import (
@@ -33,7 +24,6 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
     silenced,
 )
-from ltlpipe.search.catalogue import POWERSET
 from ltlpipe.systems.plain_steps import ModelSteps
 from ltlpipe.systems.propositions.letters import refuse_too_many
 from ltlpipe.systems.runs import Run
@@ -118,7 +108,8 @@ class ModelQuestion(Question):
     """
 
     def __init__(self, system: Model, asked: Property, options: Options) -> None:
-        refuse_network_options(options, system)
+        self.kind = COLOURED if system.has_colours else MODEL
+        refuse(self.kind, options)
         fairness = fairness_of(system, options)
         super().__init__(system.name, asked, options, fairness=fairness)
         self.system = system
@@ -292,39 +283,6 @@ def decide_stuttering(asked: Property, translated: Formula | None) -> Job[Decisi
             job = stutter_invariant(subject or asked.violations)
             answer = yield from decided(job, _SECONDS)
     return Decision.of(answer, f"the {what} is", "stutter-invariant")
-
-
-_REDUCTIONS = {AUTO, "none", AMPLE, AUTOMORPHISMS, DECOUPLING, WALKS}
-_WITH_VALUE = ("network_acceptance", "emptiness", "reduce")
-
-
-def refuse_network_options(options: Options, system: Model) -> None:
-    """Raise UnsupportedError for options that are about networks of LTSs.
-
-    Symmetric nets have sets of markings as networks have sets of states.
-    """
-    if options.semantics == "action":
-        raise UnsupportedError(
-            "--semantics=action: propositions of a model are about its states; "
-            'use state (an action is named by action=="...")'
-        )
-    named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
-    of_sets: tuple[str, ...] = POWERSET
-    reductions = _REDUCTIONS
-    if system.has_colours:
-        of_sets, reductions = (), _REDUCTIONS | {SYMMETRY}
-    if options.emptiness in of_sets:
-        named.append("emptiness")
-    if not set(options.reduce.split(",")) <= reductions:
-        named.append("reduce")
-    for name in named:
-        value = getattr(options, name)
-        what = f"={value}" if name in _WITH_VALUE else ""
-        coloured = value in POWERSET or (name == "reduce" and options.wants_symmetry)
-        others = " and symmetric nets, not for other" if coloured else ", not for"
-        raise UnsupportedError(
-            f"--{flag_of(name)}{what} is for networks of LTSs{others} models"
-        )
 
 
 def bound_propositions(

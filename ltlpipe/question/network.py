@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.letters import OTHER
+from ltlpipe.question.conditions import (
+    ALPHABET,
+    AUTO,
+    EACH,
+    NETWORK,
+    refuse,
+)
 from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import (
     NOT_BUCHI,
@@ -18,18 +25,9 @@ from ltlpipe.question.interruptible import (
     decide_formula,
     normalised,
 )
-from ltlpipe.question.options import (
-    ALPHABET,
-    AMPLE_SEARCHES,
-    AUTO,
-    EACH,
-    WALKS,
-    Options,
-)
 from ltlpipe.question.plan import tells_marks
 from ltlpipe.question.property import known_actions
 from ltlpipe.question.question import NotApplicableError, Question, note_table
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.components.alphabet import Trimmed
     from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.question.question import Product
     from ltlpipe.runtime.jobs import Job
@@ -132,17 +131,10 @@ class NetworkQuestion(Question):
         An option or combination is not supported.
     """
 
+    kind = NETWORK
+
     def __init__(self, system: Network, asked: Property, options: Options) -> None:
-        if options.visible is not None and asked.violations is None:
-            raise UnsupportedError(
-                "--visible requires --automaton; the visible actions of a formula are "
-                "those that it names"
-            )
-        if options.semantics == "state":
-            raise UnsupportedError(
-                "--semantics=state: the states of a network of LTSs have no "
-                "propositions; use action"
-            )
+        refuse(self.kind, options, asked)
         super().__init__(
             system.name,
             asked,
@@ -150,11 +142,6 @@ class NetworkQuestion(Question):
             system_marks=len(_groups(system, options)),
             fairness=fairness_of(system, options),
         )
-        if self.fairness is not None and options.reduce not in (AUTO, "none", WALKS):
-            raise UnsupportedError(
-                f"--reduce={options.reduce} changes which actions are enabled, on "
-                "which --fairness depends: use none"
-            )
         self.system = system
         self.actions = known_actions(system, asked, options)
 
@@ -176,23 +163,6 @@ class NetworkQuestion(Question):
     def accepts_apart(self) -> bool:
         """Whether several components accept, each for itself."""
         return len(_groups(self.system, self.options)) > 1
-
-    def obstacle_to_ample(self) -> str | None:
-        """Return why ample sets are out of the question, whatever the property."""
-        named = self.given.emptiness
-        if obstacle := super().obstacle_to_ample():
-            return obstacle
-        if self.options.omitting is not None:
-            return f"{self.options.omitting} takes all steps"
-        if named is not None and named not in AMPLE_SEARCHES:
-            return f"{named} takes all steps"
-        return self.obstacle_of_acceptance()
-
-    def obstacle_of_acceptance(self) -> str | None:
-        """Return why a reduction that keeps words alone is out of the question."""
-        if self.property.is_trivial or self.system.has_acceptance:
-            return "acceptance of the system is about states"
-        return None
 
     def automaton(
         self, plan: Plan, actions: list[str], trace: Trace

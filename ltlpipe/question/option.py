@@ -50,7 +50,7 @@ class Option:
         What the command line's help calls a value, which is its unit if it has one.
     details : str
         More of it, for the documentation.
-    choices : tuple of str
+    choices : tuple
         The only values.
     least, most : int, optional
         The smallest and the largest value.
@@ -71,7 +71,7 @@ class Option:
     help: str
     metavar: str | None = None
     details: str = ""
-    choices: tuple[str, ...] = ()
+    choices: tuple[Any, ...] = ()
     least: int | None = None
     most: int | None = None
     unlimited: bool = False
@@ -109,7 +109,7 @@ class Option:
         A value that is None was of another kind.
         """
         if self.choices:
-            listed = f"one of {', '.join(self.choices)}"
+            listed = f"one of {', '.join(map(str, self.choices))}"
             return None if value in self.choices else listed
         if value is None:
             return KINDS[self.kind]

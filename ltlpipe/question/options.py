@@ -7,6 +7,23 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ltlpipe.components.composition.groups import MAX_COMPONENT_STATES
+from ltlpipe.question.conditions import (
+    ACCEPTANCE_NAMES,
+    ANY,
+    AUTO,
+    AUTOMORPHISMS,
+    COMPONENTS,
+    DECOUPLING,
+    EACH,
+    EMPTINESS_NAMES,
+    PREPARATIONS,
+    REDUCTION_NAMES,
+    STABILISER,
+    SYMMETRY,
+    TAKERS,
+    TOGETHER,
+    refuse,
+)
 from ltlpipe.question.option import (
     ABOUT_PROPERTIES,
     ABOUT_RUNS,
@@ -20,69 +37,18 @@ from ltlpipe.question.option import (
     TRANSLATE,
     Option,
 )
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.spelling import declare
-from ltlpipe.search.catalogue import (
-    DECOUPLED,
-    DECOUPLED_NDFS,
-    OF_WORKERS,
-    POWERSET,
-    SEARCHES,
-    SHARED,
-)
-from ltlpipe.symmetry.classes.notation import is_permutation
+from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 
-AUTO = "auto"
-
-EMPTINESS_NAMES = [*SEARCHES, *DECOUPLED, *POWERSET]
-ACCEPTANCE_NAMES = ["ba", "tgba", "tgra", "tfla", "tela"]
-ALPHABET = "alphabet"
-FACTORING = "factoring"
-AMPLE = "ample"
-COMPONENTS = "components"
-DECOUPLING = "decoupled"
-SYMMETRY = "symmetry"
-STABILISER = "stabiliser"
-AUTOMORPHISMS = "automorphisms"
-WALKS = "walks"
-PREPARATIONS = (ALPHABET, FACTORING)
-"""Reductions that come before whatever strategy; the others are strategies."""
-REDUCTION_NAMES = [
-    *PREPARATIONS,
-    COMPONENTS,
-    AMPLE,
-    DECOUPLING,
-    SYMMETRY,
-    STABILISER,
-    AUTOMORPHISMS,
-    WALKS,
-]
 STUBBORN = "stubborn"
-TOGETHER, EACH = "together", "each"
 NEVER = "never"
-
-MAX_BITSTATE = 1 << 15
-"""MiB of the largest bit array whose words a kernel can address: 32 GiB."""
-
-MAX_SWARM = 1 << 16
-
-BITSTATE = "se05"
-"""The emptiness check that can do with few bits of each state."""
 
 COMPACT_BITS = (32, 40, 64)
 
-OWN_TABLES = (*SHARED - set(OF_WORKERS), *DECOUPLED, *POWERSET)
-"""Emptiness checks whose states are no rows of the store of one worker."""
-
-AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99", "ufscc")
-"""The emptiness checks that can expand states by ample sets."""
-
+MAX_SWARM = 1 << 16
 MAX_WORKERS = 31
-
-BOUND_TO_KERNELS = ("bitstate", "compact", "swarm", "seed")
-"""Options that mean something for compiled searches only."""
 
 PRODUCT_OPTIONS = (
     *("alphabet", "acceptance", "reduce", "semantics", "deadlock", "unknown"),
@@ -95,6 +61,8 @@ PRODUCT_OPTIONS = (
 def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
     """Declare an option; its kind is that of the field."""
     option = replace(Option(line, *about, **more), default=default)
+    if option.metavar is None and option.choices:
+        option = replace(option, metavar="|".join(map(str, option.choices)))
     return field(default=default, metadata={"option": option})
 
 
@@ -113,7 +81,6 @@ class Options:
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
-        "used|declared",
         choices=("used", "declared"),
         commands=EVERYWHERE | {SIMULATE},
         systems=NETWORKS,
@@ -189,8 +156,7 @@ class Options:
         "error",
         "A proposition that the system does not have is an error, or never true "
         "(never).",
-        "error|never",
-        "With never, the result carries a warning.",
+        details="With never, the result carries a warning.",
         choices=("error", NEVER),
         commands=ABOUT_PROPERTIES | {SIMULATE},
         old=("strict",),
@@ -207,7 +173,6 @@ class Options:
         STUBBORN,
         "How ample sets of networks are found: as stubborn sets of actions, or as "
         "closed sets of components (Siegel & Yan 2020).",
-        "stubborn|components",
         choices=(STUBBORN, COMPONENTS),
         systems=NETWORKS,
     )
@@ -215,10 +180,10 @@ class Options:
         None,
         "Keep so many bits of a hash of each state, and not the state (se05); then the "
         'verdict is never "holds".',
-        "32|40|64",
-        "States with the same bits are taken for one, which is rare: the result has "
-        'the probability that any was.  Instead of "holds" the verdict is "unknown", '
-        'for the reason "compact"; "violated" is as exact as ever.',
+        details="States with the same bits are taken for one, which is rare: the "
+        'result has the probability that any was.  Instead of "holds" the verdict is '
+        '"unknown", for the reason "compact"; "violated" is as exact as ever.',
+        choices=COMPACT_BITS,
     )
     compress: bool = _option(
         False,
@@ -249,7 +214,6 @@ class Options:
         "full",
         "How the red search of se05 repeats ample sets: full (all steps to known "
         "states) or stored (two bytes per state).",
-        "full|stored",
         choices=("full", "stored"),
         old=("ample_inner",),
     )
@@ -275,7 +239,6 @@ class Options:
         TOGETHER,
         "Whether accepting components have to accept in the same state (together), or "
         "each infinitely often, no matter when (each).",
-        "together|each",
         choices=(TOGETHER, EACH),
         systems=NETWORKS,
         old=("accepting",),
@@ -303,9 +266,8 @@ class Options:
     fairness: str | None = _option(
         None,
         "Only runs that are fair to each component, or to each of --fair-sets, count.",
-        "weak|strong",
-        "A set that is enabled infinitely often (strong), or from some point on always "
-        "(weak), is taken infinitely often.",
+        details="A set that is enabled infinitely often (strong), or from some point "
+        "on always (weak), is taken infinitely often.",
         choices=("weak", "strong"),
     )
     fair_sets: tuple[str, ...] = _option(
@@ -386,75 +348,7 @@ class Options:
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():
             object.__setattr__(self, name, option.meant(name, getattr(self, name)))
-        if self.bitstate is not None and not 0 < self.bitstate < MAX_BITSTATE:
-            raise UnsupportedError(
-                f"--bitstate={self.bitstate}: expected more than 0 MiB and less than "
-                f"{MAX_BITSTATE}"
-            )
-        if self.compact is not None and self.compact not in COMPACT_BITS:
-            raise UnsupportedError(
-                f"--compact={self.compact}: expected one of 32, 40, 64"
-            )
-        if self.bitstate is not None and self.compact is not None:
-            raise UnsupportedError(
-                f"--compact={self.compact} goes without --bitstate={self.bitstate}"
-            )
-        if self.omitting is not None and self.emptiness not in (AUTO, BITSTATE):
-            raise UnsupportedError(
-                f"{self.omitting} is for {BITSTATE}, not for "
-                f"--emptiness={self.emptiness}"
-            )
-        if self.keeping is not None:
-            self._check_keeping(self.keeping)
-        if self.swarm is not None and self.bitstate is None:
-            raise UnsupportedError(f"--swarm={self.swarm} requires --bitstate")
-        if self.fair_sets and self.fairness is None:
-            raise UnsupportedError(
-                "--fair-sets requires --fairness=weak or --fairness=strong"
-            )
-        if self.ndfs_stack_test and self.emptiness != DECOUPLED_NDFS:
-            raise UnsupportedError(
-                f"--ndfs-stack-test is for --emptiness={DECOUPLED_NDFS}, not for "
-                f"{self.emptiness}"
-            )
-        if self.symmetric:
-            self._check_symmetric()
-        if self.reduce not in (AUTO, "none"):
-            for name in self.reduce.split(","):
-                if name not in REDUCTION_NAMES:
-                    raise UnsupportedError(
-                        f"--reduce={name}: expected one of {', '.join(REDUCTION_NAMES)}"
-                    )
-
-    def _check_symmetric(self) -> None:
-        """Raise UnsupportedError if nothing takes the symmetry that is declared."""
-        named = self.emptiness in POWERSET or self.insists_on(STABILISER)
-        takes_classes = named or self.reduces(SYMMETRY)
-        if self.insists_on(AUTOMORPHISMS) and not takes_classes:
-            return
-        if not takes_classes:
-            raise UnsupportedError(
-                f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
-                "out"
-            )
-        for text in self.symmetric:
-            if is_permutation(text):
-                raise UnsupportedError(
-                    f"{text} is a permutation, no class: it requires "
-                    f"--reduce={AUTOMORPHISMS}, without symmetry and stabiliser"
-                )
-
-    def _check_keeping(self, keeping: str) -> None:
-        """Raise UnsupportedError where there are no rows of one worker."""
-        if self.omitting is not None:
-            raise UnsupportedError(
-                f"{keeping} is for rows of states, and {self.omitting} keeps none"
-            )
-        if self.workers > 1 or self.emptiness in OWN_TABLES:
-            raise UnsupportedError(
-                f"{keeping} is for searches of single states by one worker: not for "
-                f"--emptiness={self.emptiness} with --workers={self.workers}"
-            )
+        refuse(ANY, self)
 
     @property
     def keeping(self) -> str | None:
@@ -480,6 +374,11 @@ class Options:
         """Return the options that are not their defaults."""
         given = {name: getattr(self, name) for name in OPTIONS}
         return {n: v for n, v in given.items() if v != OPTIONS[n].default}
+
+    @property
+    def of_networks(self) -> list[str]:
+        """The options that are for networks only."""
+        return [name for name, o in OPTIONS.items() if o.systems == NETWORKS]
 
     @property
     def uses_stubborn(self) -> bool:
@@ -518,6 +417,21 @@ class Options:
         of_states = self.insists_on(STABILISER) or self.insists_on(AUTOMORPHISMS)
         declared = self.symmetric and not of_states
         return bool(declared or self.insists_on(SYMMETRY) or self.emptiness in POWERSET)
+
+    def asks_for(self, strategy: str) -> bool:
+        """Whether the user asks for a strategy, which must not be left out then.
+
+        Not if it is part of another strategy that is named beside it.
+        """
+        return self._wants(strategy) and self.taker_of(strategy) is None
+
+    def taker_of(self, strategy: str) -> str | None:
+        """Return a strategy that is asked for and uses another one itself."""
+        return next(filter(self._wants, TAKERS.get(strategy, ())), None)
+
+    def _wants(self, strategy: str) -> bool:
+        of_sets = {DECOUPLING: self.wants_decoupling, SYMMETRY: self.wants_symmetry}
+        return of_sets.get(strategy, self.insists_on(strategy))
 
     @property
     def stutters(self) -> bool:

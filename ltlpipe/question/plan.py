@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.automata.conditions import shape_of
 from ltlpipe.question.answer import Plan
-from ltlpipe.question.options import ALPHABET, AUTO, BITSTATE, Options
+from ltlpipe.question.conditions import ALPHABET, AUTO, BITSTATE
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import (
     DECOUPLED,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.question.options import Options
 
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
@@ -360,3 +361,11 @@ def _refuse_unfit(
             f"{name} takes one acceptance mark on states, but {given} on transitions: "
             + (advice if options.omitting is None else "use --acceptance=ba")
         )
+
+
+def not_generalised(table: PropertyAutomaton) -> str:
+    """Return why searches of sets of states do not take an automaton."""
+    return (
+        f"its automaton accepts by {table.acceptance} (--acceptance=tgba makes it "
+        "generalised Büchi)"
+    )

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.options import NEVER
-from ltlpipe.question.state_propositions import refuse_state_propositions
-from ltlpipe.runtime.errors import UnknownNameError, nearest, warn
+from ltlpipe.runtime.errors import FormulaError, UnknownNameError, listed, nearest, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.options import Options
     from ltlpipe.systems.networks.lts import Network
 
 MEANT = " (--unknown=never treats it as never happening)"
+
+_TRUTHS = ("==", "<", "<=", "!", "&&", "||")
+_SUSPECT = re.compile(r"[=<>!&|(]")
+_SHOWN = 3  # actions that a message offers
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
         One compares values, as if the network had variables.
     """
     index = system.action_index
-    refuse_state_propositions(asked.propositions, index, asked.formula)
+    _refuse_state_propositions(asked.propositions, index, asked.formula)
     names = asked.propositions
     unknown = [name for name in names if name not in index]
     if unknown:
@@ -164,3 +169,78 @@ def _place_of(proposition: str, text: str) -> int | None:
     """Return the position of a proposition in a text, if it occurs literally."""
     found = re.search(rf"(?<!\w){re.escape(proposition)}(?!\w)", text)
     return None if found is None else found.start()
+
+
+def _refuse_state_propositions(
+    propositions: Iterable[str], actions: Collection[str], formula: Formula | None
+) -> None:
+    """Refuse comparisons of values among the propositions that name no action.
+
+    A proposition of a network names an action: ``send >= 1`` or ``P_1=="CS"`` cannot be
+    a mistyped name, so it is refused whatever ``unknown`` says.
+
+    Parameters
+    ----------
+    propositions : iterable of str
+        What a property names; those that are actions are passed over.
+    actions : collection of str
+        What the network's actions are called.
+    formula : Formula, optional
+        Where they come from, if not from an automaton.
+
+    Raises
+    ------
+    FormulaError
+        Says what to write instead.
+    """
+    for text in propositions:
+        expression = None if text in actions else _about_states(text)
+        if expression is None:
+            continue
+        names = list(_names(expression))
+        named = [name for name in names if name in actions]
+        known = [repr(name) for name in named or islice(actions, _SHOWN)]
+        offered = f", such as {listed(known)}" if known else ""
+        written = formula.text if formula else text
+        places = [place for n in names if (place := written.find(n)) >= 0]
+        raise FormulaError(
+            f"{text} is about states, but a network has actions and no variables; "
+            f"write the name of an action{offered}, which is true at the steps that "
+            "take it",
+            formula=written,
+            position=min(places, default=None),
+            file=formula.file if formula else None,
+            line=formula.line if formula else None,
+        )
+
+
+def _about_states(text: str) -> Expression | None:
+    """Return the operands of a comparison; None if it can only be a name."""
+    if not _SUSPECT.search(text):
+        return None
+    from ltlpipe.logic.propositions.parsing import parse_proposition
+    from ltlpipe.logic.propositions.syntax import Call, Operation
+
+    try:
+        found = parse_proposition(text)
+    except FormulaError:  # a label such as "PUT !1"
+        return None
+    compares = isinstance(found, Operation) and found.operator in _TRUTHS
+    return found if compares or isinstance(found, Call) else None
+
+
+def _names(expression: Expression) -> Iterator[str]:
+    """Yield the names and texts in an expression, from left to right."""
+    from ltlpipe.logic.propositions.syntax import Call, Element, Name, Operation, Text
+
+    if isinstance(expression, Operation):
+        for operand in expression.operands:
+            yield from _names(operand)
+    elif isinstance(expression, Element):
+        yield expression.array
+    elif isinstance(expression, Call):
+        yield from expression.arguments
+    elif isinstance(expression, Name):
+        yield expression.text
+    elif isinstance(expression, Text):
+        yield expression.value

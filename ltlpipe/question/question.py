@@ -14,11 +14,10 @@ import numpy as np
 
 from ltlpipe.automata.conditions import Shape, has_shape
 from ltlpipe.automata.letters import universal
-from ltlpipe.question.options import AMPLE
+from ltlpipe.question.conditions import AMPLE, AMPLE_SETS, obstacle
 from ltlpipe.question.plan import make_plan, settle
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Shared
-from ltlpipe.search.catalogue import OF_SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.plain_steps import PlainSteps
     from ltlpipe.systems.runs import Run
-
-UNFAIR = "fairness depends on which actions are enabled"
 
 Fact = TypeVar("Fact")
 
@@ -108,6 +105,8 @@ class Question(ABC):
 
     Attributes
     ----------
+    kind : str
+        Of the system; see `ltlpipe.question.conditions`.
     given : Plan
         The choices that the options fix.
     generic : bool
@@ -123,6 +122,7 @@ class Question(ABC):
         Whether searches stop where every word is accepted; see `ends`.
     """
 
+    kind: str
     system_condition: Condition | None = None
     explored: Any = None
     takes_ends: bool = True
@@ -167,6 +167,11 @@ class Question(ABC):
     def ignores_finite_runs(self) -> bool:
         """Whether runs that end do not count, though ``--deadlock`` can make them."""
         return not self.stutters
+
+    @property
+    def accepts_apart(self) -> bool:
+        """Whether several components accept, each for itself."""
+        return False
 
     @abstractmethod
     def product(self, plan: Plan, trace: Trace) -> Job[WholeProduct]:
@@ -222,20 +227,16 @@ class Question(ABC):
 
     def obstacle_to_ample(self) -> str | None:
         """Return why ample sets are out of the question, whatever the property."""
-        if not self.options.reduces(AMPLE):
-            return "--reduce does not name it"
-        if self.given.emptiness in OF_SETS:
-            return f"{self.given.emptiness} does not look at one state at a time"
-        return None if self.fairness is None else UNFAIR
+        return obstacle(self, AMPLE_SETS)
 
     def require_ample(self) -> None:
         """Raise NotApplicableError if there is an obstacle to ample sets.
 
         Every method that returns a product with ample sets calls it.
         """
-        obstacle = self.obstacle_to_ample()
-        if obstacle is not None:
-            raise NotApplicableError(obstacle)
+        hindrance = self.obstacle_to_ample()
+        if hindrance is not None:
+            raise NotApplicableError(hindrance)
 
     @abstractmethod
     def plain_steps(

@@ -8,39 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
+from ltlpipe.question.conditions import AMPLE
 from ltlpipe.question.plan import for_workers
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
-
-name = AMPLE
-supersedes: str | None = "explicit"
-needs_kernels = True
-takes_colours = False
-
-
-def is_named(options: Options) -> bool:
-    """Whether the options ask for it by name, so that it must not be left out."""
-    return options.insists_on(AMPLE) and _taken_along(options) is None
-
-
-def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, as far as that costs nothing to know."""
-    taker = _taken_along(question.options)
-    if taker is not None:
-        return f"--reduce asks for {taker}, which are searched with ample sets then"
-    return question.obstacle_to_ample()
-
-
-def _taken_along(options: Options) -> str | None:
-    """Return the reduction that the user names and that uses ample sets itself."""
-    takers = (COMPONENTS, AUTOMORPHISMS)
-    return next((taker for taker in takers if options.insists_on(taker)), None)
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, COMPONENTS, UNFAIR
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import NetworkQuestion, with_components
-from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
-from ltlpipe.question.question import UNFAIR, NotApplicableError
+from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.strategies import components

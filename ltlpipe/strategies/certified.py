@@ -11,23 +11,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import EMPTY
+from ltlpipe.question.conditions import (
+    ALPHABET,
+    AUTO,
+    CERTIFIED,
+    COMPONENTS,
+    COMPOSITION,
+    EXPLICIT,
+    UNFAIR,
+)
 from ltlpipe.question.interruptible import Decision
 from ltlpipe.question.network import NetworkProduct, with_components
-from ltlpipe.question.options import ALPHABET, AUTO, COMPONENTS
 from ltlpipe.question.plan import for_workers
-from ltlpipe.question.question import UNFAIR, NotApplicableError, note_table
+from ltlpipe.question.question import NotApplicableError, note_table
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import MAX_STATES, MIB
-from ltlpipe.search.catalogue import OF_SETS
-from ltlpipe.strategies import explicit
+from ltlpipe.runtime.jobs import MIB
 from ltlpipe.strategies.components import (
-    SMALL_CAP,
-    SOME_STATES,
     Composed,
-    largest_cap,
-    reason_against,
+    small_first,
 )
 from ltlpipe.strategies.state_search import answer_of, new_search, search_states
+from ltlpipe.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
     from ltlpipe.components.composition.groups import Group
@@ -42,8 +46,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.networks.packing import PackedSystem
 
 
-class Certified:
-    """An explicit search in progress; see `ltlpipe.strategies.strategy.Strategy`.
+class Certified(Strategy):
+    """An explicit search in progress.
 
     Attributes
     ----------
@@ -58,28 +62,16 @@ class Certified:
         What component reduction has made of the system, if that was searched.
     """
 
-    name = "explicit"
-    supersedes: str | None = None
-    needs_kernels = True
-    takes_colours = False
-
     product: Product
     packed: PackedSystem
 
     def __init__(self, *, trims: bool = False) -> None:
+        super().__init__(EXPLICIT, self.answer, (EXPLICIT, CERTIFIED))
         self.trims = trims  # what no run can take, before the search
         self.ended: RankedSearch | Recording | None = None
         self.reduced: Composed | None = None
 
-    def is_named(self, options: Options) -> bool:  # noqa: ARG002 (one signature for all)
-        """Whether the options ask for it by name."""
-        return False
-
-    def obstacle(self, question: Question) -> str | None:
-        """Return why it cannot be used, as far as that costs nothing to know."""
-        return explicit.obstacle(question) or explicit.obstacle_of_marks(question)
-
-    def job(self, question: Question, trace: Trace) -> Job[Answer]:
+    def answer(self, question: Question, trace: Trace) -> Job[Answer]:
         """Return the job that answers a question, and keeps what it has searched."""
         network = with_components(question)
         if self.trims and network is not None:
@@ -155,34 +147,20 @@ class CertifiedComponents(Certified):
         Whether the user asks for it by name.
     """
 
-    name = COMPONENTS
-
     def __init__(self, *, trims: bool = True, named: bool = False) -> None:
         super().__init__(trims=trims)
+        self.name, self.columns = COMPONENTS, (CERTIFIED, COMPOSITION)
         self._named = named
 
     def is_named(self, options: Options) -> bool:  # noqa: ARG002 (one signature for all)
         """Whether the options ask for it by name."""
         return self._named
 
-    def obstacle(self, question: Question) -> str | None:
-        """Return why it cannot be used, as far as that costs nothing to know."""
-        if question.options.emptiness in OF_SETS:
-            return f"{question.options.emptiness} does not look at one state at a time"
-        return reason_against(question)
-
-    def job(self, question: Question, trace: Trace) -> Job[Answer]:
+    def answer(self, question: Question, trace: Trace) -> Job[Answer]:
         """Return the job that reduces, searches, and keeps what it has searched."""
         network = with_components(question)
         assert network is not None  # by `obstacle`
-        cap = yield from largest_cap(question)
-        if cap > SMALL_CAP:
-            answer = yield from self._answer(network, SMALL_CAP, SOME_STATES, trace)
-            if answer.reason != MAX_STATES:
-                return answer
-            trace.plan = question.given
-        answer = yield from self._answer(network, cap, None, trace)
-        return answer
+        return (yield from small_first(network, trace, self._answer))
 
     def _answer(
         self, question: NetworkQuestion, cap: int, max_states: int | None, trace: Trace

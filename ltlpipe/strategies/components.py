@@ -13,36 +13,31 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.question.answer import FOUND, Answer
-from ltlpipe.question.network import with_components
-from ltlpipe.question.options import (
+from ltlpipe.question.conditions import (
     ALPHABET,
     AMPLE,
-    AUTOMORPHISMS,
     COMPONENTS,
+    COMPOSITION,
     PREPARATIONS,
-    STABILISER,
+    obstacle,
 )
+from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import for_workers
-from ltlpipe.question.question import UNFAIR, NotApplicableError
+from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
-from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.strategies.ample import ample_plan
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.components.composition.groups import Reduced
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.interruptible import Decision
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
-
-name = COMPONENTS
-supersedes: str | None = None
-needs_kernels = True
-takes_colours = False
 
 COMPOSED_BYTES = 1024
 """What a state of a composition takes at most: 64 transitions, and 64 members."""
@@ -52,60 +47,31 @@ SOME_STATES = 500_000
 """Limits of compositions, and of the search behind them, at first."""
 
 
-def is_named(options: Options) -> bool:
-    """Whether the options ask for it by name, so that it must not be left out."""
-    others = (
-        options.wants_decoupling
-        or options.wants_symmetry
-        or options.insists_on(STABILISER)
-        or options.insists_on(AUTOMORPHISMS)
-    )
-    return options.insists_on(COMPONENTS) and not others
-
-
-def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, as far as that costs nothing to know."""
-    options = question.options
-    if not options.reduces(COMPONENTS):
-        return "--reduce does not name it"
-    if options.insists_on(AUTOMORPHISMS):
-        return "--reduce asks for automorphisms, which are those of components then"
-    if options.emptiness in OF_SETS:
-        return f"{options.emptiness} does not look at one state at a time"
-    return reason_against(question)
-
-
-def reason_against(question: Question) -> str | None:
-    """Return why components cannot be reduced; it may be for another strategy."""
-    options, network = question.options, with_components(question)
-    if network is None:
-        return "the system has no components"
-    if question.fairness is not None:
-        return UNFAIR
-    if options.omitting is not None:
-        return f"{options.omitting} is for systems as they are"
-    return network.obstacle_of_acceptance()
-
-
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    cap = yield from largest_cap(question)
-    if cap > SMALL_CAP:
-        answer = yield from _answer(network, SMALL_CAP, SOME_STATES, trace)
-        if answer.reason != MAX_STATES:
-            return answer
-        trace.plan = question.given
-    answer = yield from _answer(network, cap, None, trace)
-    return answer
+    return (yield from small_first(network, trace, _answer))
 
 
-def largest_cap(question: Question) -> Job[int]:
-    """Return how many states compositions may have, for which there is memory."""
-    cap = question.options.max_component_states
+def small_first(
+    question: NetworkQuestion,
+    trace: Trace,
+    answer: Callable[[NetworkQuestion, int, int | None, Trace], Job[Answer]],
+) -> Job[Answer]:
+    """Return the answer with small compositions, or with as large ones as allowed.
+
+    `answer` takes the states that compositions, and the search behind them, may have.
+    """
     grant = yield Progress("reducing components")
-    return min(cap, max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES)))
+    most = max(1, int(min(grant.memory_bytes, 1 << 50) / COMPOSED_BYTES))
+    cap = min(question.options.max_component_states, most)
+    if cap > SMALL_CAP:
+        found = yield from answer(question, SMALL_CAP, SOME_STATES, trace)
+        if found.reason != MAX_STATES:
+            return found
+        trace.plan = question.given
+    return (yield from answer(question, cap, None, trace))
 
 
 def _answer(
@@ -172,7 +138,7 @@ def composed_if_named(
     """Reduce components if that is named beside another strategy."""
     if not question.options.insists_on(COMPONENTS):
         return None
-    hindrance = reason_against(question)
+    hindrance = obstacle(question, COMPOSITION)
     if hindrance is not None:
         raise NotApplicableError(f"--reduce=components: {hindrance}")
     return (

@@ -6,39 +6,13 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import for_workers
-from ltlpipe.search.catalogue import OF_SETS, takes_any_marks
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.strategies.swarm import search_by_swarm
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Trace
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-
-name = "explicit"
-supersedes: str | None = None
-needs_kernels = True
-takes_colours = False
-
-
-def is_named(options: Options) -> bool:  # noqa: ARG001 (one signature for all)
-    """Whether the options ask for it by name, so that it must not be left out."""
-    return False
-
-
-def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, as far as that costs nothing to know."""
-    options = question.options
-    if options.emptiness in OF_SETS:
-        return f"{options.emptiness} does not look at one state at a time"
-    if options.named_strategies:
-        return "--reduce does not name it"
-    named = question.given.emptiness
-    if named is None or takes_any_marks(named):
-        return None
-    several = obstacle_of_marks(question)
-    return several and f"{named} takes one mark, but {several}"
 
 
 def obstacle_of_marks(question: Question) -> str | None:

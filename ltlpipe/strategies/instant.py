@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
-from ltlpipe.question.options import AUTO, BOUND_TO_KERNELS
+from ltlpipe.question.conditions import INSTANT
 from ltlpipe.question.plan import kind_of, why_fair
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
@@ -22,37 +22,13 @@ if TYPE_CHECKING:
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.instant_search import InstantOutcome, PlainLasso
     from ltlpipe.systems.plain_steps import PlainSteps
 
-name = "instant"
-supersedes: str | None = None
-needs_kernels = False
-takes_colours = False
-
 MOST_STATES = 3_000
 """States of the product that are searched: about a tenth of a second."""
-
-
-def is_named(options: Options) -> bool:  # noqa: ARG001 (one signature for all)
-    """Whether the options ask for it by name, so that it must not be left out."""
-    return False
-
-
-def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, as far as that costs nothing to know."""
-    options = question.options
-    if options.emptiness != AUTO:
-        return f"{options.emptiness} is requested"
-    if options.named_strategies:
-        return "--reduce does not name it"
-    for option in BOUND_TO_KERNELS:
-        if getattr(options, option) is not None:
-            return f"--{option} is about the compiled searches"
-    return None
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
@@ -116,7 +92,8 @@ def run_of_lasso(question: Question, lasso: PlainLasso) -> Run:
 
 def _noted(question: Question, kind: str | None) -> Plan:
     why = (
-        f"{name}, because a small product is searched in plain Python, without kernels"
+        f"{INSTANT}, because a small product is searched in plain Python, without "
+        "kernels"
     )
     reasons = [why, *question.given.reasons]
     if question.fairness is not None:

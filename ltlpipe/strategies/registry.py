@@ -1,16 +1,27 @@
 """The strategies, in the order in which the portfolio begins them.
 
-A new strategy is a new module and a line here; nothing else names it.  `instant` ends
-by itself.  `decoupled` is next: where it helps it needs some milliseconds, where it
-cannot be used it costs less than `explicit` does to begin.  The others come in the
-order in which they are worth their price.  `walks` begin when `explicit` or `ample` has
-had a turn, and before much is composed.  Those that cannot be used drop out soon.
+A new strategy is a new module, a line here, and its rows among the conditions.
+`instant` ends by itself.  `decoupled` is next: where it helps it needs some
+milliseconds, where it cannot be used it costs less than `explicit` does to begin.  The
+others come in the order in which they are worth their price.  `walks` begin when
+`explicit` or `ample` has had a turn, and before much is composed.  Those that cannot be
+used drop out soon.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
+from ltlpipe.question.conditions import (
+    AMPLE,
+    AMPLE_SETS,
+    COMPONENTS,
+    COMPOSITION,
+    DECOUPLING,
+    EXPLICIT,
+    INSTANT,
+    WALKS,
+)
 from ltlpipe.strategies import (
     ample,
     automorphisms,
@@ -22,18 +33,18 @@ from ltlpipe.strategies import (
     symmetry,
     walks,
 )
+from ltlpipe.strategies.strategy import Strategy
 
-if TYPE_CHECKING:
-    from ltlpipe.strategies.strategy import Strategy
-
-STRATEGIES: tuple[Strategy, ...] = (
-    instant,
-    decoupled,
-    explicit,
-    ample,
-    walks,
-    components,
+STRATEGIES: tuple[Any, ...] = (
+    Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
+    Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
+    Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
+    Strategy(AMPLE, ample.job, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT),
+    Strategy(WALKS, walks.job, (WALKS,)),
+    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION)),
     symmetry,
     stabiliser,
     automorphisms,
 )
+
+BY_NAME: dict[str, Any] = {strategy.name: strategy for strategy in STRATEGIES}

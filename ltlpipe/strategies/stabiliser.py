@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.conditions import STABILISER
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import STABILISER
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import OF_SETS

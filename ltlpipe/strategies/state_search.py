@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
-from ltlpipe.question.options import AMPLE, COMPONENTS, PRODUCT_OPTIONS
+from ltlpipe.question.conditions import AMPLE, COMPONENTS
+from ltlpipe.question.options import PRODUCT_OPTIONS
 from ltlpipe.runtime.jobs import MIB, Progress, StoppedError
 from ltlpipe.search.nested.joint_coverage import encoded, member_of
 from ltlpipe.systems.runs import Run

@@ -9,16 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.answer import Answer
+from ltlpipe.question.conditions import SYMMETRY
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.options import SYMMETRY
+from ltlpipe.question.plan import not_generalised
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
-from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import OVERFLOW, ends_of, searched
 from ltlpipe.symmetry.classes.group import listed
 from ltlpipe.systems.nets.coloured.symmetric import MOST_CELLS, SymmetricNet
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.question.conditions import AMPLE, STABILISER, SYMMETRY
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import AMPLE, STABILISER, SYMMETRY
+from ltlpipe.question.plan import not_generalised
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
 from ltlpipe.strategies import components, symmetric_nets
 from ltlpipe.strategies.explicit import obstacle_of_marks
-from ltlpipe.strategies.star import not_generalised
 from ltlpipe.strategies.state_search import ends_of, searched
 from ltlpipe.strategies.symmetric_nets import (
     WORTH_IT,
@@ -26,6 +26,7 @@ from ltlpipe.strategies.symmetric_nets import (
 )
 from ltlpipe.symmetry.classes.group import listed
 from ltlpipe.symmetry.classes.notation import names_of_class
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.graph_steps import edge_of, lasso_automaton
 from ltlpipe.automata.graphs import is_graph
+from ltlpipe.question.given_options import takes_options
 from ltlpipe.question.option import CHECK
-from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.values import ByValue

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.translating import hoa_text
 from ltlpipe.certificates.writing.certificate import hoa_of
 from ltlpipe.logic.propositions.syntax import Number
+from ltlpipe.question.conditions import ALPHABET, AUTO, COMPONENTS
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import with_components
-from ltlpipe.question.options import ALPHABET, AUTO, COMPONENTS, Options
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import is_path
 from ltlpipe.strategies.certified import (
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
-from ltlpipe.question.given_options import manner_of, of_question, understood
+from ltlpipe.question.given_options import (
+    manner_of,
+    of_question,
+    takes_options,
+    understood,
+)
 from ltlpipe.question.option import CHECK, LIVELOCK
 from ltlpipe.question.property import Property
-from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
 from ltlpipe.runtime.jobs import StoppedError, run

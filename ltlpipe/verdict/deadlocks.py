@@ -9,9 +9,8 @@ import numpy as np
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Plan, Trace
-from ltlpipe.question.given_options import manner_of, understood
+from ltlpipe.question.given_options import manner_of, takes_options, understood
 from ltlpipe.question.option import DEADLOCKS
-from ltlpipe.question.signatures import takes_options
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled

@@ -8,9 +8,10 @@ from ltlpipe.automata.graph_output import AutomatonWriter
 from ltlpipe.automata.graphs import is_automaton
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.question.answer import Trace
+from ltlpipe.question.conditions import AUTO
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkQuestion
-from ltlpipe.question.options import AUTO, Options
+from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError

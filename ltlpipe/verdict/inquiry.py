@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
-from ltlpipe.question.options import DECOUPLING, FACTORING, Options
+from ltlpipe.question.conditions import DECOUPLING, FACTORING
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import (
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.answer import Answer
+    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.certified import Certified

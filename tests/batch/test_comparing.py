@@ -39,7 +39,7 @@ from ltlpipe.batch.table import (
 )
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
-from ltlpipe.question.options import ACCEPTANCE_NAMES
+from ltlpipe.question.conditions import ACCEPTANCE_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from tests.cli.running import RING
 

@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 
 from ltlpipe import UnsupportedError
-from ltlpipe.question.options import (
+from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     EMPTINESS_NAMES,
     REDUCTION_NAMES,

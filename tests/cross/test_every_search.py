@@ -18,7 +18,7 @@ import pytest
 import spot
 
 from ltlpipe import LTS, Network, UnsupportedError, is_empty
-from ltlpipe.question.options import EMPTINESS_NAMES
+from ltlpipe.question.conditions import EMPTINESS_NAMES
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 from tests import oracles

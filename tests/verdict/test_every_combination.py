@@ -14,7 +14,7 @@ import pytest
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.families.nets import token_ring
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_token_ring
-from ltlpipe.question.options import EMPTINESS_NAMES, REDUCTION_NAMES
+from ltlpipe.question.conditions import EMPTINESS_NAMES, REDUCTION_NAMES
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition

@@ -7,7 +7,7 @@ import pytest
 from ltlpipe import UnsupportedError, check
 from ltlpipe.families.nets import kanban
 from ltlpipe.families.symmetric_nets import coloured_dining
-from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, WALKS
+from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, WALKS
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.search.catalogue import OF_SETS
 from ltlpipe.systems.nets.coloured.net import (

@@ -27,9 +27,9 @@ from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
-from ltlpipe.strategies import explicit, instant
+from ltlpipe.strategies import instant
 from ltlpipe.strategies.continuation import continued
-from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.strategies.registry import BY_NAME, STRATEGIES
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.judgement import judged
@@ -312,7 +312,7 @@ ERRORS = [
 def test_one_that_fails_takes_nothing_with_it(error, pieces):
     """Another answers."""
     failing = Played("failing", raising(error, pieces))
-    portfolio = asked(failing, explicit)
+    portfolio = asked(failing, BY_NAME["explicit"])
     assert run(portfolio.job()).kind == FOUND
     assert outcomes(portfolio) == [("failing", "dropped out"), ("explicit", "answered")]
     assert failing.begun == failing.closed == 1
@@ -323,10 +323,10 @@ def test_one_that_fails_takes_nothing_with_it(error, pieces):
 @pytest.mark.parametrize("error", ERRORS, ids=repr)
 def test_a_real_one_that_fails(name, error, monkeypatch):
     """The strategies of the package drop out in the same way."""
-    strategy = next(s for s in STRATEGIES if s.name == name)
+    strategy = BY_NAME[name]
     monkeypatch.setattr(strategy, "job", Played(name, raising(error)).job)
     monkeypatch.setattr(strategy, "obstacle", lambda _: None)
-    portfolio = asked(strategy, explicit)
+    portfolio = asked(strategy, BY_NAME["explicit"])
     assert run(portfolio.job()).kind == FOUND
     assert outcomes(portfolio)[0] == (name, "dropped out")
 

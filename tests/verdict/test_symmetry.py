@@ -19,7 +19,7 @@ from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.runtime.jobs import Limits, Progress, run
-from ltlpipe.strategies import decoupled, explicit, symmetry
+from ltlpipe.strategies.registry import BY_NAME
 from ltlpipe.strategies.symmetry import symmetry_of
 from ltlpipe.symmetry.classes import detection
 from ltlpipe.symmetry.classes.detection import find_symmetry
@@ -177,7 +177,7 @@ def test_many_sets_trap_nobody():
     """Where one step leads to very many of them, others have their turns."""
     case = told_apart(10)
     asked = Property(parse(case.formula))
-    ways = [symmetry, decoupled]
+    ways = [BY_NAME["symmetry"], BY_NAME["decoupled"]]
     portfolio = Portfolio(question_of(case.system, asked, Options()), ways)
     assert run(portfolio.job(), Limits(timeout=60)).kind == EMPTY
     assert [(t.strategy, t.outcome) for t in portfolio.tried()] == [
@@ -260,7 +260,8 @@ def test_symmetry_that_cannot_be_used_is_no_error():
     with pytest.raises(UnsupportedError, match="colours"):
         check(network, "G !go1", reduce="symmetry")
     asked = Property(parse("G !go1"))
-    portfolio = Portfolio(question_of(network, asked, Options()), [symmetry, explicit])
+    ways = [BY_NAME["symmetry"], BY_NAME["explicit"]]
+    portfolio = Portfolio(question_of(network, asked, Options()), ways)
     assert run(portfolio.job()).kind == FOUND
     assert [(t.strategy, t.outcome) for t in portfolio.tried()] == [
         ("symmetry", "dropped out"),
