@@ -10,8 +10,7 @@ import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
-from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.reading import run_within
+from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.cli.verdicts import json_line
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError

@@ -10,19 +10,15 @@ from ltlpipe._version import __version__
 from ltlpipe.cli.analyze import analyze
 from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
-from ltlpipe.cli.compile import compile_model
-from ltlpipe.cli.convert import convert
+from ltlpipe.cli.convert import compile_model, convert, reduce, translate
 from ltlpipe.cli.generate import generate
 from ltlpipe.cli.livelock import deadlocks, livelock
 from ltlpipe.cli.options import Command
-from ltlpipe.cli.plot import plot
-from ltlpipe.cli.reduce import reduce
-from ltlpipe.cli.report import report
+from ltlpipe.cli.report import plot, report
 from ltlpipe.cli.results import results
 from ltlpipe.cli.simulate import simulate
 from ltlpipe.cli.solve import solve
 from ltlpipe.cli.status import status
-from ltlpipe.cli.translate import translate
 from ltlpipe.cli.verify import verify
 
 app = typer.Typer(

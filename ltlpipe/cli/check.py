@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.plans import PlanPrinter
-from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.reading import run_within
+from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer, report
 from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.option import CHECK

@@ -1,14 +1,22 @@
-"""``ltlpipe convert``: systems from one format to another."""
+"""``ltlpipe convert``, ``reduce``, ``compile``, ``translate``: one form to another."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+import time
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ltlpipe.cli import options as shared
+from ltlpipe.cli.progress import run_within
+from ltlpipe.question.option import TRANSLATE
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.names import counted
 from ltlpipe.systems.formats import NETWORK_FILES
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.networks.lts import Network
 
 
 def convert(
@@ -39,3 +47,134 @@ def convert(
     network = load_network(paths, format=form, alphabet=alphabet)
     for written in save(network, out, format=to, internal=internal):
         print(f"wrote {written}", file=sys.stderr)
+
+
+def reduce(
+    paths: Annotated[list[str], typer.Argument(metavar="FILE", help=NETWORK_FILES)],
+    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=shared.OUTPUT)],
+    visible: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Actions that can be observed; all by default."
+        ),
+    ] = None,
+    equivalence: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="What is kept: trace, block, branching, strong."
+        ),
+    ] = "trace",
+    max_component_states: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="States of a deterministic form (trace, block)."
+        ),
+    ] = None,
+    form: shared.Format = None,
+    alphabet: shared.Alphabet = "used",
+    to: shared.OutputFormat = None,
+) -> None:
+    """Replace each component of a system by a smaller, equivalent one.
+
+    Actions that are not visible are hidden, unless several components share them.
+    """
+    from ltlpipe.components import reduce as reduce_component
+    from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.reading import load_network
+    from ltlpipe.systems.writing import save
+
+    network = load_network(paths, format=form, alphabet=alphabet)
+    hidden = set() if visible is None else _hidden(network, visible)
+    components = [
+        reduce_component(c, hidden, equivalence, cap=max_component_states)
+        for c in network.components
+    ]
+    reduced = Network(components, name=network.name)
+    if sys.stderr.isatty():
+        print(f"{_size(network)} -> {_size(reduced)}", file=sys.stderr)
+    for written in save(reduced, out, format=to):
+        print(f"wrote {written}", file=sys.stderr)
+
+
+def _hidden(network: Network, visible: str) -> set[str]:
+    """Return the actions of single components that are not in ``a,b,c``."""
+    names = {name.strip() for name in visible.split(",")} - {""}
+    unknown = sorted(names - network.action_index.keys())
+    if unknown:
+        listed = ", ".join(map(repr, unknown))
+        raise LtlpipeError(f"--visible: no action of the system is called {listed}")
+    return {
+        action.name
+        for action in network.actions
+        if len(action.participants) == 1 and not action.internal
+    } - names
+
+
+def _size(network: Network) -> str:
+    states = sum(c.n_states for c in network.components)
+    transitions = sum(c.n_transitions for c in network.components)
+    return f"{states:,} states, {transitions:,} transitions"
+
+
+def compile_model(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A DVE model (.dve, .dve.gz); - is standard input.",
+        ),
+    ],
+    form: shared.Format = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the generated source instead.")
+    ] = False,
+) -> None:
+    """Compile a DVE model, or print the generated source.
+
+    Every command compiles the successor function of a model when it first needs it, and
+    caches the machine code.  This command only compiles, and reports the time.
+    """
+    from ltlpipe.systems.reading import load_dve
+
+    model = load_dve(path, format=form)
+    if show:
+        print(model.source, end="")
+        return
+    from ltlpipe.runtime.kernels.jit import expand_pointer
+
+    started = time.perf_counter()
+    expand_pointer(model.pack([]).expand)
+    seconds = time.perf_counter() - started
+    print(
+        f"{path}: {counted(len(model.variables), 'variable')} in "
+        f"{counted(model.layout.n_words, 'word')}, "
+        f"{counted(model.n_actions, 'action')}; compiled in {seconds:.2f} s"
+    )
+
+
+@shared.takes(TRANSLATE)
+def translate(
+    formula: Annotated[str, typer.Argument(metavar="FORMULA", help="LTL formula.")],
+    acceptance: Annotated[
+        str, typer.Option(metavar="KIND", help="ba, tgba, tgra, tfla or tela.")
+    ] = "ba",
+    negate: Annotated[
+        bool,
+        typer.Option(
+            "--negate",
+            help="Translate the negation: the violations, for check --automaton.",
+        ),
+    ] = False,
+    **chosen: Any,
+) -> None:
+    """Print an automaton of a formula in HOA."""
+    from ltlpipe.automata.translating import automaton_text
+    from ltlpipe.logic.formulas import parse
+    from ltlpipe.runtime.jobs import StoppedError
+
+    job = automaton_text(parse(formula), acceptance, negate=negate, **chosen)
+    try:
+        text = run_within(job)
+    except StoppedError as stopped:
+        raise UnsupportedError(f"no automaton: Spot ran out of {stopped}") from None
+    print(text)

@@ -1,4 +1,4 @@
-"""``ltlpipe generate``: scaling and random systems, and sets of formulas."""
+"""``ltlpipe generate``: systems of families, random ones, and sets of formulas."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ltlpipe.cli.generate_nets import NETS, Size
-from ltlpipe.cli.generate_rers import rers
 from ltlpipe.systems.formats import OUTPUT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
+    from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.networks.lts import Network
 
 _EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
@@ -25,6 +25,7 @@ generate = typer.Typer(
     help="Generate a system of a family, or formulas.", no_args_is_help=True
 )
 
+Size = Annotated[int, typer.Argument(metavar="N", help="How many.")]
 _Out = Annotated[
     str | None,
     typer.Option(
@@ -252,11 +253,6 @@ def formulas(
     print(f"wrote {out}", file=sys.stderr)
 
 
-for net in NETS:
-    generate.command()(net)
-generate.command()(rers)
-
-
 def _names(actions: str) -> list[str]:
     """Read ``a,b,c``."""
     names = [name.strip() for name in actions.split(",")]
@@ -338,3 +334,203 @@ def _write_set(
             save(network, Path(out) / f"{name}.{suffix.value}")
             n_files += 1
     print(f"wrote {n_files} files to {out}", file=sys.stderr)
+
+
+_NetOut = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="FILE.pnml",
+        help="Output file (.gz compresses); by default standard output.",
+    ),
+]
+
+_Unfolded = Annotated[
+    bool,
+    typer.Option("--unfolded", help="The place/transition net that it unfolds into."),
+]
+
+
+@generate.command()
+def dining(n: Size, out: _NetOut = None) -> None:
+    """N dining philosophers as a Petri net, which can deadlock."""
+    from ltlpipe.families.nets import dining as family
+
+    _write_net(family(n), out)
+
+
+@generate.command()
+def token_ring(n: Size, out: _NetOut = None) -> None:
+    """N processes that pass a token round, as a Petri net."""
+    from ltlpipe.families.nets import token_ring as family
+
+    _write_net(family(n), out)
+
+
+@generate.command()
+def kanban(
+    cells: Annotated[int, typer.Argument(metavar="CELLS", help="Cells of the line.")],
+    cards: Annotated[int, typer.Option(metavar="K", help="Cards of each cell.")] = 3,
+    batch: Annotated[
+        int, typer.Option(metavar="B", help="Parts that arrive at a time.")
+    ] = 1,
+    out: _NetOut = None,
+) -> None:
+    """CELLS of a production line with cards, as a Petri net."""
+    from ltlpipe.families.nets import kanban as family
+
+    _write_net(family(cells, cards, batch), out)
+
+
+@generate.command()
+def coloured_dining(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
+    """N dining philosophers as a symmetric net, which can deadlock."""
+    from ltlpipe.families.symmetric_nets import coloured_dining as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
+@generate.command()
+def coloured_token_ring(
+    n: Size, out: _NetOut = None, unfolded: _Unfolded = False
+) -> None:
+    """Dijkstra's ring of N + 1 machines as a symmetric net."""
+    from ltlpipe.families.symmetric_nets import coloured_token_ring as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
+@generate.command()
+def shared_memory(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
+    """N processors with memories that share a bus, as a symmetric net."""
+    from ltlpipe.families.symmetric_nets import shared_memory as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
+@generate.command()
+def coloured_client_server(
+    n: Annotated[int, typer.Argument(metavar="N", help="How many clients.")],
+    m: Annotated[int, typer.Argument(metavar="M", help="How many servers.")],
+    out: _NetOut = None,
+    unfolded: _Unfolded = False,
+    priorities: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.hoa",
+            help="Write a constraint, too: client 1 is served first, then client 2 ...",
+        ),
+    ] = None,
+) -> None:
+    """N clients and M servers that serve one of them at a time, as a symmetric net."""
+    from ltlpipe.families.priorities import priorities as constraint
+    from ltlpipe.families.symmetric_nets import coloured_client_server as family
+    from ltlpipe.runtime.files import write_text
+
+    net = family(n, m)
+    if priorities is not None:
+        write_text(priorities, constraint(n, m))
+        print(f"wrote {priorities}", file=sys.stderr)
+    _write_coloured(net, out, unfolded=unfolded)
+
+
+@generate.command()
+def coloured_peers(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
+    """N peers that invite each other and talk in pairs, as a symmetric net."""
+    from ltlpipe.families.symmetric_nets import coloured_peers as family
+
+    _write_coloured(family(n), out, unfolded=unfolded)
+
+
+def _write_net(net: PetriNet, out: str | None) -> None:
+    from ltlpipe.systems.nets.writing import pnml_text, save_pnml
+
+    if out is None:
+        print(pnml_text(net), end="")
+        return
+    save_pnml(net, out)
+    print(f"wrote {out}", file=sys.stderr)
+
+
+def _write_coloured(net: ColouredNet, out: str | None, *, unfolded: bool) -> None:
+    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
+    from ltlpipe.systems.nets.coloured.writing import coloured_text, save_coloured
+
+    if unfolded:
+        _write_net(unfolding(net), out)
+    elif out is None:
+        print(coloured_text(net), end="")
+    else:
+        save_coloured(net, out)
+        print(f"wrote {out}", file=sys.stderr)
+
+
+class Year(str, Enum):
+    """The styles of `ltlpipe.families.rers_networks`."""
+
+    PAIRS = "2016"
+    DENSE = "2019"
+
+
+@generate.command()
+def rers(
+    out: Annotated[
+        str,
+        typer.Option(
+            "-o", "--out", metavar="FOLDER", help="A new or empty folder to fill."
+        ),
+    ],
+    components: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Components of each network.")
+    ],
+    style: Annotated[
+        Year,
+        typer.Option(
+            help="2016: each label shared by two components, on one transition of each;"
+            " 2019: denser, shared by two to four, on several transitions."
+        ),
+    ] = Year.PAIRS,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Of the first problem.")
+    ] = 0,
+    synchronisations: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="K",
+            help="Number of shared labels; by default 1.5 (2016) or 2 (2019) per "
+            "component.",
+        ),
+    ] = None,
+    formulas: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Formulas of each problem.")
+    ] = 20,
+    problems: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Problems, with one seed each.")
+    ] = 1,
+    max_states: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="States explored at most for a verdict; 250000."
+        ),
+    ] = None,
+) -> None:
+    """Parallel problems in the style of RERS, with known verdicts, for `solve`.
+
+    FOLDER/problems/001 has system.dot and formulas.ltl, about half of which hold where
+    networks are small enough to know; FOLDER/truth.csv has the known verdicts.
+    """
+    from ltlpipe.batch.rers_problems import MAX_STATES, write_problems
+
+    for path in write_problems(
+        out,
+        components,
+        style=style.value,
+        seed=seed,
+        synchronisations=synchronisations,
+        n_formulas=formulas,
+        n_problems=problems,
+        max_states=MAX_STATES if max_states is None else max_states,
+    ):
+        print(f"wrote {path}", file=sys.stderr)

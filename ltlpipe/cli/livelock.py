@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.plans import PlanPrinter
-from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.reading import run_within
+from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import Form, exit_code, report
 from ltlpipe.question.given_options import manner_of, of_question, understood
 from ltlpipe.question.option import DEADLOCKS, LIVELOCK
@@ -44,14 +43,10 @@ def livelock(
     """
     from ltlpipe.verdict.checking import livelock as look_for_one
 
-    form = Form(as_json=as_json, steps=steps, chart=chart).checked()
-    chosen["progress_actions"] = [
-        name.strip() for names in progress for name in names.split(",")
-    ]
-    plans = PlanPrinter(wanted=explain, as_json=as_json)
-    verdict = _look(system, "livelock", look_for_one, chosen, plans, quiet)
-    report(verdict, form)
-    raise typer.Exit(exit_code([verdict.verdict]))
+    names = [name.strip() for names in progress for name in names.split(",")]
+    look = partial(look_for_one, progress_actions=names)
+    form = Form(as_json=as_json, steps=steps, chart=chart)
+    _tell(system, "livelock", look, chosen, form, explain=explain, quiet=quiet)
 
 
 @shared.takes(DEADLOCKS)
@@ -71,36 +66,37 @@ def deadlocks(
     """
     from ltlpipe.verdict.deadlocks import deadlocks as look_for_one
 
-    form = Form(as_json=as_json, steps=steps, chart=chart).checked()
-    plans = PlanPrinter(wanted=explain, as_json=as_json)
-    verdict = _look(system, "deadlock", look_for_one, chosen, plans, quiet)
-    report(verdict, form, about="no deadlock")
-    raise typer.Exit(exit_code([verdict.verdict]))
+    form = Form(as_json=as_json, steps=steps, chart=chart)
+    _tell(system, "deadlock", look_for_one, chosen, form, explain=explain, quiet=quiet)
 
 
-def _look(
+def _tell(
     files: list[str],
     label: str,
     look_for_one: Callable[..., Verdict],
     chosen: dict[str, Any],
-    plans: PlanPrinter,
+    form: Form,
+    *,
+    explain: bool,
     quiet: bool,
-) -> Verdict:
-    """Read a system and look for a run, within the limits chosen."""
+) -> None:
+    """Read a system, look for a run within the limits, and print the verdict."""
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.verdict import not_read
 
-    options = {n: v for n, v in chosen.items() if n != "progress_actions"}
+    form.checked()
+    plans = PlanPrinter(wanted=explain, as_json=form.as_json)
     with search_progress(quiet=quiet) as bar:
         bar.begin("reading")
         try:
             job = load_job(files, **manner_of(chosen))
-            system = run_within(job, understood(options)[1], progress=bar)
+            system = run_within(job, understood(chosen)[1], progress=bar)
             bar.begin(label)
             verdict = look_for_one(system, progress=bar, **of_question(chosen))
         except StoppedError as stopped:
             verdict = not_read(" ".join(files), stopped.reason)
         bar.hide()
         plans.show(verdict.plan)
-    return verdict
+    report(verdict, form, about="no deadlock" if label == "deadlock" else None)
+    raise typer.Exit(exit_code([verdict.verdict]))

@@ -1,4 +1,4 @@
-"""Progress bars of commands, and error messages beside them."""
+"""What commands show while they run: progress bars, plans, and error messages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
+from ltlpipe.batch.bars import TaskBar
 from ltlpipe.runtime.errors import LtlpipeError, ReplayError
-from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.progress_bar import search_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
+    from ltlpipe.batch.tasks import Task
+    from ltlpipe.question.answer import Plan
+    from ltlpipe.runtime.jobs import Job, Result
     from ltlpipe.runtime.progress_bar import SearchProgress
 
 
@@ -41,3 +46,78 @@ class Complaints:
 def search_progress(*, quiet: bool) -> AbstractContextManager[SearchProgress]:
     """Show progress while the block runs, if standard error is a terminal."""
     return search_bar(not quiet)
+
+
+def run_within(
+    job: Job[Result],
+    limits: Limits | None = None,
+    *,
+    progress: SearchProgress | None = None,
+) -> Result:
+    """Run a job; StoppedError if a limit was hit, KeyboardInterrupt after Ctrl-C."""
+    try:
+        return run(job, limits, observer=progress)
+    except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
+
+
+class PlanPrinter:
+    """Prints each plan of a run once, if ``--explain`` is given.
+
+    Where standard output belongs to JSON, plans go to standard error.
+    """
+
+    def __init__(self, *, wanted: bool, as_json: bool) -> None:
+        self._wanted = wanted
+        self._stream = sys.stderr if as_json else sys.stdout
+        self._shown: set[tuple[str, ...]] = set()
+
+    def show(self, plan: Plan) -> None:
+        """Print a plan that has not been printed yet."""
+        outcomes = (f"{t.strategy} {t.outcome} {t.reason}" for t in plan.tried)
+        key = (*plan.reasons, *outcomes)  # without the seconds
+        if not self._wanted or key in self._shown:
+            return
+        self._shown.add(key)
+        for title, lines in (
+            ("plan", plan.reasons),
+            ("components", plan.merges),
+            ("strategies", sorted(plan.tried, key=lambda t: t.outcome == "not tried")),
+        ):
+            if lines:
+                print(f"{title}:", file=self._stream)
+            for line in lines:
+                print(f"  {line}", file=self._stream)
+
+
+class TaskWatcher(TaskBar, Complaints):
+    """Shows tasks on bars, prints plans and failures."""
+
+    def __init__(
+        self,
+        progress: SearchProgress,
+        plans: PlanPrinter,
+        tasks: Sequence[Task],
+        *,
+        apart: bool,
+    ) -> None:
+        super().__init__(progress, tasks, apart=apart)
+        self._plans = plans
+
+    def solved(self, task: Task, plan: Plan) -> None:  # noqa: ARG002
+        """Show the plan of a task."""
+        self.progress.hide()
+        self._plans.show(plan)
+
+    def failed(self, question: Task, error: Exception) -> None:  # noqa: ARG002
+        """Say why a task could not be solved."""
+        self.complain(error)
+
+    def stopping(self, running: int) -> None:
+        """Say that Ctrl-C was pressed."""
+        print(
+            f"interrupted: {running} tasks come to their end; Ctrl-C again ends them",
+            file=sys.stderr,
+        )

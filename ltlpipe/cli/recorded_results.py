@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.cli.reading import run_within
+from ltlpipe.cli.progress import run_within
 from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.question.property import Property

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.progress import search_progress
-from ltlpipe.cli.reading import run_within
+from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.question.given_options import manner_of, of_question
 from ltlpipe.question.option import SIMULATE
 from ltlpipe.runtime.errors import LtlpipeError

@@ -13,12 +13,10 @@ import typer
 
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.plans import PlanPrinter
-from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.progress import PlanPrinter, TaskWatcher, search_progress
 from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import BUG, exit_code, json_line
-from ltlpipe.cli.watching import TaskWatcher
 from ltlpipe.question.option import SOLVE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import UnsupportedError

@@ -5,25 +5,236 @@ that the page's script draws as message sequences: one line per component, one r
 step, a dot where a component takes part.  Equal pictures are shared; long ones are cut
 in the middle, with the number of omitted steps.
 
-A row has only the names of actions; a replay computes the states of components
-(`ltlpipe.report.passed_states`), as far as the actions determine them.  An action that
-synchronises is taken by all components that have it; an internal one by one of those
-that have one of its name, and if there are several, the picture says that it is one of
-them.
+A row has only the names of actions.  An action that synchronises is taken by all
+components that have it; an internal one by one of those that have one of its name, and
+if there are several, the picture says that it is one of them.
+
+`Replay` computes the states of components, as far as the actions determine them.  A
+component is replayed by itself: the set of the states in which it can be after each of
+its steps, first forwards, and then backwards from the end, where the cycle closes: it
+ends in the state in which it began.  A state is known if the set has one element; for
+deterministic components all are.
+
+`ViolatingSteps` finds again which actions a formula names, and after which step a
+safety formula is lost: for formulas that are safety formulas by their syntax
+(`ltlpipe.automata.bad_prefixes`), as far as there is time.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import numpy as np
+
+from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.batch.table import actions_in
-from ltlpipe.report.passed_states import Replay
+from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.jobs import Limits, StoppedError, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.networks.lts import LTS, Network
+
+States = frozenset[int]
+Change = tuple[int | None, int | None]
+"""A local state before a step and after it; None: the actions do not determine it."""
+
+
+class Replay:
+    """Replays the actions of runs on the components of a network."""
+
+    def __init__(self, network: Network) -> None:
+        self._components = [_Component(lts) for lts in network.components]
+
+    def changes(
+        self,
+        actions: Sequence[str],
+        first: int,
+        takers: Mapping[str, tuple[tuple[int, ...], bool]],
+    ) -> list[tuple[Change, ...]] | None:
+        """Return what each step of a lasso changes, for each component that takes it.
+
+        None if the network has no such run.
+
+        Parameters
+        ----------
+        actions : sequence of str
+            Prefix and cycle.
+        first : int
+            The index at which the cycle begins.
+        takers : mapping
+            The participants of an action: some components, all of them or one; a
+            missing action has none.
+        """
+        own: dict[int, list[tuple[str, bool]]] = {}
+        begins: dict[int, int] = {}  # the steps of a component before the cycle
+        for step, action in enumerate(actions):
+            components, all_move = takers.get(action, ((), True))
+            for component in components:
+                own.setdefault(component, []).append((action, all_move))
+                if step < first:
+                    begins[component] = begins.get(component, 0) + 1
+        passed = {}
+        for component, steps in own.items():
+            begin = begins.get(component, 0)
+            sets = self._components[component].passed(steps, begin)
+            if sets is None:
+                return None
+            passed[component] = [_only(states) for states in sets]
+        at = dict.fromkeys(own, 0)
+        found = []
+        for action in actions:
+            components, _ = takers.get(action, ((), True))
+            found.append(
+                tuple((passed[c][at[c]], passed[c][at[c] + 1]) for c in components)
+            )
+            for component in components:
+                at[component] += 1
+        return found
+
+
+def _only(states: States) -> int | None:
+    """Return the one state of a set, if it has one."""
+    return next(iter(states)) if len(states) == 1 else None
+
+
+class _Component:
+    """The transitions of a component, label by label."""
+
+    def __init__(self, lts: LTS) -> None:
+        self._lts = lts
+        self._number = {label: k for k, label in enumerate(lts.labels)}
+        self._steps: dict[str, dict[int, States]] = {}
+        self._memo: dict[tuple[States, str, bool], States] = {}
+
+    def passed(
+        self, steps: Sequence[tuple[str, bool]], begin: int
+    ) -> list[States] | None:
+        """Return in which states it can be, before the first step and after each.
+
+        Each step has a label, and whether it is certainly taken; after the last one the
+        component is in its state before step `begin`.  None if there is no such run.
+        """
+        sets = [frozenset([self._lts.initial])]
+        for label, is_certain in steps:
+            sets.append(self._after(sets[-1], label, is_certain))
+        sets[begin] = sets[-1] = sets[begin] & sets[-1]
+        for k in range(len(steps) - 1, -1, -1):
+            if len(sets[k]) > 1:
+                sets[k] = self._leading(sets[k], steps[k], sets[k + 1])
+        return sets if all(sets) else None
+
+    def _after(self, states: States, label: str, is_certain: bool) -> States:
+        key = (states, label, is_certain)
+        if key not in self._memo:
+            dst = self._by_label(label)
+            found = states if not is_certain else frozenset()
+            self._memo[key] = found.union(*(dst.get(state, ()) for state in states))
+        return self._memo[key]
+
+    def _leading(self, states: States, step: tuple[str, bool], into: States) -> States:
+        """Return the states from which a step leads into some."""
+        label, is_certain = step
+        dst = self._by_label(label)
+        return frozenset(
+            state
+            for state in states
+            if dst.get(state, frozenset()) & into or (not is_certain and state in into)
+        )
+
+    def _by_label(self, label: str) -> dict[int, States]:
+        """Return the targets of a label, for each state that has it."""
+        if label not in self._steps:
+            lts = self._lts
+            chosen = np.flatnonzero(lts.label == self._number[label])
+            found: dict[int, set[int]] = {}
+            for src, dst in zip(
+                lts.src[chosen].tolist(), lts.dst[chosen].tolist(), strict=True
+            ):
+                found.setdefault(src, set()).add(dst)
+            self._steps[label] = {src: frozenset(d) for src, d in found.items()}
+        return self._steps[label]
+
+
+@lru_cache(maxsize=4096)
+def named(formula: str) -> frozenset[str]:
+    """Return the names of a formula's propositions; none if it is not a formula."""
+    try:
+        return frozenset(parse(formula).propositions)
+    except LtlpipeError:
+        return frozenset()
+
+
+SECONDS = 3.0
+"""For all formulas of a table."""
+
+SECONDS_OF_ONE = 0.5
+
+
+class ViolatingSteps:
+    """Finds bad prefixes, within some seconds in all."""
+
+    def __init__(self) -> None:
+        self._deadline = time.monotonic() + SECONDS
+        self.ran_out = False  # there was no time for some
+        self._known: dict[tuple[str, tuple[str, ...], int], int | None] = {}
+
+    def of(
+        self,
+        formula: str,
+        actions: Sequence[str],
+        first: int,
+        unclear: Collection[str] = (),
+    ) -> int | None:
+        """Return the length of the bad prefix of a run of a network, if it is known.
+
+        Parameters
+        ----------
+        formula : str
+            What the run violates.
+        actions : sequence of str
+            Prefix and cycle.
+        first : int
+            Where the cycle begins.
+        unclear : collection of str
+            Names of steps that no proposition can name.
+        """
+        key = (formula, tuple(actions), first)
+        if key not in self._known:
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                self.ran_out = True
+                return None
+            limits = Limits(timeout=min(left, SECONDS_OF_ONE))
+            try:
+                self._known[key] = _found(formula, actions, first, unclear, limits)
+            except (LtlpipeError, StoppedError):
+                self._known[key] = None
+        return self._known[key]
+
+
+def _found(
+    text: str,
+    actions: Sequence[str],
+    first: int,
+    unclear: Collection[str],
+    limits: Limits,
+) -> int | None:
+    formula = parse(text)
+    names = set(formula.propositions)
+    if not formula.spot.is_syntactic_safety() or names & {*unclear} & {*actions}:
+        return None
+    letters = [[], *([name] for name in sorted(names))]
+    number = {name: k for k, (name,) in enumerate(letters[1:], start=1)}
+    word = np.array([number.get(action, 0) for action in actions])
+    job = first_bad_prefix(formula, letters, word, first, one_at_a_time=True)
+    return run(job, limits)
+
 
 Item = TypeVar("Item")
 

@@ -21,12 +21,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from datetime import datetime, timezone
+from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
 from ltlpipe.batch.table import actions_in
-from ltlpipe.report.lasso_pictures import Pictures, pictures
+from ltlpipe.report.lasso_pictures import Pictures, ViolatingSteps, named, pictures
 from ltlpipe.report.page_data import (
     Story,
     columns_of,
@@ -36,7 +38,6 @@ from ltlpipe.report.page_data import (
     packed,
 )
 from ltlpipe.report.page_matrix import matrix
-from ltlpipe.report.page_plots import plots
 from ltlpipe.report.page_summary import (
     agreement,
     contradictions,
@@ -46,11 +47,11 @@ from ltlpipe.report.page_summary import (
 )
 from ltlpipe.report.palette import DIFFER, SYMBOLS, style_sheet
 from ltlpipe.report.reading import Loader, read_source
-from ltlpipe.report.violating_steps import ViolatingSteps, named
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pandas as pd
 
@@ -261,3 +262,80 @@ def _hash(text: str) -> str:
     """Return how a policy names an inline script or style."""
     digest = hashlib.sha256(text.encode()).digest()
     return "sha256-" + base64.b64encode(digest).decode("ascii")
+
+
+MOST_PAIRS = 3
+"""Scatter plots, one for each two configurations."""
+
+MOST_NAMES = 12
+"""Limit on the configurations of one plot: more curves are indistinguishable."""
+
+_LEAST_SIZES = 3
+
+
+class Plot(NamedTuple):
+    """A plot; `image` is None if there is only a text."""
+
+    caption: str
+    image: str | None  # an address that holds it
+
+
+def plots(frame: pd.DataFrame) -> list[Plot]:
+    """Return the plots that are informative for a result table."""
+    from ltlpipe.report.plots import svg_text
+
+    found: list[Plot] = []
+    for caption, draw in _wanted(frame):
+        try:
+            text = svg_text(draw())
+        except UnsupportedError as error:
+            if "matplotlib" in str(error):
+                return [Plot(f"No plots: {error}", None)]
+            continue  # there is nothing to plot
+        coded = base64.b64encode(text.encode()).decode("ascii")
+        found.append(Plot(caption, f"data:image/svg+xml;base64,{coded}"))
+    return found
+
+
+def _wanted(frame: pd.DataFrame) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield captions of plots and how to draw them."""
+    from ltlpipe.report.plots import cactus, growth, scatter, verdicts
+    from ltlpipe.report.plots.configurations import OF_SEARCH, configured, cost_column
+
+    if not len(frame):
+        return
+    found = configured(frame)
+    names, by = found.names, found.columns
+    value = cost_column(frame, by) if "seconds" in frame else "seconds"
+    seconds = "Seconds of the search" if value == OF_SEARCH else "Seconds"
+    if len(names) <= MOST_NAMES:
+        of_all = " of each configuration" if len(names) > 1 else ""
+        yield f"Verdicts{of_all}", partial(verdicts, frame, by=by)
+        if "seconds" in frame:
+            of_one = "search" if value == OF_SEARCH else "task"
+            caption = f"Solved tasks over the seconds of a {of_one}{of_all}"
+            yield caption, partial(cactus, frame, by=by, value=value)
+    if "seconds" not in frame:
+        return
+    for a, b in list(combinations(names, 2))[:MOST_PAIRS]:
+        caption = f"{seconds} with {a} and with {b}"
+        yield caption, partial(scatter, frame, a, b, by=by, value=value)
+    with_size = _with_size(frame)
+    if len(with_size) and "states" in frame:
+        caption = "States over the size in the name of a system's file"
+        yield caption, partial(growth, with_size, by=by)
+
+
+def _with_size(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of systems with a size; none if these are too few to compare."""
+    from ltlpipe.report.plots.curves import sized
+
+    families: dict[str, list[str]] = {}
+    for name in frame["system"].dropna().unique():
+        size, family = sized(str(name))
+        if size is not None:
+            families.setdefault(family, []).append(name)
+    systems = [name for names in families.values() for name in names]
+    if len(systems) < _LEAST_SIZES or len(systems) == len(families):
+        return frame.iloc[:0]
+    return frame[frame["system"].isin(systems)]

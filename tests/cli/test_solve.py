@@ -12,7 +12,7 @@ import pytest
 from ltlpipe import results
 from ltlpipe.batch.status import status
 from ltlpipe.batch.table import DTYPES
-from ltlpipe.cli.watching import TaskWatcher
+from ltlpipe.cli.progress import TaskWatcher
 from tests.cli.running import RING, OnTerminal
 from tests.processes import SOON
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.browser import chromium, opened
 from ltlpipe.batch.tasks import Task
-from ltlpipe.report import violating_steps
+from ltlpipe.report import lasso_pictures
 from ltlpipe.report.page import write_report
 from tests.report.browsing import (
     boxes,
@@ -301,7 +301,7 @@ def covered(browser, selector):
 def test_states_by_name(browser, tmp_path, monkeypatch):
     """Below the dots and in the list; what is behind the bad prefix is greyed."""
     for limit in ("SECONDS", "SECONDS_OF_ONE"):  # kernels may have to be loaded
-        monkeypatch.setattr(violating_steps, limit, 60.0)
+        monkeypatch.setattr(lasso_pictures, limit, 60.0)
     page_of_lasso(browser, tmp_path, lost_lasso(), "G !get")
     states = [e.text for e in by(browser, ".lasso text.state")]
     assert states[:2] == ["idle", "free"]

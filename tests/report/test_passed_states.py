@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, check
-from ltlpipe.report import violating_steps
-from ltlpipe.report.lasso_pictures import parts_of
-from ltlpipe.report.passed_states import Replay
-from ltlpipe.report.violating_steps import ViolatingSteps
+from ltlpipe.report import lasso_pictures
+from ltlpipe.report.lasso_pictures import Replay, ViolatingSteps, parts_of
 from tests.depth import examples
 from tests.report.lassos import ring_lasso
 from tests.strategies import formulas, networks
@@ -116,5 +114,5 @@ def test_bad_prefixes_that_are_not_known(monkeypatch):
     assert ViolatingSteps().of("G !a", ["b", "a"], 0, ["c"]) == 2
     assert steps.of("F a", ["b"], 0) is None
     assert steps.of("G(", ["b"], 0) is None
-    monkeypatch.setattr(violating_steps, "SECONDS", -1.0)
+    monkeypatch.setattr(lasso_pictures, "SECONDS", -1.0)
     assert ViolatingSteps().of("G !a", ["b", "a"], 0) is None

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from ltlpipe import LtlpipeError, UnsupportedError
 from ltlpipe.report import plots
 from ltlpipe.report.plots import figures
-from ltlpipe.report.plots.cactus_plot import costs_of_solved
 from ltlpipe.report.plots.configurations import cost_column
-from ltlpipe.report.plots.growth_curves import curves, sized
-from ltlpipe.report.plots.paired_costs import DIFFER, UNANSWERED, pairs
+from ltlpipe.report.plots.curves import costs_of_solved, curves, sized
+from ltlpipe.report.plots.scatter_plot import DIFFER, UNANSWERED, pairs
 from ltlpipe.report.plots.verdict_bars import counts
 from tests.report.tables import row, stored
 

@@ -9,9 +9,8 @@ first, then `ltlpipe.report.plots.figures`.
 from __future__ import annotations
 
 from ltlpipe.report.plots.acceptance_panels import acceptances
-from ltlpipe.report.plots.cactus_plot import cactus
+from ltlpipe.report.plots.curves import cactus, growth
 from ltlpipe.report.plots.figures import plottable, save, svg_text
-from ltlpipe.report.plots.growth_curves import growth
 from ltlpipe.report.plots.scatter_plot import scatter
 from ltlpipe.report.plots.verdict_bars import verdicts
 

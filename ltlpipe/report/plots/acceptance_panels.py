@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import configured, questions
-from ltlpipe.report.plots.paired_costs import Pairs, costs_of, met
-from ltlpipe.report.plots.scatter_plot import draw_points
+from ltlpipe.report.plots.scatter_plot import Pairs, costs_of, draw_points, met
 from ltlpipe.runtime.arguments import FRAME, TRUTH, Kind, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
 
