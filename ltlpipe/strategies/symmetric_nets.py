@@ -20,6 +20,7 @@ from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies.state_search import OVERFLOW, ends_of, searched
 from ltlpipe.symmetry.classes.group import listed
 from ltlpipe.systems.nets.coloured.symmetric import MOST_CELLS, SymmetricNet
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton

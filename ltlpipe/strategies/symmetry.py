@@ -26,6 +26,7 @@ from ltlpipe.strategies.symmetric_nets import (
 )
 from ltlpipe.symmetry.classes.group import listed
 from ltlpipe.symmetry.classes.notation import names_of_class
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
