@@ -22,7 +22,7 @@ from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
 from tests.depth import examples
 from tests.oracles import accepts, reaches
-from tests.strategies import conditions, hoa_automata, tela_tables
+from tests.strategies import conditions, hoa_automata, marked_cells, tela_tables
 
 ACTIONS = ("a", "b", "c")
 
@@ -32,9 +32,7 @@ def tables(draw, *, max_states=5, n_letters=2, max_marks=2, max_edges=2):
     """Cells of a generalised Büchi automaton with initial state 0."""
     n = draw(st.integers(1, max_states))
     n_marks = draw(st.integers(0, max_marks))
-    edge = st.tuples(st.integers(0, n - 1), st.integers(0, (1 << n_marks) - 1))
-    cell = st.lists(edge, max_size=max_edges)
-    cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
+    cells = draw(marked_cells(n, n * n_letters, n_marks, max_edges=max_edges))
     return cells, n_letters, n_marks
 
 

@@ -20,6 +20,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.networks.packing import pack
 from tests.driving import Limits, drive
 from tests.oracles import reaches
+from tests.strategies import mark_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,8 +127,8 @@ def subsets(bits: int) -> list[int]:
 def automata(draw, *, max_states=9, max_marks=3, state_based=False, weak=False):
     """Automata with self-loops, dead ends and unreachable parts.
 
-    Weak ones are drawn with a rank per state that no transition decreases, and
-    a mark per rank.
+    Marks are many or few.  Weak ones are drawn with a rank per state that no
+    transition decreases, and a mark per rank.
     """
     state_based |= weak
     n_states = draw(st.integers(1, max_states))
@@ -141,10 +142,11 @@ def automata(draw, *, max_states=9, max_marks=3, state_based=False, weak=False):
         pairs = [(s, t) if ranks[s] <= ranks[t] else (t, s) for s, t in pairs]
         rows = [(src, of_rank[ranks[src]], dst) for src, dst in pairs]
     elif state_based:
-        of_state = draw(st.lists(marks, min_size=n_states, max_size=n_states))
+        of_state = draw(mark_sets(n_states, n_marks))
         rows = [(src, of_state[src], dst) for src, dst in pairs]
     else:
-        rows = [(src, draw(marks), dst) for src, dst in pairs]
+        of_pair = draw(mark_sets(len(pairs), n_marks))
+        rows = [(s, m, t) for (s, t), m in zip(pairs, of_pair, strict=True)]
     return Explicit(n_states, n_marks, tuple(dict.fromkeys(rows)))
 
 

@@ -67,7 +67,7 @@ def random_automaton(rng, *, max_states, max_marks, fins=True):
     """An automaton: a ring or not, few or many marks, a condition of any form."""
     n_marks = rng.randint(1, max_marks)
     n = rng.randint(1, max_states)
-    share = rng.choice([0.1, 0.3, 0.5, 0.7])
+    share = rng.choice([0.03, 0.1, 0.3, 0.5, 0.7])
     pairs = [(i, (i + 1) % n) for i in range(n)] if rng.random() < 0.75 else []
     for _ in range(rng.randint(1, 2 * n + 2)):
         pairs.append((rng.randrange(n), rng.randrange(n)))

@@ -97,25 +97,51 @@ def dense(seed):
     return Explicit(n, n_marks, tuple(rows))
 
 
-def check_dense(seeds):
+def sparse(seed):
+    """An automaton with many successors per state, each mark on one transition."""
+    rng = np.random.default_rng(seed)
+    n, degree = int(rng.integers(10, 60)), int(rng.integers(2, 8))
+    n_marks = int(rng.integers(1, 3))
+    pairs = [
+        (src, dst)
+        for src in range(n)
+        for dst in dict.fromkeys(rng.integers(0, n, degree).tolist())
+        if dst > src or rng.random() > 0.7
+    ]
+    marks = [0] * len(pairs)
+    for mark in range(n_marks):
+        marks[rng.integers(len(pairs))] |= 1 << mark
+    rows = [(src, m, dst) for (src, dst), m in zip(pairs, marks, strict=True)]
+    return Explicit(n, n_marks, tuple(rows))
+
+
+def sweeps_of(drawn, seeds):
+    """Search automata with and without sweeping; return how often each sweeps."""
     counts = dict.fromkeys(SWEPT, 0)
     for seed in seeds:
-        automaton = dense(seed)
+        automaton = drawn(seed)
         for name in SWEPT:
             if suits(name, automaton):
                 budget = None if seed % 2 else 1 + seed % 7
                 counts[name] += assert_same(name, automaton, budget)
-    assert all(count >= at_least(len(seeds) // 20 + 1) for count in counts.values())
+    return counts
 
 
 def test_sweeping_dense_automata():
     """The same on automata that fill their stacks over and over."""
-    check_dense(range(examples(100)))
+    n = examples(100)
+    assert min(sweeps_of(dense, range(n)).values()) >= at_least(n // 20 + 1)
+
+
+def test_sweeping_where_one_transition_has_the_mark():
+    """It waits while its state becomes known, and is not taken off the stack."""
+    assert sweeps_of(sparse, range(60))["couvreur99"] > 60
 
 
 @pytest.mark.slow
 def test_sweeping_thousands_of_dense_automata():
-    check_dense(range(200, 4_000))
+    assert min(sweeps_of(dense, range(200, 4_000)).values()) > 190
+    assert sweeps_of(sparse, range(200, 4_000))["couvreur99"] > 190
 
 
 @pytest.mark.parametrize("name", ["se05", "dfs-weak", "couvreur99"])

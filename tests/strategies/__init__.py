@@ -15,6 +15,7 @@ from ltlpipe.automata.conditions import (
     fin,
     from_clauses,
     inf,
+    marks_in,
 )
 from ltlpipe.automata.structure import Draft, table_of
 from ltlpipe.systems.nets.net import PetriNet
@@ -125,6 +126,19 @@ def recurrent_formulas(*, max_leaves=5):
     )
 
 
+@st.composite
+def mark_sets(draw, n, n_marks):
+    """Bits of `n` sets of marks: dense ones, or each mark in two of them at most."""
+    if n == 0 or draw(st.booleans()):
+        marks = st.integers(0, (1 << n_marks) - 1)
+        return draw(st.lists(marks, min_size=n, max_size=n))
+    found = [0] * n
+    for mark in range(n_marks):
+        for place in draw(st.lists(st.integers(0, n - 1), max_size=2)):
+            found[place] |= 1 << mark
+    return found
+
+
 #: Kinds of automata, as Schwoon & Esparza 2005, Sec. 5, tell them apart.
 KINDS = ["any", "weak", "terminal", "inherently weak", "generalised"]
 
@@ -148,13 +162,12 @@ def hoa_automata(draw, kind, *, max_states=5):
     condition = None
     if kind == "emerson-lei":
         n_marks = 4
-        marks = [draw(st.sets(st.integers(0, n_marks - 1))) for _ in triples]
+        marks = map(marks_in, draw(mark_sets(len(triples), n_marks)))
         condition = str(draw(conditions(n_marks)))
     elif kind in ("any", "generalised"):
         least = 2 if kind == "generalised" else 0
         n_marks = draw(st.integers(least, 3 + (least > 0)))
-        marks = [draw(st.sets(st.integers(0, max(n_marks - 1, 0)))) for _ in triples]
-        marks = [sets if n_marks else set() for sets in marks]
+        marks = map(marks_in, draw(mark_sets(len(triples), n_marks)))
     else:
         n_marks = 1
         ranks = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
@@ -215,12 +228,19 @@ def generalised_rabin(n_marks):
 
 
 @st.composite
+def marked_cells(draw, n_states, n_cells, n_marks, *, max_edges):
+    """Cells of a property table: for each some edges, a state and marks as bits."""
+    cell = st.lists(st.integers(0, n_states - 1), max_size=max_edges)
+    ends = draw(st.lists(cell, min_size=n_cells, max_size=n_cells))
+    marks = iter(draw(mark_sets(sum(map(len, ends)), n_marks)))
+    return [[(dst, next(marks)) for dst in cell] for cell in ends]
+
+
+@st.composite
 def tela_tables(draw, *, max_states=4, n_letters=4, n_marks=5, condition=None):
     """Property tables with any condition, as `table_of` makes them."""
     n = draw(st.integers(1, max_states))
-    edge = st.tuples(st.integers(0, n - 1), st.integers(0, (1 << n_marks) - 1))
-    cell = st.lists(edge, max_size=2)
-    cells = draw(st.lists(cell, min_size=n * n_letters, max_size=n * n_letters))
+    cells = draw(marked_cells(n, n * n_letters, n_marks, max_edges=2))
     return table_of(
         Draft(
             cells,

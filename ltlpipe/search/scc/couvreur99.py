@@ -55,7 +55,7 @@ import numpy as np
 
 from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.por.component_sets import Reduction
-from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, UINT32, total_bytes
@@ -115,7 +115,8 @@ class Arrays(NamedTuple):
     roots: np.ndarray  # int32[r], DFS number of the root
     root_marks: np.ndarray  # uint32[r], marks inside its SCC
     entry_marks: np.ndarray  # uint32[r], marks of the tree transition to it
-    clauses: np.ndarray  # uint32[c]: cycles with all marks of one are accepting
+    full: np.ndarray  # uint32[1]: cycles with all of these marks are accepting
+    clauses: np.ndarray | None = None  # uint32[c], or with all marks of one of these
     dead: Dead | None = None
     twice: np.ndarray | None = None  # remove SCCs by a second traversal
     path: Path | None = None
@@ -125,9 +126,11 @@ class Arrays(NamedTuple):
     guidance: Guidance | None = None
 
 
-@inlined
-def covers(clauses, marks):
-    """Whether `marks` hold all of one clause."""
+@specialised
+def covers(clauses, marks, full):
+    """Whether `marks` hold all of one clause; without clauses, all of `full`."""
+    if clauses is None:
+        return marks & full == full
     for i in range(clauses.shape[0]):  # noqa: SIM110 (a kernel has no `any`)
         if marks & clauses[i] == clauses[i]:
             return True
@@ -135,7 +138,7 @@ def covers(clauses, marks):
 
 
 @inlined
-def follow(registers, arrays, number, marks):
+def follow(registers, arrays, number, marks, full):
     """Take a transition to a known state; FOUND if it closes an accepting cycle.
 
     A live state makes one SCC of all roots above it (lines 16-20).
@@ -151,7 +154,7 @@ def follow(registers, arrays, number, marks):
     arrays.root_marks[top] |= marks
     note_cycle(arrays.tally, top)
     registers[Reg.N_ROOTS] = top + 1
-    if covers(arrays.clauses, arrays.root_marks[top]):
+    if covers(arrays.clauses, arrays.root_marks[top], full):
         return Status.FOUND
     return Status.RUNNING
 
@@ -168,7 +171,7 @@ def push_root(registers, arrays, number, marks):
 
 
 @inlined
-def enter(expand, product, store, registers, arrays, state, marks):
+def enter(expand, product, store, registers, arrays, state, marks, full):
     """Enter a state over a transition with `marks` (lines 9-12); its successors.
 
     Unknown ones wait, transitions to others are taken.
@@ -206,7 +209,7 @@ def enter(expand, product, store, registers, arrays, state, marks):
             write_marks(arrays.stack_marks, bits, top, product.marks[i])
             top += 1
         else:
-            status = follow(registers, arrays, number, product.marks[i])
+            status = follow(registers, arrays, number, product.marks[i], full)
             if status == Status.FOUND:
                 break
     registers[Reg.TOP] = top
@@ -244,7 +247,7 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
     strongly connected, by transitions that carry every mark of a clause.  EMPTY with
     guidance says that a walk has come to an end before its length.
     """
-    branching = product.ids.shape[0]
+    branching, full = product.ids.shape[0], arrays.full[0]
     room = arrays.stack.shape[0] - branching - 1
     dead, fin, ranks, tally = arrays.dead, arrays.fin, arrays.ranks, arrays.tally
     while budget > 0:
@@ -281,10 +284,12 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
         marks = read_marks(arrays.stack_marks, registers[Reg.MARK_BITS], top - 1)
         registers[Reg.TOP] = top - 1
         if unknown:
-            status = enter(expand, product, store, registers, arrays, entry, marks)
+            status = enter(
+                expand, product, store, registers, arrays, entry, marks, full
+            )
             budget -= 1
         else:
-            status = follow(registers, arrays, number, marks)
+            status = follow(registers, arrays, number, marks, full)
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
@@ -336,7 +341,12 @@ class Couvreur99(Search):
             part, _, field = name.rpartition(".")
             parts.setdefault(part, {})[field] = array
         clauses = np.array(self._clauses(), dtype=np.uint32)
-        return Arrays(**parts.pop(""), clauses=clauses, **self._rules(parts))
+        return Arrays(
+            **parts.pop(""),
+            full=np.resize(clauses, 1),
+            clauses=None if len(clauses) == 1 else clauses,
+            **self._rules(parts),
+        )
 
     def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
         """Return the rules that this search has, by their names."""

@@ -215,6 +215,8 @@ class Rabin(Couvreur99):
         return super()._sweep() if self.arrays.fin is None else iter(())
 
     def _clauses(self) -> list[int]:
+        if len(self.pairs) == self.n_rounds:  # one pair at a time
+            return [pair.inf for pair in self.pairs[:1]]
         return [pair.inf for pair in self.pairs]
 
     def _begin(self) -> None:
@@ -229,7 +231,10 @@ class Rabin(Couvreur99):
         fin, infs = self._rounds.pop(0)
         if self.arrays.fin is not None:
             self.arrays.fin.marks[0] = fin
-            self.arrays = self.arrays._replace(clauses=np.array(infs, dtype=np.uint32))
+            self.arrays.full[0] = infs[0]
+            if self.arrays.clauses is not None:
+                clauses = np.array(infs, dtype=np.uint32)
+                self.arrays = self.arrays._replace(clauses=clauses)
         return fin, infs
 
     def step(self, budget: int) -> Status:
@@ -257,7 +262,9 @@ class Rabin(Couvreur99):
         if fin is None:
             return (yield from super().lasso())
         marks = int(self.arrays.root_marks[self.registers[Reg.N_ROOTS] - 1])
-        clause = least_seen(int(fin.marks[0]), self.arrays.clauses.tolist(), marks)
+        full, clauses = self.arrays.full, self.arrays.clauses
+        infs = full if clauses is None else clauses
+        clause = least_seen(int(fin.marks[0]), infs.tolist(), marks)
         return (yield from PathFinder(self).lasso_in(self.accepting_scc(), clause))
 
     def statistics(self) -> dict[str, int]:
