@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import record
 from ltlpipe import LtlpipeError, check, load
 from ltlpipe.automata.letters import universal
-from ltlpipe.por.models.groups import find_groups
+from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.search.driver import OVERFLOW, Outcome, advance
 from ltlpipe.search.exploring import Exploration

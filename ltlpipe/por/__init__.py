@@ -1,6 +1,7 @@
 """Partial-order reduction: component-based ample sets and stubborn sets.
 
-`independence` and `tables` say what may be left out, `component_sets` and
-`stubborn_sets` choose the transitions of a state, `models` has the static analysis for
-guarded commands.  The searches apply the provisos (`ltlpipe.search.reduced`).
+`tables` says what may be left out, `component_sets` and `stubborn_sets` choose the
+transitions of a state.  Of models that is decided before the search: `groups` gives
+each action a number, from which a successor function knows which steps of a state may
+wait.  The searches apply the provisos (`ltlpipe.search.reduced`).
 """

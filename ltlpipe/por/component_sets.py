@@ -25,21 +25,20 @@ Differences from the source:
   their colour; `couvreur99` keeps two bits per state for them.
 
 The relation is a table over local states, made once per network
-(`ltlpipe.por.independence`): closing is a few operations on bit sets.
+(`ltlpipe.por.tables`): closing is a few operations on bit sets.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, specialised, trailing_zeros
 
 if TYPE_CHECKING:
-    from ltlpipe.por.independence import Relation
-    from ltlpipe.por.tables import Enabling
+    from ltlpipe.por.tables import Enabling, Relation
     from ltlpipe.systems.networks.packing import PackedNetwork
 
 _WORD_BITS = 64
@@ -91,6 +90,7 @@ class Reduction(NamedTuple):
 
     tables: AmpleTables
     seeds: np.ndarray  # uint16[n], see `Inner.STORED`; else empty
+    others: Any = None  # of several workers `nodes` and `sets` (`search.shared`)
 
 
 def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> AmpleTables:

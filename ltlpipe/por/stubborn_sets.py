@@ -27,6 +27,10 @@ least when it is looked at; nothing is revised.
 
 Cost: per set, each action in it once, with the actions of its participants' local
 states.
+
+Searches ask for sets of either kind, of components (`ltlpipe.por.component_sets`) or
+of actions; kernels are compiled for each of the two apart (``tables.stubborn`` is None
+for the first).
 """
 
 from __future__ import annotations
@@ -36,9 +40,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.por.component_sets import AmpleTables, StubbornTables, is_known
+from ltlpipe.por.component_sets import (
+    AmpleTables,
+    StubbornTables,
+    close_seed,
+    find_candidates,
+    is_known,
+)
 from ltlpipe.por.tables import enabling_bytes
-from ltlpipe.runtime.kernels.jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called, inlined, specialised
 
 if TYPE_CHECKING:
     from ltlpipe.por.tables import Enabling
@@ -62,7 +72,9 @@ class Count(IntEnum):
     DISABLED = 3  # and on `disabled`
     SIZE = 4  # steps of the set's enabled actions
     NEXT = 5  # the step from which on no set has begun yet
-    EXAMINED = 6  # actions of participants that were looked at, since `take_effort`
+    EXAMINED = (
+        6  # actions of participants that were looked at, since `effort_of_choices`
+    )
 
 
 def stubborn_tables(
@@ -169,14 +181,6 @@ def look_at(tables, stubborn, row, actions, n_steps):
             participants[action, slot >> 6] = _ONE << np.uint64(slot & 63)
             slot += 1
         steps[action] += 1
-
-
-@inlined
-def take_effort(stubborn):
-    """Return how many actions were looked at since the last call."""
-    effort = stubborn.counts[Count.EXAMINED]
-    stubborn.counts[Count.EXAMINED] = 0
-    return effort
 
 
 @inlined
@@ -357,3 +361,62 @@ def stubborn_again(tables, stubborn, actions, n_steps, seed):
         insert(stubborn, seed)
         grow(tables, stubborn, n_steps, False)
         keep_set(tables, stubborn, actions, n_steps, 0)
+
+
+@specialised
+def first_choices(tables, stubborn, row, actions, n_steps):
+    """Find sets of invisible steps, in `closures` and so on; return how many.
+
+    `actions` are those of the state's steps, int32[n_steps].  After a set of one step
+    no other is looked for.
+    """
+    if stubborn is None:
+        return find_candidates(tables, row, actions, n_steps)
+    look_at(tables, stubborn, row, actions, n_steps)
+    return find_stubborn(tables, stubborn, actions, n_steps, 0)
+
+
+@specialised
+def more_choices(tables, stubborn, actions, n_steps, n):
+    """Add those sets that have not been looked for behind the first `n`."""
+    if stubborn is None:
+        return n
+    before = -1
+    while before < n:
+        before = n
+        n = find_stubborn(tables, stubborn, actions, n_steps, n)
+    return n
+
+
+@specialised
+def choice_on_cycles(tables, stubborn, actions, n_steps):
+    """Write a set that may stand for all steps to ``closures[0]``: 0, or -1 for none.
+
+    The sets that were there are lost.
+    """
+    if stubborn is None:
+        return -1
+    return show_all(tables, stubborn, actions, n_steps)
+
+
+@specialised
+def choose_again(tables, stubborn, row, actions, n_steps, seed):
+    """Write the set of a seed that was noted to ``closures[0]`` again."""
+    if stubborn is None:
+        close_seed(tables, row, seed)
+    else:
+        look_at(tables, stubborn, row, actions, n_steps)
+        stubborn_again(tables, stubborn, actions, n_steps, seed)
+
+
+@specialised
+def effort_of_choices(stubborn):
+    """Return how many actions were looked at to choose since the last call.
+
+    Closed sets of components take no longer than the transitions: none are counted.
+    """
+    if stubborn is None:
+        return 0
+    effort = stubborn.counts[Count.EXAMINED]
+    stubborn.counts[Count.EXAMINED] = 0
+    return effort

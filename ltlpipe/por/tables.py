@@ -1,14 +1,21 @@
-"""The enabling relation: the tables of stubborn sets for a packed network.
+"""The tables of ample sets for a packed network, found once.
 
-For each local state of each component the actions that it enables there, which of them
-can change it, and which others they lead to: all that a stubborn set of actions asks
-for, found once per network.  What is done with them: `ltlpipe.por.stubborn_sets`.
+The dependency relation R_q = {(i, j) | E_i and A_j meet}, where E_i are the labels that
+component i enables in its local state and A_j is the alphabet of component j
+(`ltlpipe.por.component_sets`).  It depends on one local state only, so it is a set of
+components per local state.
 
-Source: A. Valmari, "Stubborn Sets for Reduced State Space Generation", Advances in
-Petri Nets 1990, LNCS 483, pp. 491-515.
+The enabling relation: for each local state of each component the actions that it
+enables there, which of them can change it, and which others they lead to: all that a
+stubborn set of actions asks for (`ltlpipe.por.stubborn_sets`).
 
-Cost: a bit per local state and label of the component, twice, and as many bits again
-for each pair of a local state and a label that it enables.
+Sources: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
+Reduction", CAV 2020, Sec. 4.2; A. Valmari, "Stubborn Sets for Reduced State Space
+Generation", Advances in Petri Nets 1990, LNCS 483, pp. 491-515.
+
+Cost: of the first a bit per local state and component; of the second one per local
+state and label of the component, twice, and as many bits again for each pair of a local
+state and a label that it enables.
 """
 
 from __future__ import annotations
@@ -31,6 +38,19 @@ if TYPE_CHECKING:
 _WORD_BITS = 64
 MAX_WORK = 1 << 26
 """Words that are looked at for what leads where, some 30 ms; beyond, all leads."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """The relation R of every local state, as bit sets of components."""
+
+    # int64[n, 4]: where a row holds the local state of each component (word, shift,
+    # mask), and the first row of `related` that belongs to it.
+    components: np.ndarray
+    # uint64[r, b]: for the local state with value v of component i, in row
+    # ``components[i, 3] + v``, the components with a label that it enables.
+    related: np.ndarray
+    participants: np.ndarray  # uint64[n_actions, b], the participants of each action
 
 
 class Enabling(NamedTuple):
@@ -63,45 +83,84 @@ class _Rows:
     stays: np.ndarray
 
 
+def relation_of(network: Network, packed: PackedNetwork) -> Relation:
+    """Build the relation of a network in the layout in which it is packed."""
+    n_words = -(-len(network.components) // _WORD_BITS)
+    participants = np.zeros((len(network.actions), n_words), dtype=np.uint64)
+    for number, action in enumerate(network.actions):
+        for who in action.participants:
+            bit = np.uint64(1) << np.uint64(who % _WORD_BITS)
+            participants[number, who // _WORD_BITS] |= bit
+    rows = []
+    for component, names, numbers in _parts(network, packed):
+        related = np.zeros((len(names), n_words), dtype=np.uint64)
+        value, inside = _values(component, names)
+        by_label = participants[numbers]
+        np.bitwise_or.at(related, value, by_label[component.label[inside]])
+        rows.append(related)
+    return Relation(_layout(packed), np.concatenate(rows), participants)
+
+
 def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
     """Build the tables of a network in the layout in which it is packed.
 
     The kernel that this needs is compiled, unless `ready_tables` has seen to it.
     """
     n_words = label_words(network)
-    index = {
-        (action.name, who): number
-        for number, action in enumerate(network.actions)
-        for who in action.participants
-    }
-    n = len(network.components)
-    components = np.zeros((n, 4), dtype=np.int64)
     found = []
-    first, work = 0, MAX_WORK
-    for who, (component, field, names) in enumerate(
-        zip(network.components, packed.fields, packed.local_states, strict=True)
-    ):
-        numbers = np.array([index[a, who] for a in component.labels], dtype=np.int32)
-        components[who] = (field.word, field.shift, field.mask, first)
+    work = MAX_WORK
+    for component, names, numbers in _parts(network, packed):
         rows, work = _rows_of(component, names, numbers, n_words, work)
         found.append(rows)
-        first += len(names)
     n_pairs = np.cumsum([0] + [len(rows.actions) for rows in found])
     starts = [rows.first[:-1] + k for rows, k in zip(found, n_pairs, strict=False)]
-    first_part = [0]
-    for action in network.actions:
-        first_part.append(first_part[-1] + len(action.participants))
+    n_parts = [len(action.participants) for action in network.actions]
+    places = [{a: k for k, a in enumerate(c.labels)} for c in network.components]
+    parts = [
+        (who, places[who][action.name])
+        for action in network.actions
+        for who in action.participants
+    ]
     return Enabling(
-        components=components,
+        components=_layout(packed),
         first=np.concatenate([*starts, n_pairs[-1:]]).astype(np.int64),
         actions=np.concatenate([rows.actions for rows in found]),
         moves=np.concatenate([rows.moves for rows in found]),
         leads=np.concatenate([rows.leads for rows in found]),
         enables=np.concatenate([rows.enables for rows in found]),
         stays=np.concatenate([rows.stays for rows in found]),
-        first_part=np.array(first_part, dtype=np.int64),
-        parts=np.array(list(_parts(network)), dtype=np.int64).reshape(-1, 2),
+        first_part=np.cumsum([0, *n_parts], dtype=np.int64),
+        parts=np.array(parts, dtype=np.int64).reshape(-1, 2),
     )
+
+
+def _layout(packed: PackedNetwork) -> np.ndarray:
+    """Return int64[n, 4]: where rows hold each component, and its first local state."""
+    first = np.cumsum([0, *map(len, packed.local_states)])
+    fields = [(field.word, field.shift, field.mask) for field in packed.fields]
+    return np.column_stack([fields, first[:-1]]).astype(np.int64)
+
+
+def _parts(
+    network: Network, packed: PackedNetwork
+) -> Iterator[tuple[LTS, np.ndarray, np.ndarray]]:
+    """Yield each component, what the values of its field mean, its labels' actions."""
+    index = {
+        (action.name, who): number
+        for number, action in enumerate(network.actions)
+        for who in action.participants
+    }
+    parts = zip(network.components, packed.local_states, strict=True)
+    for who, (component, names) in enumerate(parts):
+        numbers = [index[label, who] for label in component.labels]
+        yield component, names, np.array(numbers, dtype=np.int32)
+
+
+def _values(component: LTS, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of transitions' sources, and bool[m]: which have one."""
+    value = np.searchsorted(names, component.src).clip(max=len(names) - 1)
+    inside = names[value] == component.src
+    return value[inside], inside
 
 
 def ready_tables() -> Job[None]:
@@ -133,14 +192,6 @@ def enabling_bytes(network: Network, packed: PackedNetwork) -> int:
     )
 
 
-def _parts(network: Network) -> Iterator[tuple[int, int]]:
-    """Yield each participant of each action, and the place of the label there."""
-    places = [{a: k for k, a in enumerate(c.labels)} for c in network.components]
-    for action in network.actions:
-        for who in action.participants:
-            yield who, places[who][action.name]
-
-
 def _rows_of(
     component: LTS, names: np.ndarray, numbers: np.ndarray, n_words: int, work: int
 ) -> tuple[_Rows, int]:
@@ -160,9 +211,7 @@ def _rows_of(
         Words that may be looked at for what leads where.
     """
     k, n_labels = len(names), len(component.labels)
-    place = np.searchsorted(names, component.src).clip(max=k - 1)
-    inside = names[place] == component.src
-    src = place[inside]
+    src, inside = _values(component, names)
     dst = np.searchsorted(names, component.dst[inside])
     label = component.label[inside].astype(np.int64)
     pair, of_pair = np.unique(src * n_labels + label, return_inverse=True)

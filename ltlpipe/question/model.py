@@ -228,7 +228,7 @@ class ModelQuestion(Question):
         NotApplicableError
             They may not.
         """
-        from ltlpipe.por.models.groups import find_groups
+        from ltlpipe.por.groups import find_groups
 
         self.require_ample()
         yield from self.prepared()  # whose facts include possible failures

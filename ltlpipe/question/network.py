@@ -85,8 +85,7 @@ class NetworkProduct:
         """Return the product of the packed network and the automaton."""
         from ltlpipe.components.alphabet import letters_of
         from ltlpipe.por.component_sets import Inner
-        from ltlpipe.por.independence import relation_of
-        from ltlpipe.por.tables import enabling_of
+        from ltlpipe.por.tables import enabling_of, relation_of
         from ltlpipe.search.problem import make_problem
 
         options, stutters = self.question.options, self.question.stutters

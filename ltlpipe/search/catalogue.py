@@ -55,10 +55,10 @@ SEARCHES: dict[str, Callable[[], type[Search]]] = {
 
 OF_WORKERS: dict[str, Callable[[], type[Search]]] = {
     "rabin": partial(_load, "shared.shared_rabin", "SharedRabin"),
-    "rabin-parallel": partial(_load, "shared.distributed_rabin", "DistributedRabin"),
+    "rabin-parallel": SEARCHES["rabin-parallel"],
     "tela": partial(_load, "shared.shared_tela", "SharedTela"),
 }
-"""The same for those that have another form for several workers."""
+"""The same for several workers, of those whose states are rows if there is one."""
 
 SHARED = frozenset({*OF_WORKERS, "ufscc", "cndfs"})
 """Emptiness checks that several workers can share."""

@@ -28,11 +28,14 @@ from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
     ROUNDING,
+    DiskFullError,
     OutOfMemoryError,
     affordable_length,
+    file_bytes,
+    in_file,
+    is_mapped,
     total_bytes,
 )
-from ltlpipe.search.mapped import DiskFullError, file_bytes, in_file, is_mapped
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import (
     MAX_LOAD,

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, prefetch
+from ltlpipe.runtime.kernels.jit import inlined, prefetch, specialised
 from ltlpipe.search.registers import Reg
+from ltlpipe.search.shared_store import find_or_add
 from ltlpipe.search.store import find, hash_row, home_slot, slot_entry
 from ltlpipe.search.tree import folded, folded_missing, unfold, unfolded_rows
 
@@ -43,7 +44,8 @@ def intern(store, registers, rows, n, ids, hashes, companion, shift):
 
     rows uint64[k, n_words], ids int32[k], hashes uint64[k] with k >= n.  The
     caller has made sure of room for n more states, and is going to look at
-    ``companion[id >> shift]``, which is asked for together with the rows.
+    ``companion[id >> shift]``, which is asked for together with the rows.  If the store
+    is shared, `registers` are the worker's.
     """
     # Taking an array out of a tuple costs a reference count: not in a loop.
     slots = store.slots
@@ -52,10 +54,10 @@ def intern(store, registers, rows, n, ids, hashes, companion, shift):
     n_slots = slots.shape[0]
     id_bits = np.uint64(registers[Reg.ID_BITS])
     id_mask = (np.uint64(1) << id_bits) - np.uint64(1)
-    n_stored = registers[Reg.STORED]
     for i in range(n):
         mixed = hash_row(keys, i)
         hashes[i] = mixed
+        ids[i] = -1
         prefetch(slots, home_slot(mixed, n_slots))
     for i in range(n):
         slot = np.uint64(slots[home_slot(hashes[i], n_slots)])
@@ -63,15 +65,28 @@ def intern(store, registers, rows, n, ids, hashes, companion, shift):
             state = np.int64(slot & id_mask) - 1
             prefetch(known, state)
             prefetch(companion, state >> shift)
+    enter_all(store.shared, slots, known, registers, keys, n, ids, hashes)
+
+
+@specialised
+def enter_all(shared, slots, known, registers, keys, n, ids, hashes):
+    """Find or add what stands for those of `n` rows whose id is negative."""
+    id_bits = np.uint64(registers[Reg.ID_BITS])
+    if shared is not None:
+        for i in range(n):
+            ids[i] = find_or_add(slots, known, registers, keys, i, hashes[i], id_bits)
+        return
+    n_stored = registers[Reg.STORED]
     for i in range(n):
-        mixed = hashes[i]
-        at, state = find(slots, known, keys, i, mixed, id_bits)
-        if state < 0:
+        if ids[i] >= 0:
+            continue
+        at, state = find(slots, known, keys, i, hashes[i], id_bits)
+        if state < 0:  # it may stand twice in the batch
             state = n_stored
             n_stored += 1
             for w in range(keys.shape[1]):
                 known[state, w] = keys[i, w]
-            slots[at] = slot_entry(mixed, state, id_bits)
+            slots[at] = slot_entry(hashes[i], state, id_bits)
         ids[i] = state
     registers[Reg.STORED] = n_stored
 
@@ -104,20 +119,5 @@ def store_missing(store, registers, rows, n, ids, hashes):
 
     Their ids, -1 so far, are written to `ids`.
     """
-    slots = store.slots
-    known = store.rows
     keys = folded_missing(store.tree, store.roots, rows, n, ids, hashes)
-    id_bits = np.uint64(registers[Reg.ID_BITS])
-    n_stored = registers[Reg.STORED]
-    for i in range(n):
-        if ids[i] >= 0:
-            continue
-        at, state = find(slots, known, keys, i, hashes[i], id_bits)
-        if state < 0:  # it may stand twice in the batch
-            state = n_stored
-            n_stored += 1
-            for w in range(keys.shape[1]):
-                known[state, w] = keys[i, w]
-            slots[at] = slot_entry(hashes[i], state, id_bits)
-        ids[i] = state
-    registers[Reg.STORED] = n_stored
+    enter_all(None, store.slots, store.rows, registers, keys, n, ids, hashes)

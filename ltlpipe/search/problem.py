@@ -12,8 +12,8 @@ import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.por.component_sets import AmpleTables, Inner, new_tables
-from ltlpipe.por.independence import Relation
 from ltlpipe.por.stubborn_sets import stubborn_tables
+from ltlpipe.por.tables import Relation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import expand_pointer
 from ltlpipe.search.product import MAX_MARKS, Product, Setting

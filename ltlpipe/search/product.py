@@ -200,16 +200,8 @@ def visit_successors(expand, product, store, registers, state, companion, shift)
     ``product.marks[:n]``.
     """
     n = successors(expand, product, row_of(product, store, state))
-    intern(
-        store,
-        registers,
-        product.rows,
-        n,
-        product.ids,
-        product.hashes,
-        companion,
-        shift,
-    )
+    rows, ids, hashes = product.rows, product.ids, product.hashes
+    intern(store, registers, rows, n, ids, hashes, companion, shift)
     registers[Reg.TRANSITIONS] += n
     registers[Reg.EXPANSIONS] += 1
     return n
@@ -239,16 +231,8 @@ def visit_known(expand, product, store, registers, state, companion, shift):
 @inlined
 def find_all(product, store, registers, n, companion, shift):
     """Count `n` successors and look them up."""
-    lookup(
-        store,
-        registers,
-        product.rows,
-        n,
-        product.ids,
-        product.hashes,
-        companion,
-        shift,
-    )
+    rows, ids, hashes = product.rows, product.ids, product.hashes
+    lookup(store, registers, rows, n, ids, hashes, companion, shift)
     registers[Reg.TRANSITIONS] += n
     registers[Reg.EXPANSIONS] += 1
 

@@ -9,22 +9,37 @@ Reduction", CAV 2020, Sec. 4.2; for red searches also S. Schwoon and J. Esparza,
 
 Difference from the source: with stubborn sets, a state whose ample sets all lead to the
 stack need not take all of its steps (`choice_on_cycles`).
+
+With several workers there are several stacks, which change meanwhile, so that not all
+states of a cycle put the same steps off cannot be read off one.  Instead each product
+state that a reduced state leads to has to be *dead* (in a complete SCC), or one that no
+worker has entered yet.  A state that is expanded by `choice_on_cycles` counts below as
+one that takes all steps.
+
+Why each cycle has a state that is expanded by all steps.  Of each state the expansion
+counts by whose worker it became a tombstone.  Suppose that all states of a cycle of
+such expansions are reduced.  No step of it leads to a state that was dead when it was
+looked at: from dead sets steps lead to dead sets, so the cycle's source would have been
+dead, and it became a tombstone only later.  So each led to a state that no worker had
+entered, and its source had been: the first entries ascend all around the cycle.  A.
+Laarman and A. Wijs, "Partial-Order Reduction for Multi-Core LTL Model Checking", HVC
+2014, LNCS 8855, pp. 267-283, have provisos for nested searches of several workers.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ltlpipe.por.choosing import (
+from ltlpipe.por.component_sets import smallest
+from ltlpipe.por.stubborn_sets import (
     choice_on_cycles,
     choose_again,
     effort_of_choices,
     first_choices,
     more_choices,
 )
-from ltlpipe.por.component_sets import smallest
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
-from ltlpipe.search.interning import lookup, row_of, store_missing
+from ltlpipe.search.interning import intern, lookup, row_of, store_missing
 from ltlpipe.search.packed import COLOUR_SHIFT, Colour, colour_of
 from ltlpipe.search.product import (
     compose,
@@ -34,6 +49,7 @@ from ltlpipe.search.product import (
     visit_successors,
 )
 from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, Reg
+from ltlpipe.search.union_find import is_dead, is_new
 
 _TRIAL = 1 << 10  # attempts before their success is looked at
 TRIAL_EFFORT = 1 << 24  # actions that they look at, about 16 ms
@@ -41,54 +57,44 @@ _RARE = 32  # attempts per success from which on few are made
 
 
 @inlined
-def is_worthwhile(attempts, reduced, examined, expansions, transitions):
-    """Whether to look for an ample set, by the success so far.
+def may_choose(registers, n_steps):
+    """Whether to look for ample sets of a state, by the success so far.
 
     Any state may be expanded by all of its steps.  Where hardly any attempt
     succeeds, one state in eight is tried, to notice if that changes, and none while
-    attempts have taken longer than generating the transitions.
+    attempts have taken longer than generating the transitions.  Counts the attempts.
     """
-    if _RARE * reduced >= attempts:
-        return True
-    if attempts < _TRIAL and examined < TRIAL_EFFORT:
-        return True
-    return expansions & 7 == 0 and examined <= EXAMINED_PER_TRANSITION * transitions
-
-
-@inlined
-def may_choose(registers, n_steps):
-    """Whether to look for ample sets of a state; counts the attempts."""
-    if n_steps < 2 or not is_worthwhile(
-        registers[Reg.ATTEMPTS],
-        registers[Reg.REDUCED],
-        registers[Reg.EXAMINED],
-        registers[Reg.EXPANSIONS],
-        registers[Reg.TRANSITIONS],
-    ):
+    if n_steps < 2:
         return False
+    attempts, examined = registers[Reg.ATTEMPTS], registers[Reg.EXAMINED]
+    is_known = attempts >= _TRIAL or examined >= TRIAL_EFFORT
+    if is_known and _RARE * registers[Reg.REDUCED] < attempts:
+        most = EXAMINED_PER_TRANSITION * registers[Reg.TRANSITIONS]
+        if registers[Reg.EXPANSIONS] & 7 != 0 or examined > most:
+            return False
     registers[Reg.ATTEMPTS] += 1
     return True
 
 
-@inlined
-def look_up(product, store, registers, n, colours):
-    """Write the ids of `n` successors, -1 where they are not stored."""
-    lookup(
-        store,
-        registers,
-        product.rows,
-        n,
-        product.ids,
-        product.hashes,
-        colours,
-        COLOUR_SHIFT,
-    )
+@specialised
+def look_up(others, product, store, registers, n, companion):
+    """Write the ids of `n` successors, -1 where they are not stored.
+
+    Several workers store them, as one cannot say otherwise whether others enter them.
+    """
+    rows, ids, hashes = product.rows, product.ids, product.hashes
+    if others is None:
+        lookup(store, registers, rows, n, ids, hashes, companion, COLOUR_SHIFT)
+    else:
+        intern(store, registers, rows, n, ids, hashes, companion, 0)
 
 
-@inlined
-def settle(product, store, registers, n, best):
+@specialised
+def settle(others, product, store, registers, n, best):
     """Store and count the successors that are taken; they have been looked up."""
-    store_missing(store, registers, product.rows, n, product.ids, product.hashes)
+    if others is None:
+        rows, ids, hashes = product.rows, product.ids, product.hashes
+        store_missing(store, registers, rows, n, ids, hashes)
     registers[Reg.TRANSITIONS] += n
     registers[Reg.EXPANSIONS] += 1
     registers[Reg.REDUCED] += best >= 0
@@ -113,18 +119,25 @@ def keep_only(product, tables, n, closure):
     return kept
 
 
-@inlined
-def is_cyan(colours, state):
-    """Whether a state, -1 if it is not stored, is on the blue stack."""
-    return state >= 0 and colour_of(colours, state) == Colour.CYAN
+@specialised
+def may_return(others, colours, state):
+    """Whether a state, -1 if it is not stored, may lead back to the one expanded.
+
+    It is on the blue stack; or, with several workers, it is neither in a complete SCC
+    nor new.
+    """
+    if others is None:
+        return state >= 0 and colour_of(colours, state) == Colour.CYAN
+    nodes, sets = others
+    return not is_new(nodes, sets, state) and not is_dead(nodes, state)
 
 
 @inlined
-def closes_cycle(product, tables, colours, n, closure):
-    """Whether a step of a closure, or any if it is negative, leads to the stack."""
+def closes_cycle(others, product, tables, colours, n, closure):
+    """Whether a step of a closure, or any if it is negative, may close a cycle."""
     for i in range(n):
-        if is_cyan(colours, product.ids[i]) and takes(
-            tables, closure, product.row_actions[i]
+        if takes(tables, closure, product.row_actions[i]) and may_return(
+            others, colours, product.ids[i]
         ):
             return True
     return False
@@ -136,8 +149,11 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
 
     ``reduction.seeds`` takes the seed of the set that was taken, plus 1, or 0 where all
     steps are; it may be empty.  Returns n as `visit_successors` does.
+
+    With ``reduction.others`` `registers` are a worker's, and instead of colours it is
+    going to look at ``colours[id]``.
     """
-    tables, seeds = reduction
+    tables, seeds, others = reduction
     stubborn, actions = tables.stubborn, product.actions
     row = row_of(product, store, state)
     n_steps = system_steps(expand, product, row)
@@ -152,14 +168,14 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
     again = True
     while again:  # twice at most; a loop, so that it is compiled once
         n = compose(product, row, n_steps, tables, taken)
-        look_up(product, store, registers, n, colours)
+        look_up(others, product, store, registers, n, colours)
         again = taken >= 0 and not free
-        again = again and closes_cycle(product, tables, colours, n, -1)
+        again = again and closes_cycle(others, product, tables, colours, n, -1)
         if again:  # look at all steps once, for the other candidates
             taken = -1
     if taken != best:  # the successors at hand are those of all steps
         left = more_choices(tables, stubborn, actions, n_steps, left)
-        while best >= 0 and closes_cycle(product, tables, colours, n, best):
+        while best >= 0 and closes_cycle(others, product, tables, colours, n, best):
             tables.sizes[best] = 0
             best = smallest(tables, left)
         if best < 0:
@@ -169,13 +185,13 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
     registers[Reg.EXAMINED] += effort_of_choices(stubborn)
     if seeds.shape[0] > 0:
         seeds[state] = 0 if best < 0 else tables.seeds[best] + 1
-    return settle(product, store, registers, n, best)
+    return settle(others, product, store, registers, n, best)
 
 
 @njit
 def revisit_ample(expand, product, store, registers, state, colours, reduction):
     """Expand a state in the red search; -1 for states that are not stored."""
-    tables, seeds = reduction
+    tables, seeds, _ = reduction
     row = row_of(product, store, state)
     n_steps = system_steps(expand, product, row)
     closure = -1

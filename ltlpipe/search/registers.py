@@ -109,12 +109,6 @@ class Reg(IntEnum):
     LEFT = 68  # states that the walk may still enter
     SHORTEST = 69  # states of the shortest walks
 
-    # Searches by several workers, far from what they write
-    PERMITS = 58  # states that may be entered, less what workers have been permitted
-    BUDGET = 66  # states that may be expanded, less what workers have been granted
-    CLOSING_MARKS = 59  # those for which the set of CLOSING was found to accept
-    STOP = 74  # not 0: all workers return
-
 
 PRIVATE = 16
 """The first place that a search may declare for itself."""

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch
-from ltlpipe.search.mapped import is_mapped, lengthened, renewed
+from ltlpipe.runtime.kernels.atomics import compare_and_swap, load
+from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch, specialised
+from ltlpipe.search.growth import is_mapped, lengthened, renewed
 from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Store(NamedTuple):
     slots: np.ndarray  # uint32[m]
     tree: Any = None  # ltlpipe.search.tree.Tree, for rows of several words
     roots: Any = None  # uint64[b, 1] with a tree: what it makes of b rows at a time
+    shared: Any = None  # not None: several workers write to it
 
 
 @inlined
@@ -76,7 +78,7 @@ def find(slots, known, rows, i, mixed, id_bits):
     id_mask = (np.uint64(1) << id_bits) - np.uint64(1)
     at = home_slot(mixed, n_slots)
     while True:
-        slot = np.uint64(slots[at])
+        slot = np.uint64(load(slots, at))  # which another worker may write
         if slot == 0:
             return at, np.int64(-1)
         if slot >> id_bits == tag:
@@ -144,7 +146,10 @@ def fill(store: Store, registers: np.ndarray) -> Iterator[None]:
 
 @njit
 def fill_slots(store, registers, first, last):
-    """Enter the rows from `first` to before `last` into `slots`."""
+    """Enter the rows from `first` to before `last` into `slots`.
+
+    Others may enter other rows meanwhile, if the store is shared.
+    """
     slots = store.slots
     rows = store.rows
     n_slots = slots.shape[0]
@@ -156,9 +161,20 @@ def fill_slots(store, registers, first, last):
         settled = state - ahead
         if settled >= first:
             mixed = hash_row(rows, settled)
+            entry = slot_entry(mixed, settled, id_bits)
             at = home_slot(mixed, n_slots)
-            while slots[at] != 0:
+            while not fills(store.shared, slots, at, entry):
                 at += 1
                 if at == n_slots:
                     at = 0
-            slots[at] = slot_entry(mixed, settled, id_bits)
+
+
+@specialised
+def fills(shared, slots, at, entry):
+    """Write an entry to a slot that is empty; return whether it was."""
+    if shared is not None:
+        return load(slots, at) == 0 and compare_and_swap(slots, at, 0, entry)
+    if slots[at] != 0:
+        return False
+    slots[at] = entry
+    return True

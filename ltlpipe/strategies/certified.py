@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
     from ltlpipe.search.scc.ranks import RankedSearch
-    from ltlpipe.search.transitions import Recording
+    from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.packing import PackedSystem
 
 
@@ -110,7 +110,7 @@ class Certified(Strategy):
     ) -> Job[Answer]:
         """Search a product, and keep it if nothing was found."""
         from ltlpipe.search.scc.ranks import RankedSearch
-        from ltlpipe.search.transitions import Recording
+        from ltlpipe.search.shortest.recording import Recording
 
         options, problem = question.options, product.problem(packed)
         ranks = options.emptiness == AUTO and options.workers == 1
@@ -129,7 +129,7 @@ class Certified(Strategy):
             else:
                 # Workers share a store of another kind.
                 known = None if search.takes_workers else search
-                self.ended = Recording(search.problem, known=known)
+                self.ended = Recording(search.problem, known=known, ways=False)
         return answer
 
 

@@ -412,7 +412,7 @@ def _affordable(recording: Recording, most_states: float) -> float:
         return most_states
     if recording.registers[Reg.VISITED] < _SAMPLE:
         return _SAMPLE
-    n_edges = int(recording.arrays.first[_SAMPLE - 1])
+    n_edges = int(recording.arrays.ends[_SAMPLE - 2])
     return max(_SAMPLE, min(1.0, _DEGREE * _SAMPLE / max(n_edges, 1)) * most_states)
 
 

@@ -1,7 +1,7 @@
 """What successor functions of models do with a static ample set.
 
 Which steps of a model may stand for all steps of a state is a table of numbers, an
-entry per action (`ltlpipe.por.models` makes it), so it costs no code: the
+entry per action (`ltlpipe.por.groups` makes it), so it costs no code: the
 successors of a state are generated as ever, and those that may wait are dropped.
 """
 

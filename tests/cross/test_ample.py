@@ -20,7 +20,7 @@ from ltlpipe.automata.interrupts import accepting_states, first_violation, norm
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
-from ltlpipe.por.independence import relation_of
+from ltlpipe.por.tables import relation_of
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status

@@ -15,8 +15,7 @@ from ltlpipe.automata.translation import from_formula
 from ltlpipe.families.populations import species
 from ltlpipe.logic.formulas import parse
 from ltlpipe.por.component_sets import Inner, ample_bytes, find_candidates, new_tables
-from ltlpipe.por.independence import relation_of
-from ltlpipe.por.tables import enabling_of
+from ltlpipe.por.tables import enabling_of, relation_of
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.catalogue import SEARCHES

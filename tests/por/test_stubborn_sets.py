@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from ltlpipe import check
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.por import tables as stubborn
-from ltlpipe.por.choosing import choice_on_cycles, first_choices, more_choices
 from ltlpipe.por.component_sets import new_tables
-from ltlpipe.por.independence import relation_of
-from ltlpipe.por.stubborn_sets import stubborn_bytes, stubborn_tables
-from ltlpipe.por.tables import enabling_of
+from ltlpipe.por.stubborn_sets import (
+    choice_on_cycles,
+    first_choices,
+    more_choices,
+    stubborn_bytes,
+    stubborn_tables,
+)
+from ltlpipe.por.tables import enabling_of, relation_of
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.systems.networks.lts import LTS, Network

@@ -16,10 +16,16 @@ from ltlpipe import InputError, LtlpipeWarning, UnsupportedError, check
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime.jobs import MIB
-from ltlpipe.search import emptiness, mapped
+from ltlpipe.search import emptiness, growth
 from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES, SHARED
-from ltlpipe.search.growth import OutOfMemoryError, total_bytes
-from ltlpipe.search.mapped import DiskFullError, in_file, is_mapped, lengthened
+from ltlpipe.search.growth import (
+    DiskFullError,
+    OutOfMemoryError,
+    in_file,
+    is_mapped,
+    lengthened,
+    total_bytes,
+)
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems import fields
 from tests.depth import examples
@@ -180,7 +186,7 @@ def test_a_full_disk_is_named(tmp_path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with (
-        mock.patch.object(mapped.os, "posix_fallocate", full),
+        mock.patch.object(growth.os, "posix_fallocate", full),
         pytest.warns(LtlpipeWarning, match="No space left on device"),
     ):
         verdict = check(
@@ -204,7 +210,7 @@ def test_a_disk_that_fills_up_later(tmp_path):
         raise OSError(errno.ENOSPC, "full")
 
     with (
-        mock.patch.object(mapped.os, "posix_fallocate", full),
+        mock.patch.object(growth.os, "posix_fallocate", full),
         pytest.raises(DiskFullError, match="full"),
     ):
         lengthened(array, 100)

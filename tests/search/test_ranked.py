@@ -14,7 +14,7 @@ from ltlpipe.search import emptiness
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc import ranks
 from ltlpipe.search.scc.ranks import RankedSearch
-from ltlpipe.search.transitions import Recording
+from ltlpipe.search.shortest.recording import Recording
 from tests.depth import examples
 from tests.driving import drive
 from tests.search.machinery import (
@@ -36,7 +36,7 @@ def ranked(automaton, budget=None):
 
 def ranks_by_transitions(search, clause, budget=1 << 20):
     """The ranks by a second look at all transitions."""
-    recording = Recording(search.problem, known=search)
+    recording = Recording(search.problem, known=search, ways=False)
     drive(recording)
     n, m = recording.n_stored, recording.n_transitions
     arrays = recording.arrays

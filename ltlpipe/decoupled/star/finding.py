@@ -13,7 +13,7 @@ from ltlpipe.decoupled.star.exploration import Spaces, TooLargeError
 from ltlpipe.decoupled.star.footprints import of_net, of_program
 from ltlpipe.decoupled.star.networks import TooManyLabelsError, star_of
 from ltlpipe.decoupled.star.partition import joined_most, largest, partition
-from ltlpipe.por.models.processes import names_steps, watched
+from ltlpipe.por.processes import names_steps, watched
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.programs.model import DveModel
 from ltlpipe.systems.propositions.letters import evaluate

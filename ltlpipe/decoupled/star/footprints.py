@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ltlpipe.components.progress import ITEMS, counting
-from ltlpipe.por.models.processes import accesses, expressions
+from ltlpipe.por.processes import accesses, expressions
 from ltlpipe.systems.programs.expressions import Element
 from ltlpipe.systems.programs.interpreting import Interpreter
 

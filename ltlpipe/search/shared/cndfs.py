@@ -55,17 +55,17 @@ from ltlpipe.search.packed import (
     unpacked_colours,
 )
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.product import leaves_accepting, successors
+from ltlpipe.search.product import leaves_accepting, visit
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.shared.search import SharedSearch
-from ltlpipe.search.shared.table import Own, intern_shared, lacks_ids_or_room
-from ltlpipe.search.shared.union_find import NONE
-from ltlpipe.search.shared.worker_control import (
+from ltlpipe.search.shared.search import (
+    SharedSearch,
     count_entry,
     is_at_limit,
     shuffle,
     stopped,
 )
+from ltlpipe.search.shared_store import Worker, lacks_ids_or_room
+from ltlpipe.search.union_find import NONE
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -84,33 +84,20 @@ class Arrays(NamedTuple):
     stack: np.ndarray  # int32[k], a waiting state s, or a `marker` for a blue frame
     red: np.ndarray  # int32[r], states that its red search has entered
     awaited: np.ndarray  # int32[a], the accepting ones among them
-    own: np.ndarray  # int64[N_OWN], see `Own`
+    own: np.ndarray  # int64[N_REGISTERS], see `Worker`
 
 
 @inlined
 def has_room(product, store, registers, arrays):
     """Whether all arrays have room for one more step; ids are taken if need be."""
     own = arrays.own
-    if own[Own.TOP] + product.ids.shape[0] + 1 > arrays.stack.shape[0]:
+    if own[Reg.TOP] + product.ids.shape[0] + 1 > arrays.stack.shape[0]:
         return False
-    if own[Own.N_RED] + 1 > arrays.red.shape[0]:
+    if own[Worker.N_RED] + 1 > arrays.red.shape[0]:
         return False
-    if own[Own.N_AWAITED] + 1 > arrays.awaited.shape[0]:
+    if own[Worker.N_AWAITED] + 1 > arrays.awaited.shape[0]:
         return False
     return not lacks_ids_or_room(product, store, registers, own)
-
-
-@inlined
-def expanded(expand, product, store, arrays, state):
-    """Generate the successors of a state in the worker's order; return how many."""
-    own = arrays.own
-    n = successors(expand, product, store.rows[state])
-    intern_shared(
-        store, own, product.rows, n, product.ids, product.hashes, arrays.known
-    )
-    own[Own.EXPANSIONS] += 1
-    own[Own.TRANSITIONS] += n
-    return n
 
 
 @inlined
@@ -120,26 +107,26 @@ def enter_blue(expand, product, store, registers, arrays, state):
     if fetch_or(known, state, MET) & MET == 0:
         count_entry(registers, own)
     set_colour(colours, state, Colour.CYAN)
-    n = expanded(expand, product, store, arrays, state)
+    n = visit(expand, product, store, own, state, known, 0)
     accepting = leaves_accepting(product, n)
-    if own[Own.SHUFFLE] != 0:
+    if own[Worker.SHUFFLE] != 0:
         shuffle(own, product, n)
-    own[Own.DEPTH] += 1
-    own[Own.MAX_DEPTH] = max(own[Own.MAX_DEPTH], own[Own.DEPTH])
-    top = own[Own.TOP]
+    own[Reg.DEPTH] += 1
+    own[Reg.MAX_DEPTH] = max(own[Reg.MAX_DEPTH], own[Reg.DEPTH])
+    top = own[Reg.TOP]
     arrays.stack[top] = marker(state, np.int64(accepting))
     top += 1
     for i in range(n - 1, -1, -1):
         target = np.int64(product.ids[i])
         if colour_of(colours, target) == Colour.CYAN:
             if accepting:
-                own[Own.TOP] = top
+                own[Reg.TOP] = top
                 compare_and_swap(registers, Reg.CLOSING, NONE, state)
                 return True
         elif load(known, target) & BLUE == 0:
             arrays.stack[top] = target
             top += 1
-    own[Own.TOP] = top
+    own[Reg.TOP] = top
     return False
 
 
@@ -147,15 +134,15 @@ def enter_blue(expand, product, store, registers, arrays, state):
 def enter_red(expand, product, store, registers, arrays, state, seed):
     """Look at the successors of a state for the seed; whether a cycle is closed."""
     own, known, colours = arrays.own, arrays.known, arrays.colours
-    n = expanded(expand, product, store, arrays, state)
+    n = visit(expand, product, store, own, state, known, 0)
     if state != seed:
         set_colour(colours, state, Colour.RED)
-        arrays.red[own[Own.N_RED]] = state
-        own[Own.N_RED] += 1
+        arrays.red[own[Worker.N_RED]] = state
+        own[Worker.N_RED] += 1
         if leaves_accepting(product, n):
-            arrays.awaited[own[Own.N_AWAITED]] = state
-            own[Own.N_AWAITED] += 1
-    top = own[Own.TOP]
+            arrays.awaited[own[Worker.N_AWAITED]] = state
+            own[Worker.N_AWAITED] += 1
+    top = own[Reg.TOP]
     for i in range(n):
         target = np.int64(product.ids[i])
         colour = colour_of(colours, target)
@@ -165,7 +152,7 @@ def enter_red(expand, product, store, registers, arrays, state, seed):
         if colour != Colour.RED and load(known, target) & RED == 0:
             arrays.stack[top] = target
             top += 1
-    own[Own.TOP] = top
+    own[Reg.TOP] = top
     return False
 
 
@@ -173,11 +160,11 @@ def enter_red(expand, product, store, registers, arrays, state, seed):
 def all_red(arrays):
     """Whether the accepting states that the red search has met are red for all."""
     own = arrays.own
-    while own[Own.N_AWAITED] > 0:
-        state = arrays.awaited[own[Own.N_AWAITED] - 1]
+    while own[Worker.N_AWAITED] > 0:
+        state = arrays.awaited[own[Worker.N_AWAITED] - 1]
         if load(arrays.known, state) & RED == 0:
             return False
-        own[Own.N_AWAITED] -= 1
+        own[Worker.N_AWAITED] -= 1
     return True
 
 
@@ -185,11 +172,11 @@ def all_red(arrays):
 def end_red(arrays, seed):
     """Make all states that the red search has entered red for all."""
     own = arrays.own
-    for k in range(own[Own.N_RED]):
+    for k in range(own[Worker.N_RED]):
         fetch_or(arrays.known, arrays.red[k], RED)
         set_colour(arrays.colours, arrays.red[k], Colour.WHITE)
     fetch_or(arrays.known, seed, RED)
-    own[Own.N_RED] = own[Own.RED_BASE] = 0
+    own[Worker.N_RED] = own[Reg.RED_BASE] = 0
 
 
 @inlined
@@ -197,8 +184,8 @@ def leave_blue(arrays, state):
     """End the frame of a state, on top of the stack."""
     own = arrays.own
     set_colour(arrays.colours, state, Colour.WHITE)
-    own[Own.TOP] -= 1
-    own[Own.DEPTH] -= 1
+    own[Reg.TOP] -= 1
+    own[Reg.DEPTH] -= 1
 
 
 @njit
@@ -210,16 +197,16 @@ def cndfs_step(expand, product, store, registers, arrays, budget):
     accepting and lies on a cycle.
     """
     own, known, colours = arrays.own, arrays.known, arrays.colours
-    while budget > 0 and load(registers, Reg.STOP) == 0:
-        top = own[Own.TOP]
+    while budget > 0 and load(registers, Worker.STOP) == 0:
+        top = own[Reg.TOP]
         if top == 0:
             return Status.EMPTY
         if not has_room(product, store, registers, arrays):
             return stopped(registers, Status.GROW)
         entry = np.int64(arrays.stack[top - 1])
-        base = own[Own.RED_BASE]
+        base = own[Reg.RED_BASE]
         if entry >= 0 and base > 0:  # a state that waits for the red search
-            own[Own.TOP] = top - 1
+            own[Reg.TOP] = top - 1
             if colour_of(colours, entry) == Colour.RED or load(known, entry) & RED != 0:
                 continue
             seed = (-1 - np.int64(arrays.stack[base - 1])) >> 1
@@ -230,11 +217,11 @@ def cndfs_step(expand, product, store, registers, arrays, budget):
             is_open = colour_of(colours, entry) == Colour.WHITE
             seen = load(known, entry)
             if not is_open or seen & BLUE != 0:
-                own[Own.TOP] = top - 1
+                own[Reg.TOP] = top - 1
                 continue
             if seen & MET == 0 and is_at_limit(registers, own):
                 return stopped(registers, Status.LIMIT)
-            own[Own.TOP] = top - 1
+            own[Reg.TOP] = top - 1
             budget -= 1
             if enter_blue(expand, product, store, registers, arrays, entry):
                 return stopped(registers, Status.FOUND)
@@ -245,7 +232,7 @@ def cndfs_step(expand, product, store, registers, arrays, budget):
                 if accepting == 0:
                     leave_blue(arrays, state)
                     continue
-                own[Own.RED_BASE] = top
+                own[Reg.RED_BASE] = top
                 budget -= 1
                 if enter_red(expand, product, store, registers, arrays, state, state):
                     return stopped(registers, Status.FOUND)
@@ -269,13 +256,11 @@ class CNDFS(SharedSearch):
     arrays: Arrays
 
     def _layout(self) -> Layout:
-        return {Reg.STORED: {"known": UINT8}}
-
-    def _own_layout(self) -> dict[Own, dict[str, Column]]:
         return {
-            Own.TOP: {"stack": INT32},
-            Own.N_RED: {"red": INT32},
-            Own.N_AWAITED: {"awaited": INT32},
+            Reg.STORED: {"known": UINT8},
+            Reg.TOP: {"stack": INT32},
+            Worker.N_RED: {"red": INT32},
+            Worker.N_AWAITED: {"awaited": INT32},
         }
 
     def _own_states(self) -> dict[str, Column]:
@@ -285,7 +270,7 @@ class CNDFS(SharedSearch):
         self.registers[Reg.CLOSING] = NONE
         for arrays in self._of_workers:
             arrays.stack[0] = 0
-            arrays.own[Own.TOP] = 1
+            arrays.own[Reg.TOP] = 1
 
     def _answer(self, answers: list[Status]) -> Status:
         """Return what the answers come to: EMPTY if it is that of all workers."""
@@ -310,7 +295,7 @@ class CNDFS(SharedSearch):
         assert (known[known & BLUE != 0] & MET != 0).all()
         assert (known[known & RED != 0] & MET != 0).all()
         for arrays in self._of_workers:
-            entries = arrays.stack[: arrays.own[Own.TOP]].astype(np.int64)
+            entries = arrays.stack[: arrays.own[Reg.TOP]].astype(np.int64)
             frames = (-1 - entries[entries < 0]) >> 1
             colours = unpacked_colours(arrays.colours, n)
             cyan = np.flatnonzero(colours == Colour.CYAN)

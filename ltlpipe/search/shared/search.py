@@ -1,4 +1,4 @@
-"""What searches by several workers have in common: their arrays, threads and growth.
+"""What searches by several workers have in common: arrays, threads, growth, limits.
 
 The arrays with an entry per state are shared; stacks and registers each worker has for
 itself, and buffers for successors, too.  A call of `step` has all workers advance, each
@@ -13,38 +13,38 @@ would take longer than the search of a small product.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ltlpipe.runtime.kernels.atomics import compare_and_swap, load, store
+from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
-    ROUNDING,
     Column,
+    GrowingArray,
     OutOfMemoryError,
-    affordable_length,
+    growing,
     total_bytes,
 )
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rabin import with_own_buffers
-from ltlpipe.search.shared.growing import GrowingArray, growing
-from ltlpipe.search.shared.table import (
+from ltlpipe.search.shared_store import (
     CHUNK,
-    Own,
+    Worker,
     begin_resizing,
-    fill_shared,
     holes,
     new_owns,
 )
-from ltlpipe.search.store import MAX_LOAD, Store
+from ltlpipe.search.store import MAX_LOAD, Store, fill_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from enum import IntEnum
 
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.product import Product
@@ -55,26 +55,104 @@ MAX_WORKERS = 31
 _ORDERED = (Status.FOUND, Status.EMPTY, Status.GROW, Status.LIMIT)
 """What workers answer, the first of which counts."""
 
-_SUMS = {
-    Own.VISITED: Reg.VISITED,
-    Own.REENTERED: Reg.REENTERED,
-    Own.N_SCCS: Reg.N_SCCS,
-    Own.EXPANSIONS: Reg.EXPANSIONS,
-    Own.TRANSITIONS: Reg.TRANSITIONS,
-    Own.REDUCED: Reg.REDUCED,
-    Own.EXAMINED: Reg.EXAMINED,
-}
+_SUMS = [
+    Reg.VISITED,
+    Reg.EXPANSIONS,
+    Reg.TRANSITIONS,
+    Reg.REDUCED,
+    Reg.EXAMINED,
+    Worker.REENTERED,
+    Worker.N_SCCS,
+]
 
 _OF_WORKERS = {
-    "states_of_workers": Own.VISITED,
-    "expansions_of_workers": Own.EXPANSIONS,
-    "collisions_of_workers": Own.LOST,
-    "told_to_workers": Own.TOLD,
+    "states_of_workers": Reg.VISITED,
+    "expansions_of_workers": Reg.EXPANSIONS,
+    "collisions_of_workers": Worker.LOST,
+    "told_to_workers": Worker.TOLD,
 }
 
 _NOTHING = np.zeros(0, dtype=np.uint32)
 
+_SHARE = 128
+_MOST_PERMITS = 1 << 12
+
 _SEED = 0x2545F4914F6CDD1D
+
+
+@inlined
+def stopped(registers, status):
+    """Have all workers return; return `status`."""
+    store(registers, Worker.STOP, 1)
+    return status
+
+
+@inlined
+def takes_some(registers, own, place):
+    """Have a worker take some of what is counted at a place; False if none is left.
+
+    As many as it can without leaving the others too few, so that workers seldom count
+    in the same place.  Those that are left when a call ends are given back
+    (`SharedSearch.step`).
+    """
+    while own[place] == 0:
+        left = load(registers, place)
+        if left <= 0:
+            return False
+        taken = min(left // _SHARE + 1, _MOST_PERMITS)
+        if compare_and_swap(registers, place, left, left - taken):
+            own[place] = taken
+    return True
+
+
+@inlined
+def is_at_limit(registers, own):
+    """Whether the worker may enter no more states."""
+    is_later = registers[Worker.IS_LATER] != 0
+    return not is_later and not takes_some(registers, own, Worker.PERMITS)
+
+
+@inlined
+def is_at_work(registers, own):
+    """Whether workers are to go on, and may expand more states in this call."""
+    if load(registers, Worker.STOP) != 0:
+        return False
+    return own[Worker.BUDGET] > 0 or load(registers, Worker.BUDGET) > 0
+
+
+@inlined
+def count_expansion(registers, own):
+    """Take an expansion off what all workers together may make in this call.
+
+    Who has more to do takes more.  If another worker has taken the last, one more does
+    not matter.
+    """
+    if takes_some(registers, own, Worker.BUDGET):
+        own[Worker.BUDGET] -= 1
+
+
+@inlined
+def count_entry(registers, own):
+    """Count a state that no worker had entered."""
+    if registers[Worker.IS_LATER] != 0:
+        own[Worker.REENTERED] += 1
+    else:
+        own[Reg.VISITED] += 1
+        own[Worker.PERMITS] -= 1
+
+
+@inlined
+def shuffle(own, product, n):
+    """Put the successors of a state into an order of the worker's own."""
+    bits = np.uint64(own[Worker.SHUFFLE])
+    for i in range(n - 1, 0, -1):
+        bits ^= bits << np.uint64(13)
+        bits ^= bits >> np.uint64(7)
+        bits ^= bits << np.uint64(17)
+        j = np.int64((bits >> np.uint64(33)) % np.uint64(i + 1))
+        product.ids[i], product.ids[j] = product.ids[j], product.ids[i]
+        product.marks[i], product.marks[j] = product.marks[j], product.marks[i]
+    own[Worker.SHUFFLE] = np.int64(bits)
 
 
 class SharedSearch(Search):
@@ -101,20 +179,14 @@ class SharedSearch(Search):
         self.n_workers = workers
         self._owns = new_owns(workers)
         for number, own in enumerate(self._owns):
-            own[Own.NUMBER] = number
+            own[Worker.NUMBER] = number
             if number > 0:  # not 0 whatever the seed
-                own[Own.SHUFFLE] = (_SEED * (2 * (seed + 31 * number) + 1)) % (1 << 62)
+                order = _SEED * (2 * (seed + 31 * number) + 1)
+                own[Worker.SHUFFLE] = order % (1 << 62)
         self._threads: ThreadPoolExecutor | None = None
         super().__init__(problem)
         others = [with_own_buffers(problem).product for _ in range(workers - 1)]
         self._products: list[Product] = [problem.product, *others]
-
-    @abstractmethod
-    def _own_layout(self) -> dict[Own, dict[str, Column]]:
-        """Declare the stacks of each worker by the register that counts their entries.
-
-        Those of one register have the same length.
-        """
 
     def _own_states(self) -> dict[str, Column]:
         """Declare arrays with an entry per state that each worker has for itself."""
@@ -126,7 +198,7 @@ class SharedSearch(Search):
 
     def _new_store(self, initial: np.ndarray) -> None:
         for own in self._owns:
-            own[Own.CHUNK] = self._chunk
+            own[Worker.CHUNK] = self._chunk
         room = (self.n_workers + 1) * self._chunk + FIRST_ENTRIES
         self._rows = GrowingArray(Column(np.uint64, width=initial.shape[1]), room)
         self._shared = growing(self._columns[Reg.STORED], room)
@@ -161,14 +233,22 @@ class SharedSearch(Search):
         rows = _NOTHING if at_nothing else self._rows.view()
         self.store = self.store._replace(rows=rows)
 
+    def _stacks(self) -> Iterator[tuple[IntEnum, dict[str, Column]]]:
+        """Yield what each worker has for itself, by what counts the entries."""
+        return ((r, c) for r, c in self._columns.items() if r != Reg.STORED)
+
     def _new_own(self) -> dict[str, Any]:
         """Return what a worker has for itself beside `_own_states`."""
         length = FIRST_ENTRIES + self._branching + 1 + self._extra
         return {
             name: np.zeros(column.shape(length), column.dtype)
-            for columns in self._own_layout().values()
+            for _, columns in self._stacks()
             for name, column in columns.items()
         }
+
+    def _shared_store(self) -> Store:
+        """Return the store as workers take it."""
+        return self.store._replace(shared=_NOTHING)
 
     def _resize_slots(self, n_slots: int) -> Iterator[None]:
         """Rebuild the hash table, all workers together, with pauses."""
@@ -176,7 +256,7 @@ class SharedSearch(Search):
         self.store = self.store._replace(slots=np.zeros(n_slots, dtype=np.uint32))
         ranges = begin_resizing(self.store, self.registers, self._owns)
         for k in range(0, len(ranges), self.n_workers):
-            fill = partial(fill_shared, self.store, self.registers)
+            fill = partial(fill_slots, self._shared_store(), self.registers)
             some = ranges[k : k + self.n_workers]
             self._together([partial(fill, *rows) for rows in some])
             yield
@@ -189,7 +269,7 @@ class SharedSearch(Search):
     @property
     def n_steps(self) -> int:
         """Expansions of all workers so far."""
-        return sum(int(own[Own.EXPANSIONS]) for own in self._owns)
+        return sum(int(own[Reg.EXPANSIONS]) for own in self._owns)
 
     @property
     def memory_bytes(self) -> int:
@@ -199,9 +279,9 @@ class SharedSearch(Search):
     def step(self, budget: int) -> Status:
         """Expand about `budget` states, by the workers together."""
         registers = self.registers
-        registers[Reg.STOP] = 0
-        registers[Reg.BUDGET] = budget
-        registers[Reg.PERMITS] = registers[Reg.MAX_STATES] - registers[Reg.VISITED]
+        registers[Worker.STOP] = 0
+        registers[Worker.BUDGET] = budget
+        registers[Worker.PERMITS] = registers[Reg.MAX_STATES] - registers[Reg.VISITED]
         n_active = 1 if self.n_stored < self.alone else self.n_workers
         each = max(budget // n_active, 1)
         calls = [partial(self._advance, k, each) for k in range(n_active)]
@@ -242,14 +322,14 @@ class SharedSearch(Search):
                 self.kernel(
                     self.problem.expand,
                     self._products[number],
-                    self.store,
+                    self._shared_store(),
                     self.registers,
                     self._of_workers[number],
                     budget,
                 )
             )
         except BaseException:
-            self.registers[Reg.STOP] = 1  # the others need not go on
+            self.registers[Worker.STOP] = 1  # the others need not go on
             raise
         return status
 
@@ -257,12 +337,11 @@ class SharedSearch(Search):
         """Tell the registers what the workers have counted, and take permits back."""
         owns, registers = self._owns, self.registers
         for own in owns:
-            own[Own.PERMITS] = own[Own.BUDGET] = 0
-        registers[Reg.PERMITS] = registers[Reg.BUDGET] = 0
-        for place, register in _SUMS.items():
-            registers[register] = sum(int(own[place]) for own in owns)
-        registers[Reg.DEPTH] = max(int(own[Own.DEPTH]) for own in owns)
-        registers[Reg.MAX_DEPTH] = max(int(own[Own.MAX_DEPTH]) for own in owns)
+            own[Worker.PERMITS] = own[Worker.BUDGET] = 0
+        registers[Worker.PERMITS] = registers[Worker.BUDGET] = 0
+        registers[_SUMS] = np.sum([own[_SUMS] for own in owns], axis=0)
+        registers[Reg.DEPTH] = max(int(own[Reg.DEPTH]) for own in owns)
+        registers[Reg.MAX_DEPTH] = max(int(own[Reg.MAX_DEPTH]) for own in owns)
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
         self._grow_own(limit_bytes)
@@ -271,14 +350,15 @@ class SharedSearch(Search):
     def _grow_own(self, limit_bytes: float) -> None:
         """Make room in each worker's stacks."""
         for arrays, own in zip(self._of_workers, self._owns, strict=True):
-            for register, columns in self._own_layout().items():
-                needed = int(own[register]) + self._branching + 1 + self._extra
+            for register, columns in self._stacks():
                 stacks = [getattr(arrays, name) for name in columns]
+                needed = int(own[register]) + self._branching + 1 + self._extra
                 length = stacks[0].shape[0]
                 if needed > length:
-                    entry_bytes = sum(c.entry_bytes for c in columns.values())
-                    free = limit_bytes - self.memory_bytes - ROUNDING
-                    length = affordable_length(length, needed, entry_bytes, free)
+                    entry_bytes = self._entry_bytes(register)
+                    length = self._new_length(
+                        stacks[0], needed, limit_bytes, entry_bytes
+                    )
                 for stack, column in zip(stacks, columns.values(), strict=True):
                     stack.resize(column.shape(length), refcheck=False)
 
@@ -291,15 +371,15 @@ class SharedSearch(Search):
             own_bytes = sum(c.entry_bytes for c in self._own_states().values())
             row_bytes = 8 * n_words + self._entry_bytes(Reg.STORED)
             row_bytes += self.n_workers * own_bytes
-            free = limit_bytes - self.memory_bytes - ROUNDING
-            n_rows = affordable_length(n_rows, needed, row_bytes, free)
+            n_rows = self._new_length(self.store.rows, needed, limit_bytes, row_bytes)
         self._lengthen_states(n_rows)  # memory may have been refused half-way
-        n_slots = self.store.slots.shape[0]
-        if needed > MAX_LOAD * n_slots:
-            minimum = int(needed / MAX_LOAD) + 1
-            free = limit_bytes - self.memory_bytes - ROUNDING
-            n_slots = affordable_length(n_slots, minimum, 4, free, rebuilt=True)
-            yield from self._resize_slots(n_slots)
+        if needed > MAX_LOAD * len(self.store.slots):
+            n_slots = int(needed / MAX_LOAD) + 1
+            yield from self._resize_slots(
+                self._new_length(
+                    self.store.slots, n_slots, limit_bytes, 4, rebuilt=True
+                )
+            )
 
     def _lengthen_states(self, length: int) -> None:
         """Make room for `length` states."""

@@ -46,8 +46,9 @@ from ltlpipe.search.growth import UINT32, total_bytes
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.rabin import Rabin
-from ltlpipe.search.shared.rounds import BLOCK, Rounds
-from ltlpipe.search.shared.union_find import HIGH, LOW, MARKS_SHIFT
+from ltlpipe.search.shared.shared_rabin import BLOCK, Rounds
+from ltlpipe.search.shared_store import Worker
+from ltlpipe.search.union_find import HIGH, LOW, MARKS_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +119,7 @@ class SharedTela(Rounds):
 
     def _begin(self) -> None:
         super()._begin()
-        self.registers[Reg.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
+        self.registers[Worker.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
         if self._passes:
             self._begin_pass()
 
@@ -267,7 +268,7 @@ class SharedTela(Rounds):
         closing = int(self.registers[Reg.CLOSING])
         roots = yield from self.roots()
         root, labels = roots[closing], self.arrays.labels[: self.n_stored]
-        marks = int(self.registers[Reg.CLOSING_MARKS])
+        marks = int(self.registers[Worker.CLOSING_MARKS])
         clause = implied_clause(self.problem, marks)
         if clause is None or clause.satisfied_by(int(self.sets()[root] >> MARKS_SHIFT)):
             inside = (roots == root) & (labels == labels[closing])
@@ -292,5 +293,5 @@ class SharedTela(Rounds):
             **super().statistics(),
             "passes": self.n_passes,
             "splits": self.n_splits,
-            "reentered": int(self.registers[Reg.REENTERED]),
+            "reentered": int(self.registers[Worker.REENTERED]),
         }

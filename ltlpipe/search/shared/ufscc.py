@@ -3,8 +3,8 @@
 Decides whether a product with marks on transitions has a reachable cycle that sees
 every mark, or all marks of one clause of a condition without Fin.  Each worker searches
 depth first; what one has found out of SCCs helps all, because sets of states and
-complete SCCs are shared (`ltlpipe.search.shared.union_find`), and so is the state table
-(`ltlpipe.search.shared.table`).
+complete SCCs are shared (`ltlpipe.search.union_find`), and so is the state table
+(`ltlpipe.search.shared_store`).
 
 Sources: V. Bloemen, A. Laarman and J. van de Pol, "Multi-Core On-The-Fly SCC
 Decomposition", PPoPP 2016, Algorithm 4; acceptance: V. Bloemen, A. Duret-Lutz and J.
@@ -62,6 +62,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import TRUE
 from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.por.component_sets import Reduction
 from ltlpipe.por.stubborn_sets import with_own_buffers
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.search.acceptance import Formula, implied_clause, tabulate
@@ -70,12 +71,11 @@ from ltlpipe.search.growth import INT32, UINT32, Column
 from ltlpipe.search.packed import mark_bits, sets_of
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.shared.frames import Arrays
 from ltlpipe.search.shared.search import SharedSearch
-from ltlpipe.search.shared.sharing import LINE, MOST_TOLD
-from ltlpipe.search.shared.table import Own
+from ltlpipe.search.shared.sharing import LINE, MOST_TOLD, Arrays
 from ltlpipe.search.shared.ufscc_steps import ufscc_step
-from ltlpipe.search.shared.union_find import (
+from ltlpipe.search.shared_store import Worker
+from ltlpipe.search.union_find import (
     HIGH,
     LOCK,
     LOW,
@@ -106,6 +106,8 @@ class UFSCC(SharedSearch):
         dict[str, Column]
     ] = {}  # columns of searches that are built on it
 
+    _extra: ClassVar[int] = MOST_TOLD
+
     arrays: Arrays
 
     def _layout(self) -> Layout:
@@ -114,14 +116,8 @@ class UFSCC(SharedSearch):
                 "words": Column(np.uint64, width=2),
                 **self._listed,
             },
-        }
-
-    _extra: ClassVar[int] = MOST_TOLD
-
-    def _own_layout(self) -> dict[Own, dict[str, Column]]:
-        return {
-            Own.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
-            Own.N_ROOTS: {"roots": INT32, "frames": INT32, "entry_marks": UINT32},
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
+            Reg.N_ROOTS: {"roots": INT32, "frames": INT32, "entry_marks": UINT32},
         }
 
     def _constants(self) -> dict[str, np.ndarray]:
@@ -137,10 +133,11 @@ class UFSCC(SharedSearch):
         return known
 
     def _new_own(self) -> dict[str, Any]:
-        tables = self.problem.ample
-        if tables is not None:  # no other worker writes to these
-            tables = with_own_buffers(tables)
-        return super()._new_own() | {"goal": self._goal(), "ample": tables}
+        reduction = None
+        if self.problem.ample is not None:  # no other worker writes to these tables
+            tables = with_own_buffers(self.problem.ample)
+            reduction = Reduction(tables, np.zeros(0, dtype=np.uint16))
+        return super()._new_own() | {"goal": self._goal(), "reduction": reduction}
 
     def _goal(self) -> Formula:
         """Return what a cycle has to satisfy, if clauses do not say it."""
@@ -163,9 +160,9 @@ class UFSCC(SharedSearch):
         self.registers[Reg.CLOSING] = NONE
         self.registers[Reg.MARK_BITS] = self._mark_bits()
         clauses = self.arrays.clauses
-        self.registers[Reg.EMPTY_ACCEPTS] = (clauses == 0).any()
+        self.registers[Worker.EMPTY_ACCEPTS] = (clauses == 0).any()
         self.arrays.fstates[0] = 1  # the initial state
-        self.registers[Reg.N_FSTATES] = 1
+        self.registers[Worker.N_FSTATES] = 1
 
     def _mark_bits(self) -> int:
         return mark_bits(self.problem.n_marks)
@@ -206,7 +203,7 @@ class UFSCC(SharedSearch):
 
     def statistics(self) -> dict[str, Any]:
         """Return what only this algorithm counts."""
-        return {**super().statistics(), "sccs": int(self.registers[Reg.N_SCCS])}
+        return {**super().statistics(), "sccs": int(self.registers[Worker.N_SCCS])}
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ltlpipe.por.component_sets import Reduction
 from ltlpipe.runtime.kernels.atomics import (
     fetch_add,
     fetch_or,
@@ -11,25 +12,31 @@ from ltlpipe.runtime.kernels.atomics import (
     pause,
     store,
 )
-from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.packed import read_marks, write_marks
+from ltlpipe.search.product import visit_successors
+from ltlpipe.search.reduced import visit_ample
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.shared.ample import visit
-from ltlpipe.search.shared.frames import (
+from ltlpipe.search.shared.search import (
+    count_entry,
+    count_expansion,
+    is_at_limit,
+    is_at_work,
+    shuffle,
+    stopped,
+)
+from ltlpipe.search.shared.sharing import (
     HELPING,
     INSIDE,
+    MOST_TOLD,
+    answer_all,
     begin_frame,
     close_cycle,
     end_frame,
-)
-from ltlpipe.search.shared.sharing import (
-    MOST_TOLD,
-    answer_all,
     help_others,
-    is_new,
 )
-from ltlpipe.search.shared.table import Own, lacks_ids_or_room
-from ltlpipe.search.shared.union_find import (
+from ltlpipe.search.shared_store import Worker, lacks_ids_or_room
+from ltlpipe.search.union_find import (
     HIGH,
     MARKS_SHIFT,
     NONE,
@@ -39,18 +46,11 @@ from ltlpipe.search.shared.union_find import (
     bury_alone,
     find,
     is_dead,
+    is_new,
     parent_at,
     pick,
     remove,
     set_at,
-)
-from ltlpipe.search.shared.worker_control import (
-    count_entry,
-    count_expansion,
-    is_at_limit,
-    is_at_work,
-    shuffle,
-    stopped,
 )
 
 REFUSED = -3
@@ -64,7 +64,7 @@ def note(registers, arrays, state):
     if load(sets, at) != 0 or load(arrays.nodes, parent_at(state)) != 0:
         return
     if fetch_or(sets, at, NOTED) == 0:
-        place = fetch_add(registers, Reg.N_FSTATES, 1)
+        place = fetch_add(registers, Worker.N_FSTATES, 1)
         store(arrays.fstates, place, np.uint32(state + 1))
 
 
@@ -77,23 +77,23 @@ def next_start(registers, arrays):
     none, it helps in a set in which others are.
     """
     own, fstates = arrays.own, arrays.fstates
-    n = load(registers, Reg.N_FSTATES)
+    n = load(registers, Worker.N_FSTATES)
     others = np.int64(NONE)
     for k in range(n):
-        place = (own[Own.CURSOR] + k) % n
+        place = (own[Worker.CURSOR] + k) % n
         word = load(fstates, place)
         while word == 0:  # its number is known before it is written
             pause()
             word = load(fstates, place)
         state = np.int64(word) - 1
-        if is_new(arrays, state):
-            own[Own.CURSOR] = place
+        if is_new(arrays.nodes, arrays.sets, state):
+            own[Worker.CURSOR] = place
             return state
         if others < 0 and not is_dead(arrays.nodes, state):
             others = state
     if others >= 0:
         return others
-    if load(registers, Reg.N_FSTATES) == n:
+    if load(registers, Worker.N_FSTATES) == n:
         return np.int64(NONE)
     return np.int64(INSIDE)
 
@@ -103,11 +103,24 @@ def lacks_room(product, store_, registers, arrays):
     """Whether an array is too short for one more step; ids are taken if need be."""
     own = arrays.own
     n = product.ids.shape[0]
-    if own[Own.TOP] + max(n + 1, MOST_TOLD) > arrays.stack.shape[0]:
+    if own[Reg.TOP] + max(n + 1, MOST_TOLD) > arrays.stack.shape[0]:
         return True
-    if own[Own.N_ROOTS] + MOST_TOLD > arrays.roots.shape[0]:
+    if own[Reg.N_ROOTS] + MOST_TOLD > arrays.roots.shape[0]:
         return True
     return lacks_ids_or_room(product, store_, registers, own)
+
+
+@specialised
+def visit(expand, product, store_, arrays, state, reduction):
+    """Generate the successors of a state, by its ample set if there are any; return n.
+
+    See `visit_first`; here states of complete SCCs and new ones close no cycle.
+    """
+    own, words = arrays.own, arrays.words
+    if reduction is None:
+        return visit_successors(expand, product, store_, own, state, words, 0)
+    known = Reduction(reduction.tables, reduction.seeds, (arrays.nodes, arrays.sets))
+    return visit_ample(expand, product, store_, own, state, words, known)
 
 
 @inlined
@@ -119,17 +132,17 @@ def expand_state(expand, product, store_, registers, arrays, state):
     are: these may have completed them, or united them with the path, until then.
     """
     own, nodes, sets = arrays.own, arrays.nodes, arrays.sets
-    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
-    n = visit(expand, product, store_, arrays, state, arrays.ample)
-    if own[Own.SHUFFLE] != 0:
+    me = np.uint64(1) << np.uint64(own[Worker.NUMBER])
+    n = visit(expand, product, store_, arrays, state, arrays.reduction)
+    if own[Worker.SHUFFLE] != 0:
         shuffle(own, product, n)
-    top, n_new = own[Own.TOP], 0
+    top, n_new = own[Reg.TOP], 0
     bits = registers[Reg.MARK_BITS]
     labels = arrays.labels
     part = labels[state] if labels.shape[0] > 0 else np.uint32(0)
     avoided = arrays.avoided[part]
-    may_pass = registers[Reg.EMPTY_ACCEPTS] == 0
-    uppermost = find(nodes, np.int64(arrays.roots[own[Own.N_ROOTS] - 1]))
+    may_pass = registers[Worker.EMPTY_ACCEPTS] == 0
+    uppermost = find(nodes, np.int64(arrays.roots[own[Reg.N_ROOTS] - 1]))
     for i in range(n):
         target, marks = np.int64(product.ids[i]), product.marks[i]
         if marks & avoided != 0:
@@ -149,7 +162,7 @@ def expand_state(expand, product, store_, registers, arrays, state):
         if known & me != 0:
             if close_cycle(registers, arrays, target, marks):
                 return True
-            uppermost = find(nodes, np.int64(arrays.roots[own[Own.N_ROOTS] - 1]))
+            uppermost = find(nodes, np.int64(arrays.roots[own[Reg.N_ROOTS] - 1]))
         elif known & WORKERS != 0:
             arrays.stack[top] = target
             write_marks(arrays.stack_marks, bits, top, marks)
@@ -161,7 +174,7 @@ def expand_state(expand, product, store_, registers, arrays, state):
         arrays.stack[top] = product.ids[i]
         write_marks(arrays.stack_marks, bits, top, product.marks[i])
         top += 1
-    own[Own.TOP] = top
+    own[Reg.TOP] = top
     return False
 
 
@@ -172,7 +185,7 @@ def go_on(arrays, state):
     It ends, or is the root's; then live states of its set are others'.
     """
     own = arrays.own
-    top, root = own[Own.TOP] - 1, own[Own.N_ROOTS] - 1
+    top, root = own[Reg.TOP] - 1, own[Reg.N_ROOTS] - 1
     is_roots = arrays.frames[root] == top
     if is_roots and bury_alone(arrays.sets, own, state):
         end_frame(own, 1)
@@ -195,15 +208,15 @@ def enter(registers, arrays, state, marks):
     own, nodes, sets = arrays.own, arrays.nodes, arrays.sets
     root = find(nodes, state)
     if load(nodes, parent_at(root)) & HIGH != 0:
-        own[Own.TOP] -= 1
+        own[Reg.TOP] -= 1
         return np.int64(NONE)
-    me = np.uint64(1) << np.uint64(own[Own.NUMBER])
+    me = np.uint64(1) << np.uint64(own[Worker.NUMBER])
     before = load(sets, set_at(root))
     if before & WORKERS == 0 and is_at_limit(registers, own):
         return np.int64(REFUSED)
     if before & me == 0:
         before = add_bits(nodes, sets, root, me)
-    own[Own.TOP] -= 1
+    own[Reg.TOP] -= 1
     if before & me != 0:
         return np.int64(INSIDE)
     if before & WORKERS == 0:
@@ -227,7 +240,7 @@ def ufscc_step(expand, product, store_, registers, arrays, _):
         answer_all(registers, arrays)
         if lacks_room(product, store_, registers, arrays):
             return stopped(registers, Status.GROW)
-        top = own[Own.TOP]
+        top = own[Reg.TOP]
         if top == 0:
             start = next_start(registers, arrays)
             if start == INSIDE:
@@ -236,7 +249,7 @@ def ufscc_step(expand, product, store_, registers, arrays, _):
                 return stopped(registers, Status.EMPTY)
             arrays.stack[0] = start
             write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], 0, np.uint32(0))
-            own[Own.TOP] = 1
+            own[Reg.TOP] = 1
             continue
         state = np.int64(arrays.stack[top - 1])
         if state == HELPING:

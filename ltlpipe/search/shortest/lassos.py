@@ -71,7 +71,7 @@ def shortest_in(
     marks = marks_in(condition.marks)
     if len(marks) > MOST_MARKS:
         return None, False
-    n_edges = int(recording.registers[Breadth.N_EDGES])
+    n_edges = recording.n_transitions
     held = recording.memory_bytes
     yield Progress(
         EXTRACTING, memory_bytes=held + _PER_EDGE * n_edges + 20 * recording.n_stored
@@ -98,9 +98,9 @@ def _stored(
     """Return the SCCs that may be accepting, near enough to the initial state."""
     arrays, registers = recording.arrays, recording.registers
     n, n_expanded = recording.n_stored, int(registers[Reg.VISITED])
-    m = int(registers[Breadth.N_EDGES])
+    m = recording.n_transitions
     first = np.full(n + 1, m, dtype=np.int64)
-    first[:n_expanded] = arrays.first[:n_expanded]
+    first[0], first[1 : n_expanded + 1] = 0, arrays.ends[:n_expanded]
     held = recording.memory_bytes + _PER_EDGE * m
     progress = Progress(EXTRACTING, memory_bytes=held)
     scc, count = yield from sccs_of(first, arrays.dst[:m], progress)
@@ -195,7 +195,6 @@ def _lasso(recording: Recording, state: int, edges: np.ndarray) -> ProductLasso:
 def _edge_between(recording: Recording, src: int, dst: int) -> int:
     """Return the first recorded transition between two states."""
     arrays = recording.arrays
-    begin = int(arrays.first[src])
-    last = src + 1 == recording.registers[Reg.VISITED]
-    end = int(recording.registers[Breadth.N_EDGES] if last else arrays.first[src + 1])
-    return begin + int(np.flatnonzero(arrays.dst[begin:end] == dst)[0])
+    begin = int(arrays.ends[src - 1]) if src else 0
+    leads = arrays.dst[begin : arrays.ends[src]] == dst
+    return begin + int(np.flatnonzero(leads)[0])

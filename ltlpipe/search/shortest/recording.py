@@ -1,19 +1,22 @@
-"""The product stored breadth first, level by level, with its transitions.
+"""The product stored with its transitions: breadth first, or as it is stored already.
 
-The states of depth d are stored one after the other, and so are the transitions of a
-state: no stack is needed, and a lasso of n steps lies in the first n levels.
+Breadth first the states of depth d are stored one after the other, level by level, and
+a lasso of n steps lies in the first n levels.  A search that has found nothing has
+stored all states that can be reached; one pass over them writes down their transitions.
+The transitions of a state lie one after the other, too, so no stack is needed.
 
-Cost: beside its row and slot, 12 bytes per state and 12 per transition.
+Cost: a look at every transition; beside row and slot 8 bytes per state and 8 per
+transition, and 4 more of each where runs are to be told.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.kernels.jit import njit, specialised
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, INT64, UINT32
 from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
 
 _NO_SHIFT = 0
+_ALL_LEVELS = 1 << 62
 
 
 class Breadth(IntEnum):
@@ -41,12 +45,12 @@ class Breadth(IntEnum):
 class Arrays(NamedTuple):
     """The arrays of a recording: n states, m transitions, d levels."""
 
-    first: np.ndarray  # int64[n], the first transition of each expanded state
-    parent: np.ndarray  # int32[n], the state from which each was met first
+    ends: np.ndarray  # int64[n], where the transitions of each expanded state end
     dst: np.ndarray  # int32[m]
     marks: np.ndarray  # uint32[m]
-    actions: np.ndarray  # int32[m]
     levels: np.ndarray  # int32[d], the first state of each level
+    parent: Any = None  # int32[n], whence each was met first, or None
+    actions: Any = None  # int32[m], or None
 
 
 @njit
@@ -56,8 +60,7 @@ def recording_step(expand, product, store, registers, arrays, budget):
     Returns a Status: EMPTY when all of them have been expanded, and FOUND when
     ``Breadth.NEXT_STOP`` levels have.
     """
-    dst, marks, actions = arrays.dst, arrays.marks, arrays.actions
-    parent, levels = arrays.parent, arrays.levels
+    dst, marks, levels = arrays.dst, arrays.marks, arrays.levels
     while budget > 0:
         state = registers[Reg.VISITED]
         if state == registers[Breadth.LEVEL_END]:
@@ -81,20 +84,28 @@ def recording_step(expand, product, store, registers, arrays, budget):
             return Status.LIMIT
         known = registers[Reg.STORED]
         n = visit_successors(
-            expand, product, store, registers, state, parent, _NO_SHIFT
+            expand, product, store, registers, state, arrays.ends, _NO_SHIFT
         )
-        arrays.first[state] = at
         for i in range(n):
-            target = product.ids[i]
-            if target >= known:
-                parent[target] = state
-            dst[at + i] = target
+            dst[at + i] = product.ids[i]
             marks[at + i] = product.marks[i]
-            actions[at + i] = product.row_actions[i]
+        note_ways(arrays.parent, arrays, product, known, state, n, at)
+        arrays.ends[state] = at + n
         registers[Breadth.N_EDGES] = at + n
         registers[Reg.VISITED] = state + 1
         budget -= 1
     return Status.RUNNING
+
+
+@specialised
+def note_ways(parent, arrays, product, known, state, n, at):
+    """Note by which actions `n` states are met, and whence those behind `known` are."""
+    if parent is None:
+        return
+    for i in range(n):
+        if product.ids[i] >= known:
+            parent[product.ids[i]] = state
+        arrays.actions[at + i] = product.row_actions[i]
 
 
 class Recording(Search):
@@ -108,6 +119,10 @@ class Recording(Search):
         The product.
     starts : sequence of int
         The initial states of the property, if they are several.
+    known : Search, optional
+        A search that has stored all states; there are no levels then.
+    ways : bool
+        Whether runs are to be told: where states come from, and by which actions.
     """
 
     name = "recording"
@@ -119,9 +134,16 @@ class Recording(Search):
 
     arrays: Arrays
 
-    def __init__(self, problem: Problem, starts: Sequence[int] = ()) -> None:
-        self._starts = starts
-        super().__init__(problem)
+    def __init__(
+        self,
+        problem: Problem,
+        starts: Sequence[int] = (),
+        *,
+        known: Search | None = None,
+        ways: bool = True,
+    ) -> None:
+        self._starts, self._ways = starts, ways
+        super().__init__(problem, known=known)
 
     def _new_store(self, initial: np.ndarray) -> None:
         """Store one initial state for each that the property has."""
@@ -134,21 +156,29 @@ class Recording(Search):
         super()._new_store(rows)
 
     def _layout(self) -> Layout:
+        ways: Any = {"parent": INT32}, {"actions": INT32}
+        of_states, of_edges = ways if self._ways else ({}, {})
         return {
-            Reg.STORED: {"first": INT64, "parent": INT32},
-            Breadth.N_EDGES: {"dst": INT32, "marks": UINT32, "actions": INT32},
+            Reg.STORED: {"ends": INT64, **of_states},
+            Breadth.N_EDGES: {"dst": INT32, "marks": UINT32, **of_edges},
             Breadth.N_LEVELS: {"levels": INT32},
         }
 
     def _begin(self) -> None:
-        """Expand the initial states first."""
+        """Expand the states that are stored first."""
         self.registers[Breadth.N_LEVELS] = 1
-        self.registers[Breadth.LEVEL_END] = self.n_initial
+        self.registers[Breadth.LEVEL_END] = self.n_stored
+        self.registers[Breadth.MOST_LEVELS] = _ALL_LEVELS
 
     @property
     def n_initial(self) -> int:
         """The first states are initial ones."""
         return max(len(self._starts), 1)
+
+    @property
+    def n_transitions(self) -> int:
+        """Transitions recorded so far."""
+        return int(self.registers[Breadth.N_EDGES])
 
     @property
     def n_levels(self) -> int:
@@ -178,10 +208,13 @@ class Recording(Search):
         return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
 
     def assert_consistent(self) -> None:
-        """Check that levels and transitions are in order."""
-        arrays, registers = self.arrays, self.registers
-        first = arrays.first[: registers[Reg.VISITED]]
-        assert (np.diff(first) >= 0).all()
+        """Check that levels and transitions are in order, and lead to stored states."""
+        arrays, registers, n = self.arrays, self.registers, self.n_stored
+        ends = arrays.ends[: registers[Reg.VISITED]]
+        assert (np.diff(ends, prepend=0) >= 0).all()
+        assert not len(ends) or ends[-1] == self.n_transitions
+        dst = arrays.dst[: self.n_transitions]
+        assert not len(dst) or 0 <= dst.min() <= dst.max() < n
         assert (np.diff(arrays.levels[: registers[Breadth.N_LEVELS]]) > 0).all()
-        n = self.n_stored
-        assert (arrays.parent[1:n] < np.arange(1, n)).all()
+        if arrays.parent is not None:
+            assert (arrays.parent[1:n] < np.arange(1, n)).all()

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from ltlpipe.logic.propositions.parsing import parse_proposition
-from ltlpipe.por.models.groups import find_groups
+from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.programs.model import DveModel
 from ltlpipe.systems.propositions.letters import evaluate

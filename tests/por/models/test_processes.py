@@ -6,7 +6,7 @@ import pytest
 
 from ltlpipe import check
 from ltlpipe.logic.propositions.parsing import parse_proposition
-from ltlpipe.por.models.groups import find_groups
+from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS, Entry
 from ltlpipe.systems.programs.model import read_dve_model

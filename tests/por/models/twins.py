@@ -5,7 +5,7 @@ Nothing here shares code with `keep_ample` or with generated successor functions
 
 from __future__ import annotations
 
-from ltlpipe.por.models.groups import find_groups
+from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
 

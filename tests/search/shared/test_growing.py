@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ltlpipe.search.growth import UINT32, Column
-from ltlpipe.search.shared.growing import GrowingArray
+from ltlpipe.search.growth import UINT32, Column, GrowingArray
 
 LENGTHS = (10, 11, 5_000, 40_000, 3_000_000)
 

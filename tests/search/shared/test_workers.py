@@ -18,16 +18,15 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.kernels import atomics
 from ltlpipe.runtime.kernels.jit import INTERPRETED
+from ltlpipe.search.growth import GrowingArray
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared import search as shared_search
 from ltlpipe.search.shared.cndfs import CNDFS
-from ltlpipe.search.shared.distributed_rabin import DistributedRabin
-from ltlpipe.search.shared.growing import GrowingArray
 from ltlpipe.search.shared.shared_rabin import SharedRabin
 from ltlpipe.search.shared.shared_tela import SharedTela
-from ltlpipe.search.shared.table import Own
 from ltlpipe.search.shared.ufscc import UFSCC
+from ltlpipe.search.shared_store import Worker
 from ltlpipe.systems.networks.packing import pack
 from tests.depth import examples
 from tests.driving import Limits, drive
@@ -105,9 +104,7 @@ def assert_right(automaton, workers, budget=None, seed=0, kind=UFSCC):
     avoided = 0 if kind is CNDFS else int(search.arrays.avoided[0])
     n_states, n_sccs = all_sccs(automaton, avoided)
     assert registers[Reg.VISITED] == search.visited().sum() == n_states
-    assert kind is CNDFS or registers[Reg.N_SCCS] == n_sccs
-    if kind is DistributedRabin:  # each search has entered all states
-        return None
+    assert kind is CNDFS or registers[Worker.N_SCCS] == n_sccs
     return search.n_steps - registers[Reg.VISITED]
 
 
@@ -138,13 +135,6 @@ def test_random_automata_by_the_thousand(automaton, workers, budget, seed):
 def test_generalised_rabin(automaton, workers, budget):
     """Any condition, its pairs one after the other."""
     assert_right(automaton, workers, budget, kind=SharedRabin)
-
-
-@given(conditioned(max_marks=5), WORKERS, st.sampled_from([None, 1, 3, 17]))
-@settings(max_examples=examples(20 if INTERPRETED else 200))
-def test_distributed_rabin(automaton, workers, budget):
-    """Any condition, its pairs side by side."""
-    assert_right(automaton, workers, budget, kind=DistributedRabin)
 
 
 @pytest.mark.slow
@@ -304,7 +294,7 @@ def test_one_worker_does_the_same_each_time():
 def test_workers_go_different_ways():
     search = UFSCC(chain(3_000), workers=3)
     assert drive(search).status == Status.EMPTY
-    assert len({int(own[Own.SHUFFLE]) for own in search._owns}) == 3
+    assert len({int(own[Worker.SHUFFLE]) for own in search._owns}) == 3
 
 
 def test_a_worker_that_fails_ends_the_search():
@@ -317,7 +307,7 @@ def test_a_worker_that_fails_ends_the_search():
             return getattr(kernel, name)
 
         def __call__(self, *arguments):
-            if arguments[4].own[Own.NUMBER] == 2:
+            if arguments[4].own[Worker.NUMBER] == 2:
                 raise ZeroDivisionError("on purpose")
             return kernel(*arguments)
 

@@ -55,7 +55,7 @@ from ltlpipe.runtime.kernels.atomics import (
     store,
 )
 from ltlpipe.runtime.kernels.jit import called, inlined
-from ltlpipe.search.shared.table import Own
+from ltlpipe.search.shared_store import Worker
 
 LOCK = np.uint32(1 << 30)
 HIGH = np.uint32(1 << 31)
@@ -128,6 +128,13 @@ def is_dead(nodes, state):
 
 
 @inlined
+def is_new(nodes, sets, state):
+    """Whether no worker has entered a state."""
+    alone = load(nodes, parent_at(state)) == 0
+    return alone and load(sets, set_at(state)) & WORKERS == 0
+
+
+@inlined
 def add_bits(nodes, sets, root, bits):
     """Join bits to the set of what was its root; return what `root` itself had.
 
@@ -188,7 +195,7 @@ def bury(nodes, own, state):
         if word & HIGH != _ZERO:
             return
         if word == _ZERO and compare_and_swap(nodes, parent_at(root), _ZERO, HIGH):
-            own[Own.N_SCCS] += 1
+            own[Worker.N_SCCS] += 1
             return
         pause()
 
@@ -203,7 +210,7 @@ def bury_alone(sets, own, state):
         return False
     if not compare_and_swap(sets, 2 * state, np.uint64(0), _DEAD_ALONE):
         return False
-    own[Own.N_SCCS] += 1
+    own[Worker.N_SCCS] += 1
     return True
 
 

@@ -12,7 +12,7 @@ are *closed* if for each transition from them:
 Then the steps of closed places are a group (docs/models-por.md has the proof).  Two
 places are looked at where a step over a channel without buffer joins them.
 
-Differences from the source (`ltlpipe.por.models`): the state of a process is not
+Differences from the source (`ltlpipe.por.groups`): the state of a process is not
 one variable, but one fact for each of its states, as guards and propositions ask for
 single ones; two processes that move together; committed states and failures.
 """
@@ -26,7 +26,7 @@ import numpy as np
 
 from ltlpipe.components.progress import ITEMS, counting
 from ltlpipe.logic.propositions import syntax
-from ltlpipe.por.models.cycles import back_edges
+from ltlpipe.por.cycles import back_edges
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
 from ltlpipe.systems.programs.expressions import (
     Binary,
