@@ -13,10 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.bad_prefixes import first_bad_prefix
-from ltlpipe.question.conditions import DECOUPLING, FACTORING
+from ltlpipe.question.conditions import DECOUPLING, FACTORING, INSTANT
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
-from ltlpipe.strategies import instant
 from ltlpipe.strategies.continuation import continued, is_open, last_step
 from ltlpipe.strategies.shortening import (
     PRODUCT,
@@ -180,7 +179,7 @@ class Counterexample:
     def _made_short(self, found: Shortened) -> Job[None]:
         self._found = found
         plan, asks = self._trace.plan, self._question.options.shortest
-        if plan.strategy != instant.name:  # which finds short lassos itself
+        if plan.strategy != INSTANT:  # which finds short lassos itself
             of_steps = min(STATES_PER_STEP * len(found.run.actions), SOME_STATES)
             entered = self._trace.stats.states or 0
             found = yield from shortened(
