@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from ltlpipe.systems.graph import keys_of, pack_graph, transitions_of
 from ltlpipe.systems.plain_steps import GraphSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Plan, Trace
@@ -241,10 +239,6 @@ class GraphQuestion(Question):
         labelled = yield from self.labelled(plan, trace)
         steps = GraphSteps(self.system, labelled.steps, accepts=self.delegated is None)
         return steps, labelled.table
-
-    def state_array(self, rows: Sequence[Any]) -> Any:
-        """Return states as the replay takes them, int32[n, 1]."""
-        return np.array(rows, dtype=np.int32).reshape(-1, 1)
 
 
 def _kind(plan: Plan) -> str:

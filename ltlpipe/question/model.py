@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ltlpipe.automata.translating import stutter_invariant, translated
 from ltlpipe.logic.folding import MOST_NAMED, folded
 from ltlpipe.logic.formulas import Formula
@@ -29,7 +27,7 @@ from ltlpipe.systems.propositions.letters import refuse_too_many
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import numpy as np
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
@@ -257,12 +255,6 @@ class ModelQuestion(Question):
         steps = ModelSteps(self.system, propositions, fairness=self.fairness)
         table = yield from self.automaton(plan, trace)
         return steps, table
-
-    def state_array(self, rows: Sequence[Any]) -> Any:
-        """Return states as the replay takes them, int64[n, n_variables]."""
-        return np.array(rows, dtype=np.int64).reshape(
-            len(rows), len(self.system.variables)
-        )
 
 
 def decide_stuttering(asked: Property, translated: Formula | None) -> Job[Decision]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,8 +31,6 @@ from ltlpipe.question.question import NotApplicableError, Question, note_table
 from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.components.alphabet import Trimmed
     from ltlpipe.question.answer import Plan, Trace
@@ -333,10 +331,6 @@ class NetworkQuestion(Question):
         )
         table = yield from self.automaton(plan, self.actions, trace)
         return steps, table
-
-    def state_array(self, rows: Sequence[Any]) -> Any:
-        """Return states as the replay takes them, int32[n, n_components]."""
-        return np.array(rows, dtype=np.int32).reshape(-1, len(self.system.components))
 
 
 def _groups(system: Network, options: Options) -> list[tuple[int, ...]]:

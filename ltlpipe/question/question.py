@@ -244,10 +244,6 @@ class Question(ABC):
     ) -> Job[tuple[PlainSteps, PropertyAutomaton]]:
         """Return the system in plain Python, and the automaton over its letters."""
 
-    @abstractmethod
-    def state_array(self, rows: list[Any]) -> np.ndarray:
-        """Return states as the replay takes them."""
-
     def fact(self, key: Hashable, make: Callable[[], Job[Fact]]) -> Job[Fact]:
         """Return a fact, computed by the job that `make` returns unless it is known."""
         shared = self._facts.get(key)

@@ -63,13 +63,11 @@ def continued(question: Question, run: Run | None) -> Job[Run | None]:
         stutter=question.stutters,
         max_states=int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES))),
     )
-    if outcome.lasso is None:
+    found = outcome.run
+    if found is None:
         return None
-    prefix, cycle, states, _ = outcome.lasso
-    more = np.array([*prefix, *cycle], dtype=run.actions.dtype)
-    after = question.state_array(states[1:]).astype(run.states.dtype)
     return Run(
-        np.concatenate([run.actions[:n_steps], more]),
-        np.concatenate([run.states[: n_steps + 1], after]),
-        n_steps + len(prefix),
+        np.concatenate([run.actions[:n_steps], found.actions]),
+        np.concatenate([run.states[: n_steps + 1], found.states[1:]]),
+        n_steps + found.length,
     )

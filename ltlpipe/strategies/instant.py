@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.conditions import INSTANT
 from ltlpipe.question.plan import kind_of, why_fair
@@ -15,7 +13,6 @@ from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.strategies import instant_search
 from ltlpipe.strategies.instant_search import Moves
 from ltlpipe.systems.plain_steps import TooLargeError
-from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.strategies.instant_search import InstantOutcome, PlainLasso
+    from ltlpipe.strategies.instant_search import InstantOutcome
     from ltlpipe.systems.plain_steps import PlainSteps
 
 MOST_STATES = 3_000
@@ -58,10 +55,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     trace.has_found = True
     if not question.options.lasso:
         return Answer(FOUND)
-    lasso = outcome.lasso
-    assert lasso is not None
-    run = run_of_lasso(question, lasso)
-    return Answer(FOUND, run=run, is_shortest=lasso.is_shortest)
+    return Answer(FOUND, run=outcome.run, is_shortest=outcome.is_shortest)
 
 
 def search_of(
@@ -82,12 +76,6 @@ def search_of(
         moves=moves,
         ends=question.ends(table) if question.stutters and not starts else None,
     )
-
-
-def run_of_lasso(question: Question, lasso: PlainLasso) -> Run:
-    """Return the run of the question's system that a search has found."""
-    actions = np.array([*lasso.prefix, *lasso.cycle], dtype=np.int32)
-    return Run(actions, question.state_array(lasso.states), len(lasso.prefix))
 
 
 def _noted(question: Question, kind: str | None) -> Plan:

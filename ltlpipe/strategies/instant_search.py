@@ -21,15 +21,16 @@ from collections import deque
 from sys import getsizeof
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.strategies.instant_graph import Graph, Meter, accepting_part
 from ltlpipe.strategies.instant_lasso import shorter_lasso
 from ltlpipe.systems.plain_steps import TooLargeError
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-
-    import numpy as np
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -47,15 +48,6 @@ _PER_STATE, _PER_EDGE, _PER_STEP = 3.0, 0.9, 2.2
 _STATE_BYTES, _EDGE_BYTES, _SYSTEM_STATE_BYTES, _STEP_BYTES = 400, 110, 450, 120
 
 
-class PlainLasso(NamedTuple):
-    """A run ``prefix cycle cycle ...`` of the system."""
-
-    prefix: list[int]  # actions
-    cycle: list[int]  # at least one
-    states: list[Hashable]  # before each step and after the last one
-    is_shortest: bool  # no lasso of the product has fewer steps
-
-
 class InstantOutcome(NamedTuple):
     """How a search ended.
 
@@ -68,15 +60,18 @@ class InstantOutcome(NamedTuple):
         generated; of the dive alone if that has found the run.
     max_depth : int
         States on the longest of the shortest paths to states, or on a path of the dive.
-    lasso : PlainLasso, optional
+    run : Run, optional
         Of "found".
+    is_shortest : bool
+        Whether no lasso of the product has fewer steps.
     """
 
     status: str
     states: int
     transitions: int
     max_depth: int
-    lasso: PlainLasso | None = None
+    run: Run | None = None
+    is_shortest: bool = False
 
 
 def search(
@@ -129,31 +124,35 @@ def search(
     n_expanded = _FIRST_CHECK
     while True:
         status = yield from product.grow(n_expanded)
-        lasso = yield from _accepting_run(product, goal, meter)
-        if lasso is not None and (status or lasso.is_shortest or not starts):
+        found = yield from _accepting_run(product, goal, meter)
+        if found is not None and (status or found[1] or not starts):
             yield from meter.report()
-            return product.outcome(FOUND, lasso)
+            return product.outcome(FOUND, *found)
         if status is not None:
             break
         n_expanded *= 2
     if status == TOO_MANY:
         dive = _Product(moves, max_states, starts, dives=True)
         yield from dive.grow(_DIVE)
-        lasso = yield from _accepting_run(dive, goal, meter)
-        if lasso is not None:
-            return dive.outcome(FOUND, lasso)
+        found = yield from _accepting_run(dive, goal, meter)
+        if found is not None:
+            return dive.outcome(FOUND, *found)
         for explored in (product, dive):
             if ends is not None and len(ends) and explored.stop_at(ends):
-                lasso = yield from _accepting_run(explored, goal, meter)
-                return explored.outcome(FOUND, lasso)
+                found = yield from _accepting_run(explored, goal, meter)
+                assert found is not None
+                return explored.outcome(FOUND, *found)
     yield from meter.report()
     return product.outcome(status)
 
 
 def _accepting_run(
     product: _Product, goal: Condition, meter: Meter
-) -> Job[PlainLasso | None]:
-    """Return an accepting run in what has been explored; None if there is none."""
+) -> Job[tuple[Run, bool] | None]:
+    """Return an accepting run in what has been explored, and whether it is a shortest.
+
+    None if there is none.
+    """
     graph = product.graph
     part = yield from accepting_part(graph, goal, meter)
     if part is None:
@@ -161,14 +160,11 @@ def _accepting_run(
     prefix, cycle, complete = yield from shorter_lasso(
         graph, goal, part, product.depths, meter
     )
-    length = len(prefix) + len(cycle)
-    states = [0, *(dst for dst, _, _ in prefix + cycle)]
-    return PlainLasso(
-        [action for _, _, action in prefix],
-        [action for _, _, action in cycle],
-        [graph.states[state] for state in states],
-        complete and product.has_all_within(length - 1),
-    )
+    steps = prefix + cycle
+    states = [graph.states[state] for state in (0, *(dst for dst, _, _ in steps))]
+    actions = np.array([action for _, _, action in steps], dtype=np.int32)
+    run = Run(actions, product.moves.system.array(states), len(prefix))
+    return run, complete and product.has_all_within(len(steps) - 1)
 
 
 def goal_of(table: PropertyAutomaton, system: PlainSteps) -> Condition:
@@ -332,10 +328,17 @@ class _Product:
                 found = True
         return found
 
-    def outcome(self, status: str, lasso: PlainLasso | None = None) -> InstantOutcome:
+    def outcome(
+        self, status: str, run: Run | None = None, is_shortest: bool = False
+    ) -> InstantOutcome:
         """Return how the search ended, with its figures."""
         return InstantOutcome(
-            status, len(self._keys), self.graph.n_edges, self._max_depth, lasso
+            status,
+            len(self._keys),
+            self.graph.n_edges,
+            self._max_depth,
+            run,
+            is_shortest,
         )
 
     def _expand(self, number: int) -> bool:

@@ -161,13 +161,12 @@ def tightened_in_python(
         outcome = yield from instant.search_of(question, system, *known, most_states)
     except (TooLargeError, UnsupportedError):  # there are too many marks, say
         return best
-    lasso = outcome.lasso
-    if lasso is None:
+    if outcome.run is None:
         return best
-    run = compressed(instant.run_of_lasso(question, lasso))
+    run = compressed(outcome.run)
     if len(run.actions) < len(best.run.actions):
         best = Shortened(run)
-    return best._replace(shortest_of=SYSTEM) if lasso.is_shortest else best
+    return best._replace(shortest_of=SYSTEM) if outcome.is_shortest else best
 
 
 def tightened(

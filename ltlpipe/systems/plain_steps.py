@@ -86,6 +86,8 @@ class PlainSteps(ABC):
         The steps of one state that `steps` lists.
     values : str
         What the entries of `shown` are called.
+    dtype : type
+        That of the rows of states.
     """
 
     cost = 1.0
@@ -93,6 +95,7 @@ class PlainSteps(ABC):
     condition: Condition | None = None
     max_steps = MAX_STEPS
     values = "variable"
+    dtype: type = np.int32
     _fairness: Fairness | None = None
 
     def _add_marks(self, own: int, fairness: Fairness | None) -> None:
@@ -139,9 +142,10 @@ class PlainSteps(ABC):
         step = PlainStep(-1, self.letter(state, -1), self._own_marks(state), state)
         return self._marked([step])[0]
 
-    def is_dead(self, state: Any) -> bool:
-        """Whether a state has no steps."""
-        return next(self.each_step(state), None) is None
+    def array(self, states: Sequence[Any]) -> np.ndarray:
+        """Return states as those of a `Run`: rows."""
+        rows: np.ndarray = np.array(states, dtype=self.dtype)
+        return rows[:, None] if rows.ndim == 1 else rows
 
     def letter(self, state: Any, action: int) -> int:  # noqa: ARG002 (for some)
         """Return the letter of a step out of a state."""
@@ -401,6 +405,8 @@ class ModelSteps(NamedSteps):
     TooLargeError
         It is `limited`, and has more than `MAX_TRANSITIONS` actions.
     """
+
+    dtype = np.int64
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.lasso import Lasso
-    from ltlpipe.verdict.recorded import Path, Record
+    from ltlpipe.verdict.recorded import Record
 
 MOST_RUNS = 100
 """Runs of the same names that are replayed until one is a violation."""
@@ -105,8 +105,11 @@ def confirmed(
             n_runs += 1
             if n_runs > MOST_RUNS:
                 raise UndecidedError(f"more than {MOST_RUNS} runs have these names")
+            rows = [walker.initial(), *(taken.state for _, taken in found)]
+            actions = np.array([taken.action for _, taken in found], dtype=np.int32)
+            way = Run(actions, walker.array(rows), told.first)
             try:
-                return (yield from _replayed(questions, found, told, walker.initial()))
+                return (yield from _replayed(questions, way, told))
             except ReplayError as error:
                 failed = failed or error
     finally:
@@ -119,22 +122,16 @@ def confirmed(
     raise failed or ReplayError("the cycle does not close")
 
 
-def _replayed(
-    questions: Sequence[Question], path: Path, told: Record, initial: Any
-) -> Job[Lasso]:
+def _replayed(questions: Sequence[Question], run: Run, told: Record) -> Job[Lasso]:
     """Replay a run for each of some questions; a finite one for the only question."""
-    rows = [initial, *(taken.state for _, taken in path)]
-    states = questions[0].state_array(rows)
-    actions = np.array([taken.action for _, taken in path], dtype=np.int64)
     if told.kind is None:
-        run = Run(actions, states, len(told.prefix))
         lassos = []
         for question in questions:
             lassos.append((yield from judged(question, run)))
         return lassos[0]
     if len(questions) > 1:
         raise UndecidedError("a finite run under a constraint is not judged")
-    found = yield from judged_prefix(questions[0], actions, states)
+    found = yield from judged_prefix(questions[0], run.actions, run.states)
     if found is None:
         raise ReplayError("some continuation of the finite run may be no violation")
     return found

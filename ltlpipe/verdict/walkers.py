@@ -17,6 +17,8 @@ from ltlpipe.systems.plain_steps import ModelSteps, Move, NetworkSteps
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import numpy as np
+
     from ltlpipe.question.question import Question
     from ltlpipe.systems.plain_steps import NamedSteps, Wanted
 
@@ -57,6 +59,10 @@ class Walker:
     def repeated(self, state: Any) -> Iterator[Taken]:
         """Yield the steps in which a state without others repeats itself."""
         yield self.along(state, -1, state)
+
+    def array(self, states: Sequence[Any]) -> np.ndarray:
+        """Return states as those of a `ltlpipe.systems.runs.Run`."""
+        return self._steps.array(states)
 
     def is_dead(self, state: Any) -> bool:
         """Whether a state has no steps."""

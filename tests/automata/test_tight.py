@@ -89,11 +89,11 @@ def assert_tight(seed):
             instant_search.search(system, table, max_states=99_999, starts=starts)
         )
         assert made.status == known.status
-        if made.lasso is not None:
-            length = len(made.lasso.prefix) + len(made.lasso.cycle)
+        if made.run is not None:
+            length = len(made.run.actions)
             assert length >= len(word)
-            assert length == len(word) or not made.lasso.is_shortest
-            event(f"proved: {made.lasso.is_shortest}")
+            assert length == len(word) or not made.is_shortest
+            event(f"proved: {made.is_shortest}")
 
 
 @given(SEEDS)

@@ -45,7 +45,6 @@ from ltlpipe.systems.plain_steps import (
     TooLargeError,
 )
 from ltlpipe.systems.programs.model import DveModel, read_dve_model
-from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.judgement import lasso_of as written
 from ltlpipe.verdict.replay import (
     run_replayed,
@@ -117,7 +116,7 @@ def violation(system, text, *, stutter=False, acceptance="ba", **limits):
     names = [name for name in formula.propositions if name in system.action_index]
     table = from_formula(formula, acceptance, names)
     outcome = found(NetworkSteps(system, names), table, stutter=stutter, **limits)
-    if outcome.lasso is not None:
+    if outcome.run is not None:
         lasso = lasso_of(system, outcome)
         replay_run(system, lasso, stutters=stutter)
         judge(formula, lasso, system)
@@ -126,12 +125,10 @@ def violation(system, text, *, stutter=False, acceptance="ba", **limits):
 
 def lasso_of(system, outcome):
     """The lasso as verdicts have it, in its shortest form."""
-    prefix, cycle, states, _ = outcome.lasso
-    assert len(states) == len(prefix) + len(cycle) + 1
-    assert states[len(prefix)] == states[-1]
-    actions = np.array(prefix + cycle, dtype=np.int32)
-    rows = np.array(states, dtype=np.int64).reshape(len(states), -1)
-    return written(system, Run(actions, rows, len(prefix)))
+    actions, states, length = outcome.run
+    assert len(states) == len(actions) + 1
+    assert np.array_equal(states[length], states[-1])
+    return written(system, outcome.run)
 
 
 # Known answers
@@ -308,7 +305,8 @@ def test_a_cycle_sees_every_mark_it_needs():
             condition=parse_condition(text),
         )
         outcome = found(NetworkSteps(ONE_STEP), table)
-        length = None if outcome.lasso is None else len(outcome.lasso.cycle)
+        run = outcome.run
+        length = None if run is None else len(run.actions) - run.length
         assert length == expected, text
 
 
@@ -467,7 +465,7 @@ def test_emptiness_of_networks(system):
     ]:
         outcome = found(NetworkSteps(system, together=together))
         assert (outcome.status == FOUND) == oracle(system)
-        if outcome.lasso:
+        if outcome.run is not None:
             replay_run(system, lasso_of(system, outcome), together=together)
 
 
@@ -517,9 +515,8 @@ def test_cycles_of_automata(automaton):
     )
     outcome = found(NetworkSteps(system, [name for _, name, _ in rows]), table)
     assert (outcome.status == FOUND) == automaton.has_accepting_cycle()
-    if outcome.lasso:
-        k = len(outcome.lasso.prefix)
-        states = [state for (state,) in outcome.lasso.states]
+    if outcome.run is not None:
+        k, states = outcome.run.length, outcome.run.states[:, 0].tolist()
         replay(automaton, tuple(states[: k + 1]), tuple(states[k:]))
 
 
@@ -538,7 +535,7 @@ def assert_model_agrees(model, formula, *, stutter):
     view = ModelSteps(model, list(meanings.values()))
     outcome = found(view, table, stutter=stutter, max_states=10**6)
     assert outcome.status == (FOUND if expected == "violated" else EMPTY)
-    if outcome.lasso:
+    if outcome.run is not None:
         lasso = lasso_of(model, outcome)
         complete(run_replayed(model, lasso, stutters=stutter))
         spelling = complete(spelling_of_states(meanings, lasso))
@@ -616,7 +613,16 @@ def test_where_a_job_is_cut_changes_nothing(system, table, work):
     view = NetworkSteps(system, [n for n in NAMED if n in system.action_index])
     _, expected = advanced(search(view, table), Grant())
     job = search(view, table)
-    assert advanced(job, Grant(work=work))[1] == expected
+    _, outcome = advanced(job, Grant(work=work))
+    assert as_lists(outcome) == as_lists(expected)
+
+
+def as_lists(outcome):
+    """The outcome with its run as lists, which can be compared."""
+    if outcome.run is None:
+        return outcome
+    actions, states, length = outcome.run
+    return outcome._replace(run=(actions.tolist(), states.tolist(), length))
 
 
 def test_a_large_search_yields():
