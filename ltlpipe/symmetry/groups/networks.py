@@ -32,13 +32,16 @@ def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
     kinds : int64[n_actions], what the property tells apart of actions.
     """
     space = space_of(network)
-    generators = []
+    graph, _ = yield from drawn(network, kinds, keeps_initial=False)
+    generators = yield from graph.automorphisms(space.n_points)
+    group = yield from grouped(space, generators)
+    if group.exact:
+        return group
     # What keeps the initial state generates a part of the group, often with elements
     # that move little: they are the better ones to try.
-    for keeps_initial in (True, False):
-        graph, _ = yield from drawn(network, kinds, keeps_initial=keeps_initial)
-        generators.append((yield from graph.automorphisms(space.n_points)))
-    return (yield from grouped(space, np.concatenate(generators)))
+    graph, _ = yield from drawn(network, kinds, keeps_initial=True)
+    better = yield from graph.automorphisms(space.n_points)
+    return (yield from grouped(space, np.concatenate([better, generators])))
 
 
 def space_of(network: Network) -> Space:
@@ -84,12 +87,14 @@ def drawn(
         if ticks.over(len(members)):
             yield ticks.progress
     for number, component in enumerate(network.components):
-        base = int(first[number])
-        for source, label, target in component.transitions():
-            leaves = graph.add("leaves", base + source, actions[number, label])
-            graph.add("enters", leaves, base + target)
-            if ticks.over(2):
-                yield ticks.progress
+        base, entries = int(first[number]), len(graph.colours)
+        states = np.arange(base, base + component.n_states)
+        graph.add_alike("entered", states[:, None])
+        of_label = np.array([actions[number, name] for name in component.labels], int)
+        ends = base + component.src, entries + component.dst, of_label[component.label]
+        graph.add_alike("transition", np.stack(ends, axis=1))
+        if ticks.over(component.n_states + component.n_transitions):
+            yield ticks.progress
     return graph, components
 
 
