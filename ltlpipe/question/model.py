@@ -294,14 +294,14 @@ def decide_stuttering(asked: Property, translated: Formula | None) -> Job[Decisi
     return Decision.of(answer, f"the {what} is", "stutter-invariant")
 
 
-_REDUCTIONS = {AUTO, "none", AMPLE, AUTOMORPHISMS, DECOUPLING, WALKS}
-_WITH_VALUE = ("network_acceptance", "emptiness", "reduce")
+_REDUCTIONS = {AUTO, "none", AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
+_WITH_VALUE = ("network_acceptance", "reduce")
 
 
 def refuse_network_options(options: Options, system: Model) -> None:
     """Raise UnsupportedError for options that are about networks of LTSs.
 
-    Symmetric nets have sets of markings as networks have sets of states.
+    Searches of sets of markings are for symmetric nets alone.
     """
     if options.semantics == "action":
         raise UnsupportedError(
@@ -309,21 +309,18 @@ def refuse_network_options(options: Options, system: Model) -> None:
             'use state (an action is named by action=="...")'
         )
     named = [name for name in options.differing() if OPTIONS[name].systems == NETWORKS]
-    of_sets: tuple[str, ...] = POWERSET
-    reductions = _REDUCTIONS
-    if system.has_colours:
-        of_sets, reductions = (), _REDUCTIONS | {SYMMETRY}
-    if options.emptiness in of_sets:
-        named.append("emptiness")
-    if not set(options.reduce.split(",")) <= reductions:
+    if options.emptiness in POWERSET and not system.has_colours:
+        raise UnsupportedError(
+            f"--emptiness={options.emptiness} is for symmetric nets, not for other "
+            "models"
+        )
+    if not set(options.reduce.split(",")) <= _REDUCTIONS:
         named.append("reduce")
     for name in named:
         value = getattr(options, name)
         what = f"={value}" if name in _WITH_VALUE else ""
-        coloured = value in POWERSET or (name == "reduce" and options.wants_symmetry)
-        others = " and symmetric nets, not for other" if coloured else ", not for"
         raise UnsupportedError(
-            f"--{flag_of(name)}{what} is for networks of LTSs{others} models"
+            f"--{flag_of(name)}{what} is for networks of LTSs, not for models"
         )
 
 

@@ -32,7 +32,6 @@ from ltlpipe.search.catalogue import (
     SEARCHES,
     SHARED,
 )
-from ltlpipe.symmetry.classes.notation import is_permutation
 
 AUTO = "auto"
 
@@ -44,7 +43,6 @@ AMPLE = "ample"
 COMPONENTS = "components"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
-STABILISER = "stabiliser"
 AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
 PREPARATIONS = (ALPHABET, FACTORING)
@@ -55,7 +53,6 @@ REDUCTION_NAMES = [
     AMPLE,
     DECOUPLING,
     SYMMETRY,
-    STABILISER,
     AUTOMORPHISMS,
     WALKS,
 ]
@@ -319,8 +316,7 @@ class Options:
         "Interchangeable components, or a permutation of components; by default they "
         "are detected.",
         "P1,P2,P3|(P1 P2 P3)",
-        "A permutation takes each component of a cycle to the next one, and is for "
-        "--reduce automorphisms.",
+        "A permutation takes each component of a cycle to the next one.",
         systems=NETWORKS,
     )
     visible: str | None = _option(
@@ -421,6 +417,11 @@ class Options:
             self._check_symmetric()
         if self.reduce not in (AUTO, "none"):
             for name in self.reduce.split(","):
+                if name == "stabiliser":
+                    raise UnsupportedError(
+                        f"--reduce={name} has gone: {AUTOMORPHISMS} stores as many "
+                        "states or fewer"
+                    )
                 if name not in REDUCTION_NAMES:
                     raise UnsupportedError(
                         f"--reduce={name}: expected one of {', '.join(REDUCTION_NAMES)}"
@@ -428,21 +429,11 @@ class Options:
 
     def _check_symmetric(self) -> None:
         """Raise UnsupportedError if nothing takes the symmetry that is declared."""
-        named = self.emptiness in POWERSET or self.insists_on(STABILISER)
-        takes_classes = named or self.reduces(SYMMETRY)
-        if self.insists_on(AUTOMORPHISMS) and not takes_classes:
-            return
-        if not takes_classes:
+        if not self.reduces(SYMMETRY) and not self.insists_on(AUTOMORPHISMS):
             raise UnsupportedError(
                 f"--symmetric goes with symmetry, which --reduce={self.reduce} leaves "
                 "out"
             )
-        for text in self.symmetric:
-            if is_permutation(text):
-                raise UnsupportedError(
-                    f"{text} is a permutation, no class: it requires "
-                    f"--reduce={AUTOMORPHISMS}, without symmetry and stabiliser"
-                )
 
     def _check_keeping(self, keeping: str) -> None:
         """Raise UnsupportedError where there are no rows of one worker."""
@@ -515,8 +506,7 @@ class Options:
     @property
     def wants_symmetry(self) -> bool:
         """Whether the user names symmetry, as a reduction or by a search."""
-        of_states = self.insists_on(STABILISER) or self.insists_on(AUTOMORPHISMS)
-        declared = self.symmetric and not of_states
+        declared = self.symmetric and not self.insists_on(AUTOMORPHISMS)
         return bool(declared or self.insists_on(SYMMETRY) or self.emptiness in POWERSET)
 
     @property

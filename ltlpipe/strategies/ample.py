@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS
+from ltlpipe.question.options import AMPLE, AUTOMORPHISMS, COMPONENTS, SYMMETRY
 from ltlpipe.question.plan import for_workers
 from ltlpipe.strategies.state_search import search_states
 
@@ -39,7 +39,7 @@ def obstacle(question: Question) -> str | None:
 
 def _taken_along(options: Options) -> str | None:
     """Return the reduction that the user names and that uses ample sets itself."""
-    takers = (COMPONENTS, AUTOMORPHISMS)
+    takers = (COMPONENTS, SYMMETRY, AUTOMORPHISMS)
     return next((taker for taker in takers if options.insists_on(taker)), None)
 
 

@@ -20,7 +20,6 @@ from ltlpipe.question.options import (
     AUTOMORPHISMS,
     COMPONENTS,
     PREPARATIONS,
-    STABILISER,
 )
 from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import UNFAIR, NotApplicableError
@@ -57,7 +56,6 @@ def is_named(options: Options) -> bool:
     others = (
         options.wants_decoupling
         or options.wants_symmetry
-        or options.insists_on(STABILISER)
         or options.insists_on(AUTOMORPHISMS)
     )
     return options.insists_on(COMPONENTS) and not others

@@ -18,7 +18,6 @@ from ltlpipe.strategies import (
     decoupled,
     explicit,
     instant,
-    stabiliser,
     symmetry,
     walks,
 )
@@ -34,6 +33,5 @@ STRATEGIES: tuple[Strategy, ...] = (
     walks,
     components,
     symmetry,
-    stabiliser,
     automorphisms,
 )
