@@ -115,7 +115,7 @@ def job_of_orbits(
         )
     acting = yield from side.group(least)
     if least > 1 and (acting.order or 1) < factorial(least):
-        raise NotApplicableError("there are too few permutations, or too many to sort")
+        raise NotApplicableError("no group was found that is worth it")
     declared = bool(question.options.symmetric)
     why = f"{reduction}, {_reason(acting, declared=declared)}"
     trace.plan = plan.reduced_by(reduction, why)

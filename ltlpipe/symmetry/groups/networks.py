@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS, Network
 
+MOST_DRAWN = 1 << 18
+"""Local states and transitions of a network whose group is looked for unasked."""
+
 _ROUNDS = 20
 """After which components that look alike are taken to be so."""
 
@@ -41,13 +44,13 @@ def group_of_network(network: Network, kinds: np.ndarray, least: int = 1) -> Job
     kinds : int64[n_actions]
         What the property tells apart of actions.
     least : int
-        It is trivial unless so many components cannot be told apart by their sizes and
-        those of whom they meet.
+        If there is one, the group is trivial unless so many components cannot be told
+        apart by their sizes and those of whom they meet, and the network is not large.
     """
     space = space_of(network)
     if least > 1:
-        alike = yield from _most_alike(network, kinds)
-        if alike < least:
+        size = space.n_points + sum(c.n_transitions for c in network.components)
+        if size > MOST_DRAWN or (yield from _most_alike(network, kinds)) < least:
             return Group(space, ())
     graph, _ = yield from drawn(network, kinds, keeps_initial=False)
     generators = yield from graph.automorphisms(space.n_points)
