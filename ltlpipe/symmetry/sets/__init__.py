@@ -2,7 +2,7 @@
 
 In comes a symmetric net with the colours that can be exchanged, and a property.  Read
 `automaton` first (what an automaton over sets offers), then `inclusion_checks` (the
-kernels), `searching` and `runs`; of nets `layout` (what a row is), `product` (the
+kernels), `powerset_search` and `runs`; of nets `layout` (what a row is), `product` (the
 successors of a set), and from there `firing`, `twins` and `canonical`.  `tables` puts
 it together, `backward_steps` leads back to markings.
 """

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.sets.automaton import Tables
+    from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
     from ltlpipe.symmetry.sets.runs import SetRun
-    from ltlpipe.symmetry.sets.searching import PowersetSearch
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.fields import Field
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet

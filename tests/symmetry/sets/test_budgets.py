@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.symmetry.sets import searching
-from ltlpipe.symmetry.sets.searching import KINDS, PowersetSearch
+from ltlpipe.symmetry.sets import powerset_search
+from ltlpipe.symmetry.sets.powerset_search import KINDS, PowersetSearch
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,
     ENUMERATION,
@@ -29,7 +29,7 @@ from tests.symmetry.sets.expanding import question
 
 N_CALLS = 600
 BUDGET = 64
-MOST = BUDGET + searching._FIRST_RESULTS
+MOST = BUDGET + powerset_search._FIRST_RESULTS
 """Sets that a call may generate: its budget, and what there is room for."""
 
 
@@ -82,7 +82,7 @@ def assert_within(automaton, name):
             list(search.grow(float("inf")))
         elif status != Status.RUNNING:
             break
-    assert len(search.arrays.ids) == searching._FIRST_RESULTS
+    assert len(search.arrays.ids) == powerset_search._FIRST_RESULTS
     assert BUDGET < most <= MOST
     assert in_turns > 0
 

@@ -16,7 +16,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets import backward_steps, tables
 from ltlpipe.symmetry.sets.backward_steps import NetSteps, State
 from ltlpipe.symmetry.sets.layout import Head
-from ltlpipe.symmetry.sets.searching import KINDS, PowersetSearch
+from ltlpipe.symmetry.sets.powerset_search import KINDS, PowersetSearch
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,
     ENUMERATION,
