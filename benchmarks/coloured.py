@@ -77,7 +77,6 @@ WAYS: dict[str, Options] = {
     "plain": {"reduce": "none"},
     "ample": {"reduce": "ample"},
     "automorphisms": {"reduce": "automorphisms"},
-    "stabiliser": {"reduce": "stabiliser"},
     "sets": {"reduce": "symmetry"},
 }
 SEARCH = {"emptiness": "couvreur99"}

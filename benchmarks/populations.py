@@ -43,8 +43,6 @@ WAYS: dict[str, Options] = {
     "components": {"reduce": "components"},
     "factoring": {"reduce": "factoring,ample"},
     "decoupled": {"reduce": "decoupled"},
-    "sets": {"reduce": "symmetry"},
-    "stabiliser": {"reduce": "stabiliser"},
     "automorphisms": {"reduce": "automorphisms"},
     "auto": {},
 }

@@ -1,29 +1,21 @@
-"""Table 1 of Baarir & Duret-Lutz 2006, on our own symmetric nets and networks.
+"""Table 1 of Baarir & Duret-Lutz 2006, on our own symmetric nets.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
-Inclusion Tests", technical report 2006/003, LIP6, Sec. 7.  Two parts:
+Inclusion Tests", technical report 2006/003, LIP6, Sec. 7.
 
-``table``
-    symmetric nets (clients with priorities, clients and servers, peers) and networks
-    (clients and their server, the dispatcher) in growing sizes, each with its 50
-    formulas, and PolyORB, the paper's PO, from the Model Checking Contest, with
-    formulas of the contest: the plain product,
-    searched by `couvreur99` without any reduction (SP+TEC), its quotient by the
-    stabiliser of what the formula names (of nets by all automorphisms that keep the
-    formula), searched by the same (QP+TEC), and the symbolic product, searched by
-    `tec`, `nsiec`, `iec` and `aec` (SSP+), and with larger sets by `aec-closed` (ours),
-    all with the same automata.
-    Means over the formulas that hold (the product is empty) and over those that are
-    violated, to ``table1_symmetry.csv``; the paper's form of the table is printed.
-    Each run takes the steps of a state in another order (``seed``), the same for all
-    ways: when a violation is found is a matter of luck, and one order favours this way
-    or that.  What is counted is the mean over the runs, and so are the seconds until a
-    violation; seconds of complete searches are medians.
-``twelve``
-    twelve clients, and the formulas of the file that name two of them: what the plan
-    chooses by itself.  Of those that hold, how many states the sets of an exact product
-    stand for (`benchmarks.symmetric_states`): exactly so many a search state by state
-    would have to visit.  To ``symmetry_twelve.csv``.
+Symmetric nets (clients with priorities, clients and servers, peers) in growing sizes,
+each with its 50 formulas, and PolyORB, the paper's PO, from the Model Checking Contest,
+with formulas of the contest: the plain product, searched by `couvreur99` without any
+reduction (SP+TEC), its quotient by all automorphisms that keep the formula, searched by
+the same (QP+TEC), and the symbolic product, searched by `tec`, `nsiec`, `iec` and `aec`
+(SSP+), and with larger sets by `aec-closed` (ours), all with the same automata.
+
+Means over the formulas that hold (the product is empty) and over those that are
+violated go to ``table1_symmetry.csv``; the paper's form of the table is printed.  Each
+run takes the steps of a state in another order (``seed``), the same for all ways: when
+a violation is found is a matter of luck, and one order favours this way or that.  What
+is counted is the mean over the runs, and so are the seconds until a violation; seconds
+of complete searches are medians.
 
 What is measured of a question: `search_seconds` is the search alone.  `seconds` is all
 of `check` but the lasso: translation, finding the symmetry, tables, search.  Every
@@ -45,7 +37,6 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import re
 import statistics
 import tarfile
 import tempfile
@@ -55,11 +46,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import spot
 
-from benchmarks import record, symmetric_states
+from benchmarks import record
 from benchmarks.tasks import medians, significant
 from ltlpipe import check, load
-from ltlpipe.families.client_server import client_server
-from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.families.priorities import priorities
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
 from ltlpipe.logic.formula_files import read_formulas
@@ -69,7 +58,6 @@ from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ltlpipe import Network
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.systems.nets.coloured.net import ColouredNet
 
@@ -78,7 +66,7 @@ PLAIN = "SP+TEC"
 QUOTIENT = "QP+TEC"
 WAYS: dict[str, dict[str, str]] = {
     PLAIN: {"emptiness": "couvreur99", "reduce": "none"},
-    QUOTIENT: {"emptiness": "couvreur99"},  # `Size.quotient` is the reduction
+    QUOTIENT: {"emptiness": "couvreur99", "reduce": "automorphisms"},
     "SSP+TEC": {"emptiness": "tec"},
     "SSP+NSIEC": {"emptiness": "nsiec"},
     "SSP+IEC": {"emptiness": "iec"},
@@ -89,14 +77,10 @@ SETS = [way for way in WAYS if way.startswith("SSP+")]
 PRIORITIES = [2, 3, 4, 5, 6, 7, 8]
 COLOURED_CLIENTS = [2, 3, 4, 5, 6, 7, 8]
 PEERS = [3, 4, 5, 6]
-CLIENTS = [3, 4, 5, 6]
 POLYORB = ["S02J04T06"]
-DISPATCHERS = ["3,2", "3,3", "4,2", "4,3"]
-MOST = 12  # clients
 SLOW = 1.0  # seconds of a question that is measured once
 MEANS = ["states", "transitions", "search_seconds", "seconds", "memory_mib"]
-AIM_FROM = 5  # clients, from which on the symbolic product shall be faster
-PARTS = ("table", "twelve")
+AIM_FROM = 5  # clients or peers, from which on the symbolic product shall be faster
 
 Row = dict[str, Any]
 
@@ -107,9 +91,8 @@ class Size(NamedTuple):
     model: str
     size: str
     # Makes it anew: answers about one object might share knowledge.
-    make: Callable[[], Network | SymmetricNet]
+    make: Callable[[], SymmetricNet]
     formulas: list[Formula]
-    quotient: str = "stabiliser"
     constraint: str | None = None  # HOA
 
     @property
@@ -123,21 +106,21 @@ def priorities_of(n: int) -> Size:
     formulas = read_formulas(FORMULAS / "priorities.ltl")
     make = partial(_symmetric, coloured_client_server, n, 1)
     constraint = priorities(n, 1)
-    return Size("priorities", str(n), make, formulas, "automorphisms", constraint)
+    return Size("priorities", str(n), make, formulas, constraint)
 
 
 def coloured_clients_of(n: int) -> Size:
     """Return the symmetric net of n clients and two servers with its formulas."""
     formulas = read_formulas(FORMULAS / "coloured-client-server.ltl")
     make = partial(_symmetric, coloured_client_server, n, 2)
-    return Size("coloured-client-server", f"{n},2", make, formulas, "automorphisms")
+    return Size("coloured-client-server", f"{n},2", make, formulas)
 
 
 def peers_of(n: int) -> Size:
     """Return the symmetric net of n peers with its formulas."""
     formulas = read_formulas(FORMULAS / "coloured-peers.ltl")
     make = partial(_symmetric, coloured_peers, n)
-    return Size("coloured-peers", str(n), make, formulas, "automorphisms")
+    return Size("coloured-peers", str(n), make, formulas)
 
 
 def polyorb_of(instance: str, archive: Path) -> Size:
@@ -159,23 +142,11 @@ def polyorb_of(instance: str, archive: Path) -> Size:
             (folder / file).write_bytes(content.read())
     formulas = read_formulas(folder / "LTLFireability.xml")
     make = partial(load, folder / "model.pnml")
-    return Size("polyorb", instance, make, formulas, "automorphisms")
+    return Size("polyorb", instance, make, formulas)
 
 
 def _symmetric(family: Callable[..., ColouredNet], *sizes: int) -> SymmetricNet:
     return SymmetricNet(family(*sizes))
-
-
-def client_server_of(n: int) -> Size:
-    """Return n clients with the formulas about them."""
-    formulas = read_formulas(FORMULAS / "client-server.ltl")
-    return Size("client-server", str(n), partial(client_server, n), formulas)
-
-
-def dispatcher_of(n: int, m: int) -> Size:
-    """Return n requests and m workers with the formulas about them."""
-    formulas = read_formulas(FORMULAS / "dispatcher.ltl")
-    return Size("dispatcher", f"{n},{m}", partial(dispatcher, n, m), formulas)
 
 
 def measured(
@@ -186,8 +157,6 @@ def measured(
     seed: int | None = None,
 ) -> Row:
     """Answer a question once."""
-    if options == WAYS[QUOTIENT]:
-        options = options | {"reduce": size.quotient}
     constraint = size.constraint and spot.automaton(size.constraint)
     found = check(
         size.make(),
@@ -379,75 +348,23 @@ def aims(table: list[Row]) -> Iterator[str]:
                     yield f"{what}: {way} is {ratio:.3g} times as fast as {PLAIN}"
 
 
-def about_two(formulas: Iterable[Formula]) -> Iterator[Formula]:
-    """Yield the formulas that name two clients."""
-    for formula in formulas:
-        if len({n for p in formula.propositions for n in re.findall(r"\d+$", p)}) == 2:
-            yield formula
-
-
-def repeated(
-    size: Size, formula: Formula, options: dict[str, str], timeout: float, runs: int
-) -> Row:
-    """Answer a question several times, unless it takes long."""
-    rows = [measured(size, formula, options, timeout)]
-    while len(rows) < runs and rows[0]["seconds"] < SLOW:
-        rows.append(measured(size, formula, options, timeout))
-    return medians(rows)
-
-
-def twelve(n: int, timeout: float, runs: int) -> Iterator[Row]:
-    """Yield a row for each formula about two of n clients."""
-    size = client_server_of(n)
-    for formula in about_two(size.formulas):
-        row = {"model": size.model, "size": size.size, "formula": formula.text}
-        row |= repeated(size, formula, {"reduce": "symmetry"}, timeout, runs)
-        plan = repeated(size, formula, {}, timeout, runs)
-        assert UNKNOWN in (row["verdict"], plan["verdict"]) or (
-            row["verdict"] == plan["verdict"]
-        ), "two answers to one question"
-        row["plan_seconds"], row["plan_reductions"] = (
-            plan["seconds"],
-            plan["reductions"],
-        )
-        if row["verdict"] == HOLDS:
-            counted = symmetric_states.explicit_states(size.make(), formula)
-            assert counted is not None, "two answers to one question"
-            row["explicit_states"] = counted[0]
-            row["ratio"] = significant(counted[0] / row["states"])
-        else:
-            row["explicit_states"] = row["ratio"] = None
-        print(
-            f"{row['formula']:70} {row['verdict']:9} {row['emptiness']:6}"
-            f" {row['states'] or 0:>9,} sets {row['seconds']:8.3f} s"
-            f" {row['explicit_states'] or 0:>20,} states, {row['ratio']} times",
-            flush=True,
-        )
-        yield row
-
-
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--priorities", type=int, nargs="*", default=PRIORITIES)
     parser.add_argument(
         "--coloured-clients", type=int, nargs="*", default=COLOURED_CLIENTS
     )
     parser.add_argument("--peers", type=int, nargs="*", default=PEERS)
-    parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
-    parser.add_argument("--dispatchers", nargs="*", default=DISPATCHERS, help="n,m ...")
     parser.add_argument("--polyorb", nargs="*", default=POLYORB, help="if at hand")
-    parser.add_argument("--most", type=int, default=MOST, help="clients of `twelve`")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds per check")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--resume", action="store_true", help="go on with `table`")
+    parser.add_argument("--resume", action="store_true", help="go on with the table")
     parser.add_argument("--quick", action="store_true", help="smallest systems only")
     parser.add_argument("--out", type=Path, default=record.RESULTS)
     chosen = parser.parse_args()
     if chosen.quick:
-        chosen.clients, chosen.dispatchers = [3], ["3,2"]
         chosen.priorities, chosen.coloured_clients, chosen.peers = [3], [3], [3]
-        chosen.most, chosen.runs, chosen.polyorb = 4, 1, []
+        chosen.runs, chosen.polyorb = 1, []
     return chosen
 
 
@@ -457,21 +374,15 @@ def main() -> None:
     sizes = [priorities_of(n) for n in chosen.priorities]
     sizes += [coloured_clients_of(n) for n in chosen.coloured_clients]
     sizes += [peers_of(n) for n in chosen.peers]
-    sizes += [client_server_of(n) for n in chosen.clients]
-    sizes += [dispatcher_of(*map(int, nm.split(","))) for nm in chosen.dispatchers]
     data = Path(os.environ.get("LTLPIPE_BENCHMARKS", "../shared/benchmarks"))
     archive = data / "mcc2023" / "dev.tar.gz"
     if archive.exists():
         sizes += [polyorb_of(instance, archive) for instance in chosen.polyorb]
-    for size in (coloured_clients_of(2), client_server_of(3)):
-        for options in WAYS.values():  # compiles
-            measured(size, size.formulas[0], options, chosen.timeout)
-    if "table" in chosen.part:
-        table = measure_table(sizes, chosen, disagreeing)
-        print(printed(table), *aims(table), sep="\n")
-    if "twelve" in chosen.part:
-        rows = list(twelve(chosen.most, chosen.timeout, chosen.runs))
-        record.write(chosen.out / "symmetry_twelve.csv", rows)
+    smallest = coloured_clients_of(2)
+    for options in WAYS.values():  # compiles
+        measured(smallest, smallest.formulas[0], options, chosen.timeout)
+    table = measure_table(sizes, chosen, disagreeing)
+    print(printed(table), *aims(table), sep="\n")
     if disagreeing:
         raise SystemExit("\n".join(["the ways do not agree:", *disagreeing]))
 

@@ -23,9 +23,6 @@ ENTRY_WORK = 1 / 16
 """Units of work of an array operation per entry; sorting takes no longer."""
 
 
-_COMPARED_WORK = 1 / 100  # sorting apart, array operations cost ten nanoseconds
-_COMPARED_BYTES = 12
-
 _MEASURED = 0.5  # seconds of whole reductions by what their parts are said to take
 
 ITEMS = 1 << 12
@@ -40,11 +37,6 @@ def reducing(work: float, memory_bytes: float = 0) -> Progress:
 def factoring(work: float, memory_bytes: float = 0) -> Progress:
     """Return a progress in the phase in which components are factored."""
     return Progress(FACTORING, work, memory_bytes)
-
-
-def comparing(n_entries: float) -> Progress:
-    """Return a progress of the search for symmetry, after so many array entries."""
-    return Progress(SYMMETRY, n_entries * _COMPARED_WORK, _COMPARED_BYTES * n_entries)
 
 
 def counting(items: float) -> Progress:

@@ -25,7 +25,6 @@ from ltlpipe.search.catalogue import (
     SHARED,
     takes_any_marks,
 )
-from ltlpipe.symmetry.classes.notation import is_permutation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +39,6 @@ AMPLE = "ample"
 COMPONENTS = "components"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
-STABILISER = "stabiliser"
 AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
 PREPARATIONS = (ALPHABET, FACTORING)
@@ -51,7 +49,6 @@ REDUCTION_NAMES = [
     AMPLE,
     DECOUPLING,
     SYMMETRY,
-    STABILISER,
     AUTOMORPHISMS,
     WALKS,
 ]
@@ -69,8 +66,8 @@ AMPLE_SEARCHES = ("se05", "dfs-weak", "couvreur99", "ufscc")
 """The emptiness checks that can expand states by ample sets."""
 
 TAKERS = {
-    AMPLE: (COMPONENTS, AUTOMORPHISMS),
-    COMPONENTS: (DECOUPLING, SYMMETRY, STABILISER, AUTOMORPHISMS),
+    AMPLE: (COMPONENTS, SYMMETRY, AUTOMORPHISMS),
+    COMPONENTS: (DECOUPLING, SYMMETRY, AUTOMORPHISMS),
 }
 """Strategies that use another reduction themselves if that is named beside them."""
 
@@ -133,14 +130,9 @@ def _names(options: Any) -> set[str]:
 
 
 def _beyond(options: Any) -> set[str]:
-    """Return the named reductions that not all models have."""
-    return _names(options) - {AUTO, NONE, AMPLE, AUTOMORPHISMS, DECOUPLING, WALKS}
-
-
-def _takes_classes(options: Any) -> bool:
-    """Whether a reduction that may be applied takes classes of components."""
-    named = options.emptiness in POWERSET or options.insists_on(STABILISER)
-    return bool(named or options.reduces(SYMMETRY))
+    """Return the named reductions that models do not have."""
+    of_models = {AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
+    return _names(options) - {AUTO, NONE} - of_models
 
 
 def _has_fin(question: Any) -> bool:
@@ -230,16 +222,13 @@ _OF_ANY = (
     ),
     Condition(
         lambda o, _: (
-            o.symmetric and not _takes_classes(o) and not o.insists_on(AUTOMORPHISMS)
+            o.symmetric and not o.reduces(SYMMETRY) and not o.insists_on(AUTOMORPHISMS)
         ),
         "--symmetric goes with symmetry, which --reduce={o.reduce} leaves out",
     ),
     Condition(
-        lambda o, _: (
-            _takes_classes(o) and next(filter(is_permutation, o.symmetric), None)
-        ),
-        "{found} is a permutation, no class: it requires "
-        f"--reduce={AUTOMORPHISMS}, without symmetry and stabiliser",
+        lambda o, _: "stabiliser" in _names(o),
+        f"--reduce=stabiliser has gone: {AUTOMORPHISMS} stores as many states or fewer",
     ),
     Condition(
         lambda o, _: _names(o) - {AUTO, NONE} - {*REDUCTION_NAMES},
@@ -254,6 +243,7 @@ _OF_MODEL = (
         '(an action is named by action=="...")',
     ),
     Condition(lambda o, _: _given(o, *o.of_networks), "{found} " + _NOT_OF_MODELS),
+    Condition(lambda o, _: _beyond(o), "--reduce={o.reduce} " + _NOT_OF_MODELS),
 )
 
 _OF_GRAPH = (
@@ -299,21 +289,11 @@ CONDITIONS: dict[str, tuple[Condition, ...]] = {
     MODEL: (
         *_OF_MODEL,
         Condition(
-            lambda o, _: (
-                (o.emptiness in POWERSET and f"--emptiness={o.emptiness}")
-                or (_beyond(o) == {SYMMETRY} and f"--reduce={o.reduce}")
-            ),
-            "{found} is for networks of LTSs and symmetric nets, not for other models",
-        ),
-        Condition(lambda o, _: _beyond(o), "--reduce={o.reduce} " + _NOT_OF_MODELS),
-    ),
-    COLOURED: (
-        *_OF_MODEL,
-        Condition(
-            lambda o, _: _beyond(o) - {SYMMETRY},
-            "--reduce={o.reduce} " + _NOT_OF_MODELS,
+            lambda o, _: o.emptiness in POWERSET,
+            "--emptiness={o.emptiness} is for symmetric nets, not for other models",
         ),
     ),
+    COLOURED: _OF_MODEL,
     KRIPKE: _OF_GRAPH,
     AUTOMATON: (
         Condition(

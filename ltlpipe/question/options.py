@@ -18,7 +18,6 @@ from ltlpipe.question.conditions import (
     EMPTINESS_NAMES,
     PREPARATIONS,
     REDUCTION_NAMES,
-    STABILISER,
     SYMMETRY,
     TAKERS,
     TOGETHER,
@@ -281,8 +280,7 @@ class Options:
         "Interchangeable components, or a permutation of components; by default they "
         "are detected.",
         "P1,P2,P3|(P1 P2 P3)",
-        "A permutation takes each component of a cycle to the next one, and is for "
-        "--reduce automorphisms.",
+        "A permutation takes each component of a cycle to the next one.",
         systems=NETWORKS,
     )
     visible: str | None = _option(
@@ -414,8 +412,7 @@ class Options:
     @property
     def wants_symmetry(self) -> bool:
         """Whether the user names symmetry, as a reduction or by a search."""
-        of_states = self.insists_on(STABILISER) or self.insists_on(AUTOMORPHISMS)
-        declared = self.symmetric and not of_states
+        declared = self.symmetric and not self.insists_on(AUTOMORPHISMS)
         return bool(declared or self.insists_on(SYMMETRY) or self.emptiness in POWERSET)
 
     def asks_for(self, strategy: str) -> bool:

@@ -29,7 +29,6 @@ from ltlpipe.strategies import (
     decoupled,
     explicit,
     instant,
-    stabiliser,
     symmetry,
     walks,
 )
@@ -43,7 +42,6 @@ STRATEGIES: tuple[Any, ...] = (
     Strategy(WALKS, walks.job, (WALKS,)),
     Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION)),
     symmetry,
-    stabiliser,
     automorphisms,
 )
 

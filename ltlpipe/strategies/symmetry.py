@@ -1,4 +1,8 @@
-"""Search of sets of states that interchangeable components make alike.
+"""Symmetry: sets of markings of symmetric nets; orbits of networks and other models.
+
+Colours of a symmetric net that can be exchanged make markings alike, of which sets are
+searched.  Networks and models are searched by `ltlpipe.strategies.automorphisms`; if
+nobody asks for it, only networks in which three components or more seem to be alike.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6; docs/symmetry.md.
@@ -9,32 +13,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.conditions import AMPLE, STABILISER, SYMMETRY
+from ltlpipe.question.conditions import AMPLE, SYMMETRY
+from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import not_generalised
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.runtime.identity_cache import Beside
-from ltlpipe.runtime.jobs import Progress, StoppedError
-from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET
-from ltlpipe.strategies import components, symmetric_nets
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError
+from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET, TEC
+from ltlpipe.strategies import automorphisms
 from ltlpipe.strategies.explicit import obstacle_of_marks
-from ltlpipe.strategies.state_search import ends_of, searched
-from ltlpipe.strategies.symmetric_nets import (
-    WORTH_IT,
-    with_colours,
-    with_search,
-)
-from ltlpipe.symmetry.classes.group import listed
-from ltlpipe.symmetry.classes.notation import names_of_class
-from ltlpipe.systems.runs import Run
+from ltlpipe.strategies.state_search import OVERFLOW, ends_of, searched
+from ltlpipe.systems.nets.coloured.symmetric import MOST_CELLS, SymmetricNet
 
 if TYPE_CHECKING:
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.classes.group import Symmetry
-    from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.symmetry.colours.group import ColourGroup
+    from ltlpipe.symmetry.colours.reached import Layout
+    from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.runs import Run
 
 name = SYMMETRY
@@ -42,10 +42,19 @@ supersedes: str | None = None
 needs_kernels = True
 takes_colours = True
 
-_found: Beside[dict[int, tuple[Symmetry | None, tuple[str, ...]]]] = Beside(dict)
-"""What was found for each network, by the least size of a class: one is asked a lot.
+WORTH_IT = 3
+"""Members of a class from which on symmetry is used unasked."""
 
-And why components that look alike are in no class."""
+_SHOWN = 5  # names of a class
+
+_LOST = (
+    "tec instead, because a set was replaced by parts that its representative does not "
+    "tell to be in it"
+)
+
+
+class _LostRunError(Exception):
+    """A run of sets is lost, since inclusions of its sets are not found again."""
 
 
 def is_named(options: Options) -> bool:
@@ -56,20 +65,33 @@ def is_named(options: Options) -> bool:
 def obstacle(question: Question) -> str | None:
     """Return why it cannot be used, as far as that costs nothing to know."""
     options, named = question.options, question.given.emptiness
-    network = with_components(question)
-    net = with_colours(question)
-    if network is None and net is None:
-        return "the system has neither components nor colours"
-    if named is not None and named not in POWERSET:
-        return f"{named} looks at one state at a time"
-    if named is None and not options.reduces(SYMMETRY):
+    if named is None and not (options.reduces(SYMMETRY) or is_named(options)):
         return "--reduce does not name it"
-    if question.fairness is not None:
-        return f"fairness tells {'colours' if network is None else 'components'} apart"
-    if options.omitting is not None:
-        return f"{options.omitting} looks at one state at a time"
     if options.wants_decoupling:
         return "decoupled search, which is requested, has sets of another kind"
+    if _with_colours(question) is not None:
+        return _obstacle_of_sets(question)
+    if named in POWERSET:
+        return f"{named} is for sets of markings, of symmetric nets only"
+    if not is_named(options):
+        if with_components(question) is None:
+            return "the system has neither components nor colours"
+        if named is not None or options.omitting is not None:
+            return (
+                f"{named or options.omitting} is requested, which searches all states"
+            )
+    return automorphisms.obstacle_of_orbits(question, is_named=is_named(options))
+
+
+def _obstacle_of_sets(question: Question) -> str | None:
+    """Return why sets of markings cannot be searched."""
+    options, named = question.options, question.given.emptiness
+    if named is not None and named not in POWERSET:
+        return f"{named} looks at one state at a time"
+    if question.fairness is not None:
+        return "fairness tells colours apart"
+    if options.omitting is not None:
+        return f"{options.omitting} looks at one state at a time"
     if options.insists_on(AMPLE):
         return "ample sets are chosen for states, not for sets: leave one out"
     return obstacle_of_marks(question)
@@ -77,129 +99,172 @@ def obstacle(question: Question) -> str | None:
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    net = with_colours(question)
+    net = _with_colours(question)
     if net is not None:
-        return (yield from symmetric_nets.job(net, trace))
-    network = with_components(question)
-    assert network is not None  # by `obstacle`
-    if not is_named(question.options) and len(network.system.components) < WORTH_IT:
-        raise NotApplicableError("too few components to be interchanged")
-    composed = yield from components.composed_if_named(question, network, trace)
-    system = network.system if composed is None else composed.reduced.network
-    refused: list[str] = []
-    symmetry = yield from symmetry_of(system, question.options, refused)
-    if symmetry is None:
-        raise NotApplicableError(nothing_found(refused))
-    actions = [a for a in network.actions if a in system.action_index]
-    table = yield from network.automaton(question.given, actions, trace)
+        return _job_of_sets(net, trace)
+    least = 1 if is_named(question.options) else WORTH_IT
+    return automorphisms.job_of_orbits(question, trace, SYMMETRY, least)
+
+
+def _with_colours(question: Question) -> ModelQuestion | None:
+    """Return a question about a symmetric net; None of any other."""
+    if not isinstance(question, ModelQuestion):
+        return None
+    return question if question.system.has_colours else None
+
+
+def _with_search(plan: Plan) -> Plan:
+    """Make a search of sets that of a plan, before it is settled."""
+    if plan.emptiness is not None:
+        return plan
+    why = (
+        "aec-closed, because sets of states include each other: it stops at what a set "
+        "on its stack includes, lets sets be as large as the property lets them, and "
+        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
+        "and 4; docs/symmetry.md)"
+    )
+    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
+
+
+def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question about a symmetric net."""
+    from ltlpipe.symmetry.colours.group import group_of_colours
+    from ltlpipe.symmetry.colours.reached import layout_of
+
+    net = question.system
+    if not isinstance(net, SymmetricNet):
+        raise NotApplicableError(_too_many(net))
+    group = yield from group_of_colours(net.coloured)
+    if group.is_trivial:
+        why = "; ".join(group.refused) or "each sort has one colour"
+        raise NotApplicableError(f"no colours can be exchanged ({why})")
+    largest = max((len(colours) for _, colours in group.classes), default=0)
+    if largest < WORTH_IT and not question.options.wants_symmetry:
+        yield from _refuse_few(question)
+    table = yield from question.automaton(question.given, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
-    plan = question.settled(with_search(question.given), table, None)
-    if composed is not None:
-        plan = composed.noted(plan)
-    trace.plan = _noted(plan, symmetry, refused)
-    answer = yield from _search(question, symmetry, table, actions, trace)
-    if composed is not None:
-        answer = yield from composed.lifted(answer, trace)
-    return answer
+    plan = question.settled(_with_search(question.given), table, None)
+    trace.plan = _noted(plan, group)
+    layout = yield from layout_of(net, group)
+    emptiness = trace.plan.emptiness
+    assert emptiness is not None  # since `settle`
+    while True:
+        try:
+            search = _search(question, layout, table, emptiness, trace)
+            answer, made = yield from search
+        except _LostRunError:
+            emptiness, trace.has_found = TEC, False
+            reasons = (*trace.plan.reasons, _LOST)
+            trace.plan = replace(trace.plan, emptiness=TEC, reasons=reasons)
+            continue
+        if answer.reason != OVERFLOW or not layout.widened(made.noted()):
+            return answer
 
 
-def symmetry_of(
-    network: Network, options: Options, refused: list[str] | None = None
-) -> Job[Symmetry | None]:
-    """Return the symmetry of a network: what the user declares, or what there is.
+def _too_many(net: Any) -> str:
+    """Say that a symmetric net has been unfolded since it has too many cells."""
+    from ltlpipe.systems.nets.coloured.cells import Cells
 
-    Classes of two are used only if the user asks for symmetry, or for its quotient.
-    Why components that look alike are in no class is appended to `refused`.
+    n_cells = Cells(net.coloured).first[-1]
+    return (
+        f"the places of the net have {n_cells:,} tuples of colours, "
+        f"the limit is {MOST_CELLS:,}"
+    )
+
+
+def _refuse_few(question: ModelQuestion) -> Job[None]:
+    """Leave a net in which little can be exchanged to others, if they can take it.
+
+    Raises
+    ------
+    NotApplicableError
+        They can.
     """
-    from ltlpipe.symmetry.classes.declaration import declared_symmetry
-    from ltlpipe.symmetry.classes.detection import find_symmetry
-
-    if options.symmetric:
-        declared = [names_of_class(text) for text in options.symmetric]
-        given = yield from declared_symmetry(network, declared)
-        return given
-    named = options.wants_symmetry or options.insists_on(STABILISER)
-    least = 2 if named else WORTH_IT
-    found = _found.of(network)
-    if least not in found:
-        reasons: list[str] = []
-        symmetry = yield from find_symmetry(network, least=least, refused=reasons)
-        nothing: Any = None  # a reference would keep the network for ever
-        kept = symmetry and replace(symmetry, network=nothing)
-        found[least] = kept, tuple(reasons)
-    kept, said = found[least]
-    if refused is not None:
-        refused += said
-    return kept and replace(kept, network=network)
-
-
-def nothing_found(refused: list[str]) -> str:
-    """Say that there is no symmetry, and why classes were refused."""
-    why = f": {'; '.join(refused)}" if refused else ""
-    return f"no two components were found that can be interchanged{why}"
+    try:
+        yield from question.unfolded()
+    except UnsupportedError:
+        return
+    raise NotApplicableError("too few colours can be exchanged")
 
 
 def _search(
-    question: Question,
-    symmetry: Symmetry,
-    table: Any,
-    actions: list[str],
+    question: ModelQuestion,
+    layout: Layout,
+    table: PropertyAutomaton,
+    emptiness: str,
     trace: Trace,
-) -> Job[Answer]:
-    """Search the symbolic product for an accepting run."""
-    from ltlpipe.components.alphabet import letters_of
-    from ltlpipe.symmetry.orbits.stabiliser import stabiliser
-    from ltlpipe.symmetry.sets.networks.concretise import Underlying, run_through
-    from ltlpipe.symmetry.sets.networks.starts import from_initial_state
-    from ltlpipe.symmetry.sets.networks.tables import product_bytes, symbolic_product
+) -> Job[tuple[Answer, Made]]:
+    """Search the symbolic product with fields of some widths."""
+    from ltlpipe.symmetry.sets.backward_steps import NetSteps, run_through
+    from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
     from ltlpipe.symmetry.sets.runs import SetRuns
-    from ltlpipe.symmetry.sets.searching import PowersetSearch
-    from ltlpipe.systems.networks.packing import pack_network
+    from ltlpipe.symmetry.sets.tables import symbolic_product
 
-    options, stutter = question.options, question.stutters
+    propositions = list(question.propositions.values())
+    stutter = question.stutters
     ends = ends_of(question, table, trace).nonzero()[0].tolist()
-    letters = letters_of(symmetry.network, actions)
-    packed = yield from pack_network(
-        symmetry.network, letters, extra_values=table.n_states, seed=options.seed
-    )
-    needed = product_bytes(symmetry, packed, table)
-    grant = yield Progress("tabulating", memory_bytes=needed)
-    if needed > grant.memory_bytes:
-        raise StoppedError("memory")
-    emptiness = trace.plan.emptiness
-    assert emptiness is not None  # since `settle`
-    automaton = yield from symbolic_product(
-        symmetry,
-        packed,
+    made = yield from symbolic_product(
+        layout,
+        propositions,
         table,
-        letters,
         stutter=stutter,
         closes=emptiness == AEC_CLOSED,
         ends=ends,
     )
-    yield from automaton.ready()
-    search = PowersetSearch(automaton, emptiness)
+    yield from made.automaton.ready()
+    search = PowersetSearch(made.automaton, emptiness)
+
+    def found_run() -> Job[Run]:
+        sets = yield from SetRuns(search).accepting()
+        steps = NetSteps(
+            layout.net, propositions, table, made, stutter=stutter, ends=ends
+        )
+        return (yield from run_through(steps, search, sets))
 
     def extraction() -> Job[Run]:
-        sets = yield from SetRuns(search).accepting()
-        underlying = Underlying(
-            symmetry, packed, table, letters, stutter=stutter, ends=ends
-        )
-        found = yield from run_through(underlying, search, sets)
-        blocks = yield from stabiliser(symmetry, table, letters)
-        return from_initial_state(symmetry, blocks, found)
+        try:
+            return (yield from found_run())
+        except ReplayError as error:
+            if not made.approximate:
+                raise
+            if emptiness != TEC:
+                raise _LostRunError from error
+            # The violation is there; its markings are not recognised in their sets.
+            raise StoppedError(MEMORY) from error
 
-    limit = options.max_states
-    return (yield from searched(question, search, trace, extraction, max_states=limit))
+    limit = question.options.max_states
+    answer = yield from searched(
+        question,
+        search,
+        trace,
+        extraction,
+        max_states=limit,
+        overflowed=lambda: next(iter(made.noted()), None),
+    )
+    if made.approximate:
+        details = trace.stats.details | {"approximate_markings": made.approximate}
+        trace.note(details=details)
+    return answer, made
 
 
-def _noted(plan: Plan, symmetry: Symmetry, refused: list[str]) -> Plan:
-    """Say in a settled plan which components are interchanged, and which are not."""
-    classes = "; ".join(listed(names) for names in symmetry.names())
-    besides = f"; refused: {'; '.join(refused)}" if refused else ""
+def _listed(names: list[str]) -> str:
+    """Return names for people; of many only the first ones and the last."""
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[: _SHOWN - 1])}, ... {names[-1]} ({len(names)})"
+    return ", ".join(names)
+
+
+def _noted(plan: Plan, group: ColourGroup) -> Plan:
+    """Say in a settled plan which colours are exchanged."""
+    sorts = group.net.sorts
+    parts = [f"{_listed(names)} can be exchanged" for names in group.names()]
+    for sort, least in group.rotations:
+        by = "" if least == 1 else f" by multiples of {least}"
+        parts.append(f"{sorts[sort].name} can be rotated{by}")
+    kept = "".join(f"; {why}" for why in group.refused)
     return plan.reduced_by(
         SYMMETRY,
-        f"{SYMMETRY}, because {classes} can be interchanged (Baarir & "
-        f"Duret-Lutz 2006, Sec. 6){besides}",
+        f"{SYMMETRY}, because colours {'; '.join(parts)} (Chiola et al. 1993; Baarir & "
+        f"Duret-Lutz 2006, Sec. 6){kept}",
     )

@@ -1,5 +1,6 @@
-"""Symmetry reduction: groups, orbits, and sets of symmetric states (Baarir et al.).
+"""Symmetry reduction: groups, orbits, and sets of symmetric markings (Baarir et al.).
 
-`classes`, `groups` and `colours` find the symmetries of a system, `orbits` stores one
-state of each orbit, `sets` searches the products with sets of states.
+`groups` finds the permutations of a system that keep a property, `orbits` stores one
+state of each orbit under them.  `colours` reads off a symmetric net which colours can
+be exchanged, `sets` searches its product with sets of markings.
 """

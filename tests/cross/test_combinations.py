@@ -23,9 +23,9 @@ from tests.cross.test_automorphisms import model_question, network_question
 from tests.cross.test_models import net_atoms
 from tests.depth import at_least, examples
 from tests.symmetry.groups import systems
-from tests.symmetry.sets.nets.nets import formula as formula_about
-from tests.symmetry.sets.nets.nets import lively_net
-from tests.symmetry.sets.networks.networks import random_formula, random_symmetric
+from tests.symmetry.groups.networks import random_formula, random_symmetric
+from tests.symmetry.sets.nets import formula as formula_about
+from tests.symmetry.sets.nets import lively_net
 
 LIMIT = 20_000
 """States: some nets are unbounded."""

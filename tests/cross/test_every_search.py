@@ -36,7 +36,7 @@ from tests.spot_graphs import (
     spot_finds,
 )
 from tests.symmetry.groups import systems
-from tests.symmetry.sets.nets import nets
+from tests.symmetry.sets import nets
 
 LIMIT = 3_000
 """States: some nets are unbounded."""

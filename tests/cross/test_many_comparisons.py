@@ -21,7 +21,7 @@ from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.verdict.explicit_product import product
 from tests.certificates.parts import parts_of
 from tests.depth import at_least, examples
-from tests.symmetry.sets.nets.nets import atoms, lively_net
+from tests.symmetry.sets.nets import atoms, lively_net
 
 LIMIT = 300
 FORMS = ("G {}", "F {}", "G F {}", "G({} -> F {})", "{} U {}", "F G {} || G {}")

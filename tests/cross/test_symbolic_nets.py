@@ -13,7 +13,7 @@ import pytest
 from ltlpipe import UnsupportedError
 from tests.cross.test_agreement import ask
 from tests.depth import at_least, examples
-from tests.symmetry.sets.nets.nets import formula, lively_net
+from tests.symmetry.sets.nets import formula, lively_net
 
 SEARCHES = ("tec", "nsiec", "iec", "aec", "aec-closed")
 LIMIT = 3_000

@@ -21,7 +21,7 @@ from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.replay import holding
 from tests.depth import at_least, examples
-from tests.symmetry.sets.nets.nets import lively_net
+from tests.symmetry.sets.nets import lively_net
 
 FORMS = ("G !({})", "F ({})", "G F ({})", "F G ({})", "G(({}) -> X({}))", "!X({})")
 NAMES = ("send", "back", "t0", "t2", "own")

@@ -187,8 +187,8 @@ def test_what_the_simple_searches_take(name, formula, kind):
     ("options", "message"),
     [
         ({"emptiness": "quick"}, "expected one of auto, cvwy92"),
-        ({"emptiness": "aec"}, "symmetry cannot be used: no two components"),
-        ({"reduce": "symmetry,ample"}, "ample sets are chosen for states"),
+        ({"emptiness": "aec"}, "symmetry cannot be used: aec is for sets"),
+        ({"reduce": "symmetry,decoupled"}, "sets of another kind"),
         ({"reduce": "ample", "emptiness": "gv04"}, "gv04 takes all steps"),
         ({"red_ample": "both"}, "expected one of full, stored"),
         ({"reduce": "magic"}, "expected one of alphabet"),

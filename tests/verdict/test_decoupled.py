@@ -126,7 +126,6 @@ def test_each_is_answered_by_searches_of_several_marks():
         ({"emptiness": "se05"}, "se05 takes one mark, but .*each"),
         ({"bitstate": 1}, "takes one mark, but .*each"),
         ({"reduce": "automorphisms"}, "each component a mark of its own"),
-        ({"reduce": "stabiliser"}, "each component a mark of its own"),
         ({"reduce": "symmetry"}, "each component a mark of its own"),
         ({"reduce": "ample"}, "acceptance of the system is about states"),
         ({"reduce": "components"}, "acceptance of the system is about states"),

@@ -1,6 +1,6 @@
-"""Automorphisms of systems of every kind: groups that no product of classes makes.
+"""Automorphisms of systems of every kind that keep a property.
 
-`ltlpipe.symmetry.classes` knows components that can be exchanged two by two.  Here a
-system is drawn as a coloured graph, whose automorphisms are those of the system: the
-rotations of a ring, reflections, wreath products, pairs that change places together.
+A system is drawn as a coloured graph, whose automorphisms are those of the system:
+exchanges of components, the rotations of a ring, reflections, wreath products.  Read
+`graph` first, then `group` and `factors`; `networks`, `nets` and `programs` draw.
 """

@@ -1,5 +1,9 @@
 """The group that permutations of components generate which the user declares.
 
+``P1,P2,P3`` is a class, of which all permutations are meant.  ``(P1 P2 P3)(Q1 Q2 Q3)``
+is one permutation: it takes each component of a cycle to the next one, and the last to
+the first.  Names in a cycle stand between commas if there are any, else between spaces.
+
 A permutation of the components is *kept* by a network if an automorphism of it takes
 the components that way, and their local states and actions along.  What is declared has
 to be kept by the network as it is, wherever that begins.  Components that are not named
@@ -13,6 +17,8 @@ tried.
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -20,12 +26,6 @@ import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.symmetry.classes.declaration import check_class, component_numbers
-from ltlpipe.symmetry.classes.notation import (
-    cycles_of,
-    is_permutation,
-    names_of_class,
-)
 from ltlpipe.symmetry.groups.factors import conjugates, grouped
 from ltlpipe.symmetry.groups.graph import PHASE
 from ltlpipe.symmetry.groups.members import enumerated
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.groups.group import Group
     from ltlpipe.systems.networks.lts import Network
+
+_NEAREST = 3  # names that a message offers
+
+_CYCLES = re.compile(r"\s*(\([^()]*\)\s*)+")
+_CYCLE = re.compile(r"\(([^()]*)\)")
 
 MOST_ELEMENTS = 500
 """Permutations that are tried one by one, if the property does not keep all."""
@@ -53,7 +58,7 @@ def declared_permutations(network: Network, texts: Sequence[str]) -> Job[np.ndar
     network : Network
         As it was read.
     texts : sequence of str
-        In the notation of `ltlpipe.symmetry.classes.notation`.
+        Classes, and permutations in cycles.
 
     Returns
     -------
@@ -140,14 +145,14 @@ def _kept(
 
 def _read(network: Network, text: str) -> list[dict[int, int]]:
     """Return the permutations that a text declares: where named components go."""
-    if not is_permutation(text):
-        names = names_of_class(text)
-        check_class(names)
-        numbers = component_numbers(network, names)
+    if not _is_permutation(text):
+        names = _names_of_class(text)
+        _check_class(names)
+        numbers = _component_numbers(network, names)
         cycles = [[numbers[k : k + 2]] for k in range(len(numbers) - 1)]
     else:
-        named = cycles_of(text)
-        flat = iter(component_numbers(network, [n for own in named for n in own]))
+        named = _cycles_of(text)
+        flat = iter(_component_numbers(network, [n for own in named for n in own]))
         cycles = [[[next(flat) for _ in own] for own in named]]
     permutations = []
     for own in cycles:
@@ -160,6 +165,81 @@ def _read(network: Network, text: str) -> list[dict[int, int]]:
             raise UnsupportedError(f"the permutation {text} moves nothing")
         permutations.append(permutation)
     return permutations
+
+
+def _check_class(names: Sequence[str]) -> None:
+    """Raise UnsupportedError if a class has fewer than two names."""
+    if len(names) < 2:
+        hint = ""
+        if names and names[0].startswith("("):
+            hint = "; a permutation is written in cycles, as '(P1 P2 P3)(Q1 Q2)'"
+        raise UnsupportedError(
+            "a class of symmetric components has two at least, not "
+            + (repr(names[0]) if names else "none")
+            + hint
+        )
+
+
+def _component_numbers(network: Network, names: Sequence[str]) -> list[int]:
+    """Return the numbers of the components with some names, each named once.
+
+    `UnsupportedError` says which name is unknown, of several components, or there
+    twice.
+    """
+    numbers = {c.name: k for k, c in enumerate(network.components)}
+    count = Counter(c.name for c in network.components)
+    seen: set[str] = set()
+    for name in names:
+        if not name or name not in numbers:
+            raise UnsupportedError(_unknown(name, [n for n in numbers if n]))
+        if count[name] > 1:
+            raise UnsupportedError(f"{count[name]} components are called {name!r}")
+        if name in seen:
+            raise UnsupportedError(f"component {name!r} is named twice")
+        seen.add(name)
+    return [numbers[name] for name in names]
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, _NEAREST, 0.5)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f"no component is called {name!r}{hint}"
+
+
+def _is_permutation(text: str) -> bool:
+    """Whether a text is a permutation, and no class.
+
+    Examples
+    --------
+    >>> _is_permutation("(a b) (c d)"), _is_permutation("a,b,c")
+    (True, False)
+    """
+    return _CYCLES.fullmatch(text) is not None
+
+
+def _names_of_class(text: str) -> list[str]:
+    """Return the names of a class.
+
+    Examples
+    --------
+    >>> _names_of_class("a, b,c")
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for name in text.split(",")]
+
+
+def _cycles_of(text: str) -> list[list[str]]:
+    """Return the cycles of a permutation, as names.
+
+    Examples
+    --------
+    >>> _cycles_of("(a b c)(d, e f)")
+    [['a', 'b', 'c'], ['d', 'e f']]
+    """
+    cycles = []
+    for own in _CYCLE.findall(text):
+        cycles.append(_names_of_class(own) if "," in own else own.split())
+    return cycles
 
 
 def _shown(network: Network, permutation: Mapping[int, int]) -> str:

@@ -1,20 +1,21 @@
 """The factors of a group that permutations generate.
 
-Generators fall into factors that move different fields.  A factor of few elements is
-listed.  In a larger one members are looked for that swaps exchange two by two
-(`ltlpipe.symmetry.groups.members`): trying swaps sorts them, and of the rest of
-the group one element of each coset is listed.  So full symmetric groups, their
-products, wreath products with few blocks, and these together with a renaming of values
-have one representative for each orbit.  Where cosets are too many, the generators are
-tried with their conjugates by each other, as many as there is room for: an orbit may
-then have several representatives.
+Generators fall into factors that move different fields.  In each members are looked for
+that swaps exchange two by two (`ltlpipe.symmetry.groups.members`): they are sorted, and
+of the rest of the group one element of each coset is listed.  A factor of few elements
+without such members is listed as a whole.  So full symmetric groups, their products,
+wreath products with few blocks, and these together with a renaming of values have one
+representative for each orbit.  Where cosets are too many, the generators are tried with
+their conjugates by each other, as many as there is room for: an orbit may then have
+several representatives.
 
 Source: A. F. Donaldson and A. Miller, "Exact and Approximate Strategies for Symmetry
 Reduction in Model Checking", FM 2006 (enumeration; minimisation for symmetric groups;
 disjoint products; local search for what is left).
 
 Differences from the source: a group is not decomposed by the structure of its
-generators, but by the swaps in it and their cosets.
+generators, but by the swaps in it and their cosets.  Members are sorted by insertion
+and not by trying all of their swaps on each state.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ MAX_COSETS = 200
 """Cosets of the swaps of a factor."""
 
 MAX_TRIED = 2_000
-"""Swaps of a factor."""
+"""Swaps of a factor whose cosets are too many."""
 
 MAX_CONJUGATES = 500
 """Elements that are tried of a factor whose cosets are too many."""
@@ -68,21 +69,23 @@ def _factor(
 ) -> Job[Factor]:
     """Return the factor of some generators, with at most so many elements."""
     none = np.zeros((0, space.n_points), dtype=np.int32)
-    listed = yield from enumerated(generators, min(MAX_LISTED, room), ticks)
-    if listed is not None:
-        return Factor(fields, listed, none, len(listed) + 1)
     tried = yield from conjugates(generators, min(MAX_CONJUGATES, room), ticks)
     members = yield from members_of(space, tried, ticks)
+    if members.classes:
+        most = min(MAX_COSETS, room)
+        cosets = yield from members.cosets(generators, most, ticks)
+        if cosets is not None:
+            order = members.order * (len(cosets) + 1)
+            return Factor(fields, members.classes, cosets, none, order)
+    listed = yield from enumerated(generators, min(MAX_LISTED, room), ticks)
+    if listed is not None:
+        return Factor(fields, (), listed, none, len(listed) + 1)
     swaps = members.swaps(min(MAX_TRIED, room))
     if swaps is not None:
         fields = members.ordered(fields)
-        most = min(MAX_COSETS, room - len(swaps))
-        cosets = yield from members.cosets(generators, most, ticks)
-        if cosets is not None:
-            return Factor(fields, cosets, swaps, members.order * (len(cosets) + 1))
         if len(swaps) + len(tried) <= room:
             tried = np.concatenate([swaps, tried])
-    return Factor(fields, none, tried, None)
+    return Factor(fields, (), none, tried, None)
 
 
 def _split(

@@ -26,19 +26,33 @@ class ColouredGraph:
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self.colours: list[int] = []
-        self._edges: set[tuple[int, int]] = set()
+        self._ends: list[int] = []  # of one edge after the other
 
     def add(self, colour: Hashable, *neighbours: int) -> int:
         """Add a vertex with edges to others; return its number."""
         number = len(self.colours)
         self.colours.append(self._numbers.setdefault(colour, len(self._numbers)))
         for neighbour in neighbours:
-            self.join(number, neighbour)
+            self._ends += number, neighbour
         return number
+
+    def add_alike(self, colour: Hashable, neighbours: np.ndarray) -> None:
+        """Add vertices of one colour, each with edges to those of a row, int[n, k]."""
+        n, k = neighbours.shape
+        numbers = np.repeat(np.arange(len(self.colours), len(self.colours) + n), k)
+        self.colours += [self._numbers.setdefault(colour, len(self._numbers))] * n
+        self._ends += np.stack([numbers, neighbours.ravel()], axis=1).ravel().tolist()
 
     def join(self, first: int, second: int) -> None:
         """Add an edge, unless it is there."""
-        self._edges.add((min(first, second), max(first, second)))
+        self._ends += first, second
+
+    def _edges(self) -> np.ndarray:
+        """Return the edges, int32[m, 2], each once."""
+        ends = np.sort(np.array(self._ends, dtype=np.int64).reshape(-1, 2), axis=1)
+        n = max(len(self.colours), 1)
+        once = np.unique(ends[:, 0] * n + ends[:, 1])
+        return np.stack([once // n, once % n], axis=1).astype(np.int32)
 
     def extensions(
         self, fixed: Sequence[int], images: np.ndarray, n_points: int
@@ -65,7 +79,7 @@ class ColouredGraph:
             phase=PHASE,
             subject="igraph",
             colours=own,
-            edges=np.array(sorted(self._edges), dtype=np.int32).reshape(-1, 2),
+            edges=self._edges(),
             fixed=np.array(fixed, dtype=np.int32),
             images=images.astype(np.int32),
         )
@@ -85,7 +99,7 @@ class ColouredGraph:
             phase=PHASE,
             subject="igraph",
             colours=np.array(self.colours, dtype=np.int32),
-            edges=np.array(sorted(self._edges), dtype=np.int32).reshape(-1, 2),
+            edges=self._edges(),
             n_points=n_points,
         )
         generators: np.ndarray = np.asarray(found).reshape(len(found), n_points)

@@ -5,14 +5,16 @@ Those of a network are the local states of its components: it takes a component 
 another one, and each local state to one of that.
 
 A group comes as *factors* that move different fields (components, variables); it is
-their direct product.  A factor has elements of two kinds.  Those that are *tried* make
-a state less as long as one of them does; those that are *listed* are applied to the
-state one by one, and the least of what becomes of all their images is the
-representative.  `ltlpipe.symmetry.groups.factors` makes factors.
+their direct product.  A factor has *classes* of members that can be permuted at will:
+a state's members are sorted.  Where that is not all, elements are *listed*: each is
+applied to the state, and the least of what becomes of the images is the representative.
+Of a group that is too large for this, elements are *tried*: they make a state less as
+long as one of them does.  `ltlpipe.symmetry.groups.factors` makes factors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,8 +25,6 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.graph import PHASE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ltlpipe.runtime.jobs import Job
 
 ENTRIES_PER_TICK = 200
@@ -107,18 +107,37 @@ class Space:
         return found
 
 
+Class = Sequence[np.ndarray]
+"""The points of each member, int64[k], in an order in which they correspond."""
+
+
 class Factor(NamedTuple):
     """A part of a group that moves fields of its own."""
 
     fields: np.ndarray  # int64[k], in the order in which states are compared
+    classes: Sequence[Class]  # empty if elements are tried
     listed: np.ndarray  # int32[n, n_points], without the identity
     tried: np.ndarray  # int32[m, n_points]
     order: int | None  # the number of its elements, if an orbit has one representative
 
     @property
     def elements(self) -> np.ndarray:
-        """Those of both kinds; they generate the factor."""
-        return np.concatenate([self.listed, self.tried])
+        """Elements that generate the factor, int32[n, n_points]."""
+        exchanges = [
+            swaps_with_first(own, self.listed.shape[1]) for own in self.classes
+        ]
+        return np.concatenate([*exchanges, self.listed, self.tried])
+
+
+def swaps_with_first(own: Class, n_points: int) -> np.ndarray:
+    """Return the swaps of the first member with each of a class, int32[n, n_points].
+
+    That with itself is the identity.
+    """
+    swaps = np.tile(np.arange(n_points, dtype=np.int32), (len(own), 1))
+    for swap, points in zip(swaps, own, strict=True):
+        swap[points], swap[own[0]] = own[0], points
+    return swaps
 
 
 @dataclass(frozen=True)
@@ -178,14 +197,35 @@ class Group:
         """
         whole = np.arange(self.space.n_points)
         for factor in self.factors:
-            best, taken = self._lessened(factor, state, np.arange(len(whole)))
+            settled = self._sorted if factor.classes else self._lessened
+            best, taken = settled(factor, state, np.arange(len(whole)))
             for element in factor.listed:
                 image = self.space.image(element, state)
-                own, way = self._lessened(factor, image, element.astype(np.int64))
+                own, way = settled(factor, image, element.astype(np.int64))
                 if own[factor.fields].tolist() < best[factor.fields].tolist():
                     best, taken = own, way
             state, whole = best, taken[whole]
         return state, whole
+
+    def _sorted(
+        self, factor: Factor, state: np.ndarray, way: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a state with its members sorted.
+
+        And the permutation that has led to it, int64[n_points].
+        """
+        for own in factor.classes:
+            fields = list(dict.fromkeys(self.space.fields_at(own[0]).tolist()))
+            swaps = swaps_with_first(own, self.space.n_points)
+            # What a member is in the place of the first one.
+            members = self.space.images(swaps, state)[:, fields].tolist()
+            element = np.arange(self.space.n_points)
+            for place, member in enumerate(
+                sorted(range(len(own)), key=members.__getitem__)
+            ):
+                element[own[member]] = own[place]
+            state, way = self.space.image(element, state), element[way]
+        return state, way
 
     def _lessened(
         self, factor: Factor, state: np.ndarray, way: np.ndarray

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.ticks import Ticks
     from ltlpipe.symmetry.groups.group import Space
 
-    Class = list[np.ndarray]  # int64[k] each: points of members that correspond
-
 
 def members_of(space: Space, elements: np.ndarray, ticks: Ticks) -> Job[Members]:
     """Return the classes that swaps among some elements, int32[n, n_points], make."""
@@ -47,11 +45,13 @@ class Members:
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._classes: dict[frozenset[int], Class] = {}  # by the fields of each member
+        self._classes: dict[
+            frozenset[int], list[np.ndarray]
+        ] = {}  # by the fields of each member
         self._taken: set[int] = set()  # fields of members
 
     @cached_property
-    def _found(self) -> list[Class]:
+    def classes(self) -> list[list[np.ndarray]]:
         """All classes, once they are known, with their members in order."""
         found = {id(c): c for c in self._classes.values()}.values()
         return [sorted(own, key=lambda points: points.min()) for own in found]
@@ -59,7 +59,7 @@ class Members:
     @property
     def order(self) -> int:
         """How many permutations the swaps generate."""
-        return prod(factorial(len(own)) for own in self._found)
+        return prod(factorial(len(own)) for own in self.classes)
 
     def ordered(self, fields: np.ndarray) -> np.ndarray:
         """Return fields in an order in which trying swaps sorts the members.
@@ -67,7 +67,7 @@ class Members:
         Fields of members that correspond stand side by side, and the first ones decide.
         """
         order: dict[int, None] = {}
-        for own in self._found:
+        for own in self.classes:
             rows = np.stack([self._space.fields_at(points) for points in own])
             order.update(dict.fromkeys(rows.T.ravel().tolist()))
         order.update(dict.fromkeys(fields.tolist()))
@@ -75,10 +75,10 @@ class Members:
 
     def swaps(self, most: int) -> np.ndarray | None:
         """Return the swaps of all classes, int32[n, n_points]; None if too many."""
-        if sum(len(own) * (len(own) - 1) // 2 for own in self._found) > most:
+        if sum(len(own) * (len(own) - 1) // 2 for own in self.classes) > most:
             return None
         found = [np.zeros((0, self._space.n_points), dtype=np.int32)]
-        for own in self._found:
+        for own in self.classes:
             for k, first in enumerate(own):
                 for second in own[k + 1 :]:
                     swap = np.arange(self._space.n_points, dtype=np.int32)
@@ -96,7 +96,7 @@ class Members:
         """Return the element of a coset that leads to members in their order."""
         inverse = np.argsort(element)
         after = np.arange(self._space.n_points, dtype=np.int32)
-        for own in self._found:
+        for own in self.classes:
             sources = [inverse[points[0]] for points in own]
             for target, place in enumerate(np.argsort(sources)):
                 after[own[place]] = own[target]
@@ -142,7 +142,7 @@ class Members:
         for other in joined:
             self._classes[frozenset(self._space.fields_at(other).tolist())] = joined
 
-    def _of(self, own: Class, key: frozenset[int]) -> np.ndarray:
+    def _of(self, own: list[np.ndarray], key: frozenset[int]) -> np.ndarray:
         """Return the points of the member of a class that has some fields."""
         at = self._space.fields_at
         (found,) = (p for p in own if key == frozenset(at(p).tolist()))

@@ -10,35 +10,98 @@ reaches, as only that is packed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.factors import grouped
 from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
-from ltlpipe.symmetry.groups.group import Space
+from ltlpipe.symmetry.groups.group import Group, Space
 from ltlpipe.systems.networks.packing import reachable_states
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.groups.group import Group
     from ltlpipe.systems.networks.lts import LTS, Network
 
+MOST_DRAWN = 1 << 18
+"""Local states and transitions of a network whose group is looked for unasked."""
 
-def group_of_network(network: Network, kinds: np.ndarray) -> Job[Group]:
+_ROUNDS = 20
+"""After which components that look alike are taken to be so."""
+
+
+def group_of_network(network: Network, kinds: np.ndarray, least: int = 1) -> Job[Group]:
     """Return the group of a network; it moves components and their states.
 
-    kinds : int64[n_actions], what the property tells apart of actions.
+    Parameters
+    ----------
+    network : Network
+        As it is searched.
+    kinds : int64[n_actions]
+        What the property tells apart of actions.
+    least : int
+        If there is one, the group is trivial unless so many components cannot be told
+        apart by their sizes and those of whom they meet, and the network is not large.
     """
     space = space_of(network)
-    generators = []
+    if least > 1:
+        size = space.n_points + sum(c.n_transitions for c in network.components)
+        if size > MOST_DRAWN or (yield from _most_alike(network, kinds)) < least:
+            return Group(space, ())
+    graph, _ = yield from drawn(network, kinds, keeps_initial=False)
+    generators = yield from graph.automorphisms(space.n_points)
+    group = yield from grouped(space, generators)
+    if group.exact:
+        return group
     # What keeps the initial state generates a part of the group, often with elements
     # that move little: they are the better ones to try.
-    for keeps_initial in (True, False):
-        graph, _ = yield from drawn(network, kinds, keeps_initial=keeps_initial)
-        generators.append((yield from graph.automorphisms(space.n_points)))
-    return (yield from grouped(space, np.concatenate(generators)))
+    graph, _ = yield from drawn(network, kinds, keeps_initial=True)
+    better = yield from graph.automorphisms(space.n_points)
+    return (yield from grouped(space, np.concatenate([better, generators])))
+
+
+def _most_alike(network: Network, kinds: np.ndarray) -> Job[int]:
+    """Return how many components look alike, at most.
+
+    Colours of components and actions are refined by each other, without local states,
+    in as many rounds as are worth it.
+    """
+    ticks = Ticks(PHASE)
+    sizes: list[Any] = [
+        (c.n_states, c.n_transitions, len(c.internal), c.accepting is None)
+        for c in network.components
+    ]
+    colours = _numbered(sizes)
+    own_actions: list[list[int]] = [[] for _ in colours]
+    for number, action in enumerate(network.actions):
+        for participant in action.participants:
+            own_actions[participant].append(number)
+    n_colours = 0
+    for _ in range(_ROUNDS):
+        if len(set(colours)) == n_colours:
+            break
+        n_colours = len(set(colours))
+        met = _numbered(
+            (kind, tuple(sorted([colours[p] for p in action.participants])))
+            for action, kind in zip(network.actions, kinds.tolist(), strict=True)
+        )
+        colours = _numbered(
+            (colour, tuple(sorted([met[a] for a in own])))
+            for colour, own in zip(colours, own_actions, strict=True)
+        )
+        if ticks.over(len(colours) + 2 * sum(map(len, own_actions))):
+            yield ticks.progress
+    return max(Counter(colours).values())
+
+
+def _numbered(keys: Iterable[Hashable]) -> list[int]:
+    """Return a number for each key, the same for equal ones."""
+    known: dict[Hashable, int] = {}
+    return [known.setdefault(key, len(known)) for key in keys]
 
 
 def space_of(network: Network) -> Space:
@@ -84,12 +147,14 @@ def drawn(
         if ticks.over(len(members)):
             yield ticks.progress
     for number, component in enumerate(network.components):
-        base = int(first[number])
-        for source, label, target in component.transitions():
-            leaves = graph.add("leaves", base + source, actions[number, label])
-            graph.add("enters", leaves, base + target)
-            if ticks.over(2):
-                yield ticks.progress
+        base, entries = int(first[number]), len(graph.colours)
+        states = np.arange(base, base + component.n_states)
+        graph.add_alike("entered", states[:, None])
+        of_label = np.array([actions[number, name] for name in component.labels], int)
+        ends = base + component.src, entries + component.dst, of_label[component.label]
+        graph.add_alike("transition", np.stack(ends, axis=1))
+        if ticks.over(component.n_states + component.n_transitions):
+            yield ticks.progress
     return graph, components
 
 

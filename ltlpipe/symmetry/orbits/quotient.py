@@ -4,7 +4,8 @@ Its kernels are in `ltlpipe.systems.networks.orbit_kernels`.
 
 Cost: 24 bytes for each field that an element moves, beside the packed system; in
 networks 8 more for each local state that gets a new name.  A successor costs what it
-costs in the system, and as a rule one or two comparisons for each element.
+costs in the system, one or two comparisons for each element as a rule, and for each
+member of a class, as a step changes few of those that are in order.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.symmetry.groups.group import swaps_with_first
 from ltlpipe.symmetry.groups.naming import MOST_BITS
 from ltlpipe.systems.networks.orbit_kernels import (
     CELL_STRIDE,
     FACTOR_STRIDE,
+    MEMBER_STRIDE,
     MOVE_STRIDE,
     Factor,
 )
@@ -35,14 +38,18 @@ def table_bytes(acting: group.Group) -> int:
     """Return the bytes of the table of a group, at most."""
     entries = 2
     for factor in acting.factors:
-        n_fields, n_elements = len(factor.fields), len(factor.elements)
+        n_fields = len(factor.fields)
+        n_moving = n_elements = len(factor.listed) + len(factor.tried)
         entries += FACTOR_STRIDE + (CELL_STRIDE + 4) * n_fields
         entries += 1 + n_elements * (1 + MOVE_STRIDE * n_fields)
+        if factor.classes:
+            entries += 1 + (2 + MEMBER_STRIDE) * n_fields
+            n_moving += 2  # the names in each member, and back
         if acting.space.first is not None:
             n_names = acting.space.n_points
             if acting.space.values is not None:
                 n_names = n_fields << MOST_BITS
-            entries += n_elements * n_names
+            entries += n_moving * n_names
     return 8 * entries
 
 
@@ -120,13 +127,15 @@ def _table(
         entry[Factor.CELLS] = pieces.append(np.array(cells))
         moves = [
             _moves(pieces, acting.space, factor, e, fields, values)
-            for e in factor.elements
+            for e in (*factor.listed, *factor.tried)
         ]
-        for number, own in enumerate(moves[len(factor.listed) :], len(factor.listed)):
-            moves[number] = own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)]
+        for k, own in enumerate(moves[len(factor.listed) :], len(factor.listed)):
+            moves[k] = own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)]
         sizes = np.cumsum([0, *(own.size for own in moves)])
         entry[Factor.FIRST] = pieces.append(sizes + pieces.length + len(sizes))
-        pieces.append(np.concatenate(moves))
+        pieces.append(np.concatenate([np.zeros((0, MOVE_STRIDE)), *moves]))
+        classes = _classes(pieces, acting.space, factor, fields, values)
+        entry[Factor.CLASSES] = pieces.append(classes)
         entry[Factor.ROOM] = pieces.append(np.zeros(4 * len(factor.fields)))
     return np.concatenate([header, *pieces.parts, np.array([start])])
 
@@ -150,19 +159,54 @@ def _moves(
     moves = np.zeros((len(places), MOVE_STRIDE), dtype=np.int64)
     moves[:, 0] = places
     moves[to, 1] = places
-    if values is None and space.values is None:
-        return moves
-    assert space.first is not None
     for place, source_place, _ in moves.tolist():
         target, source = factor.fields[[place, source_place]].tolist()
-        if values is None:
-            names = _renamed(space, element, source, fields[source])
-        else:
-            local = element[space.first[source] + values[source]] - space.first[target]
-            names = np.searchsorted(values[target], local)
-        if (names != np.arange(len(names))).any():
-            moves[place, 2] = pieces.append(names)
+        names = _names(space, element, source, target, fields, values)
+        moves[place, 2] = 0 if names is None else pieces.append(names)
     return moves
+
+
+def _classes(
+    pieces: _Pieces,
+    space: group.Space,
+    factor: group.Factor,
+    fields: Sequence[Field],
+    values: Sequence[np.ndarray] | None,
+) -> np.ndarray:
+    """Return the classes of a factor, as `sort_members` reads them."""
+    place_of = {field: place for place, field in enumerate(factor.fields.tolist())}
+    found = [len(factor.classes)]
+    for own in factor.classes:
+        columns = [list(dict.fromkeys(space.fields_at(p).tolist())) for p in own]
+        found += [len(own), len(columns[0])]
+        swaps = swaps_with_first(own, space.n_points)
+        for swap, member in zip(swaps, columns, strict=True):
+            for field, first in zip(member, columns[0], strict=True):
+                found.append(place_of[field])
+                for source, target in ((field, first), (first, field)):
+                    names = _names(space, swap, source, target, fields, values)
+                    found.append(0 if names is None else pieces.append(names))
+    return np.array(found)
+
+
+def _names(
+    space: group.Space,
+    element: np.ndarray,
+    source: int,
+    target: int,
+    fields: Sequence[Field],
+    values: Sequence[np.ndarray] | None,
+) -> np.ndarray | None:
+    """Return the new names of the packed values of a field; None if they stay."""
+    if values is None and space.values is None:
+        return None
+    assert space.first is not None
+    if values is None:
+        names = _renamed(space, element, source, fields[source])
+    else:
+        local = element[space.first[source] + values[source]] - space.first[target]
+        names = np.searchsorted(values[target], local)
+    return names if (names != np.arange(len(names))).any() else None
 
 
 def _renamed(

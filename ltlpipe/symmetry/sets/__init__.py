@@ -1,6 +1,8 @@
-"""Automata whose states are sets of states, and emptiness checks that use inclusion.
+"""Sets of markings of symmetric nets, and emptiness checks that use their inclusion.
 
-Read `automaton` first (what such an automaton offers), then `checks` (the kernels, and
-which visited sets include or are included), `searching`, and `runs` (accepting runs).
-The automata that symmetry gives are in `ltlpipe.symmetry.sets.networks`.
+In comes a symmetric net with the colours that can be exchanged, and a property.  Read
+`automaton` first (what an automaton over sets offers), then `inclusion_checks` (the
+kernels), `powerset_search` and `runs`; of nets `layout` (what a row is), `product` (the
+successors of a set), and from there `firing`, `twins` and `canonical`.  `tables` puts
+it together, `backward_steps` leads back to markings.
 """

@@ -31,7 +31,7 @@ from ltlpipe.symmetry.sets.inclusion_checks import chain_of, generate, operate
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.sets.searching import PowersetSearch
+    from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
 
 _BUDGET = 1 << 10
 

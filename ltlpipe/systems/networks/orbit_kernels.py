@@ -2,9 +2,9 @@
 
 A group acts on the fields of a row: an element moves the value of each field to another
 one, and may rename it on the way.  It comes as *factors* whose elements move different
-fields.  Some elements of a factor are *listed*: each is applied to the state.  Others
-are *tried*, on the state and all these images, as long as they make it less.  The least
-of what this leads to is the representative.
+fields.  Some elements of a factor are *listed*: each is applied to the state.  In the
+state and all these images the members of *classes* are sorted, or elements are *tried*
+as long as they make it less.  The least of what this leads to is the representative.
 
 The table stands behind that of the system, whose own places stay as they are; its last
 entry says where it begins.  It has room to work in, and serves one search at a time.
@@ -36,6 +36,7 @@ class Factor(IntEnum):
     CELLS = 3  # place of (word, shift, mask) of each
     FIRST = 4  # place of the first move of each element, listed ones first, and the end
     ROOM = 5  # place of four times as many numbers as fields
+    CLASSES = 6  # place of the number of classes; see `sort_members`
 
 
 FACTOR_STRIDE = len(Factor)
@@ -47,6 +48,10 @@ those of the factor, and the place of the new names of values, or 0.
 
 An element that is listed moves all fields; of those that are tried the moves that
 change nothing are left out."""
+
+MEMBER_STRIDE = 3
+"""The number of a member's field among those of the factor, and the places of the names
+of its values in the first member and of those back, or 0."""
 
 
 @inlined
@@ -77,22 +82,66 @@ def is_less(ints, first, end, state, best):
 
 @inlined
 def least_listed(ints, at, state, best):
-    """Write the least image of a state; return whether it is another one."""
-    changed = False
+    """Write the least image of a state."""
     first = ints[at + Factor.FIRST]
     for element in range(ints[at + Factor.LISTED]):
         begin, end = ints[first + element], ints[first + element + 1]
-        changed = is_less(ints, begin, end, state, best) or changed
-    return changed
+        is_less(ints, begin, end, state, best)
+
+
+@inlined
+def rename(ints, entry, end, which, state):
+    """Rename values of members: to those of the first (1), or back (2)."""
+    while entry < end:
+        names = ints[entry + which]
+        if names != 0:
+            place = state + ints[entry]
+            ints[place] = ints[names + ints[place]]
+        entry += MEMBER_STRIDE
+
+
+@inlined
+def exchanged(ints, entry, width, state):
+    """Exchange a member with the one before if it is less; return whether it was."""
+    for column in range(entry, entry + width, MEMBER_STRIDE):
+        value = ints[state + ints[column]]
+        before = ints[state + ints[column - width]]
+        if value > before:
+            return False
+        if value < before:
+            for later in range(column, entry + width, MEMBER_STRIDE):
+                here, there = state + ints[later], state + ints[later - width]
+                ints[here], ints[there] = ints[there], ints[here]
+            return True
+    return False
+
+
+@called
+def sort_members(ints, at, state):
+    """Sort the members of each class.
+
+    Behind the number of classes there are, for each of them, the number of members and
+    of the fields of one, and `MEMBER_STRIDE` numbers for each field of each member.
+    """
+    own = ints[at + Factor.CLASSES] + 1
+    for _ in range(ints[own - 1]):
+        n_members, width = ints[own], ints[own + 1] * MEMBER_STRIDE
+        first = own + 2
+        own = first + n_members * width
+        rename(ints, first, own, 1, state)
+        for member in range(1, n_members):
+            entry = first + member * width
+            while entry > first and exchanged(ints, entry, width, state):
+                entry -= width
+        rename(ints, first, own, 2, state)
 
 
 @called
 def lessen(ints, at, state, less):
-    """Make a state less by elements that are tried; return whether one did.
+    """Make a state less by elements that are tried.
 
     Both become what the state becomes.
     """
-    changed = False
     n_tried = ints[at + Factor.TRIED]
     first = ints[at + Factor.FIRST] + ints[at + Factor.LISTED]
     for place in range(ints[at + Factor.FIELDS]):
@@ -103,55 +152,55 @@ def lessen(ints, at, state, less):
         failures += 1
         begin, end = ints[first + tried], ints[first + tried + 1]
         if is_less(ints, begin, end, state, less):
-            changed = True
             failures = 0
             for move in range(begin, end, MOVE_STRIDE):
                 ints[state + ints[move]] = ints[less + ints[move]]
         tried += 1
         if tried == n_tried:
             tried = 0
-    return changed
 
 
 @inlined
-def least_lessened(ints, at, state, best):
-    """Write the least that the images of a state are lessened to.
+def settle(ints, at, state, spare):
+    """Sort the members of a state, or make it less by elements that are tried."""
+    if ints[at + Factor.TRIED] == 0:
+        sort_members(ints, at, state)
+    else:
+        lessen(ints, at, state, spare)
 
-    Returns whether it is another one.
-    """
+
+@inlined
+def least_settled(ints, at, state, best):
+    """Write the least that the images of a state, and itself at `best`, settle to."""
     n_fields = ints[at + Factor.FIELDS]
     image, spare = best + n_fields, best + 2 * n_fields
-    changed = lessen(ints, at, best, spare)
+    settle(ints, at, best, spare)
     first = ints[at + Factor.FIRST]
     for element in range(ints[at + Factor.LISTED]):
         begin, end = ints[first + element], ints[first + element + 1]
         for move in range(begin, end, MOVE_STRIDE):
             ints[image + ints[move]] = moved(ints, move, state)
-        lessen(ints, at, image, spare)
+        settle(ints, at, image, spare)
         place = 0
         while place < n_fields and ints[image + place] == ints[best + place]:
             place += 1
         if place < n_fields and ints[image + place] < ints[best + place]:
-            changed = True
             for later in range(place, n_fields):
                 ints[best + later] = ints[image + later]
-    return changed
 
 
 @inlined
 def least(ints, at):
-    """Write a representative behind the values of a factor's fields, in its room.
-
-    Returns whether they differ.
-    """
+    """Write a representative behind the values of a factor's fields, in its room."""
     n_fields = ints[at + Factor.FIELDS]
     state = ints[at + Factor.ROOM]
     best = state + n_fields
     for place in range(n_fields):
         ints[best + place] = ints[state + place]
-    if ints[at + Factor.TRIED] == 0:
-        return least_listed(ints, at, state, best)
-    return least_lessened(ints, at, state, best)
+    if ints[at + Factor.TRIED] == 0 and ints[ints[at + Factor.CLASSES]] == 0:
+        least_listed(ints, at, state, best)
+    else:
+        least_settled(ints, at, state, best)
 
 
 @called
@@ -165,15 +214,15 @@ def normalise(ints, row):
         cell = ints[at + Factor.CELLS]
         for place in range(n_fields):
             ints[state + place] = read_field(ints, cell + CELL_STRIDE * place, row)
-        if least(ints, at):
-            best = state + n_fields
-            for place in range(n_fields):
+        least(ints, at)
+        for place in range(n_fields):
+            value = ints[state + n_fields + place]
+            if value != ints[state + place]:
                 shift = np.uint64(ints[cell + 1])
                 word = ints[cell]
                 mask = np.uint64(ints[cell + 2]) << shift
-                value = np.uint64(ints[best + place]) << shift
-                row[word] = (row[word] & ~mask) | value
-                cell += CELL_STRIDE
+                row[word] = (row[word] & ~mask) | (np.uint64(value) << shift)
+            cell += CELL_STRIDE
         at += FACTOR_STRIDE
 
 

@@ -9,7 +9,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from ltlpipe import UnsupportedError, check
+from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.populations import species
 from ltlpipe.runtime.jobs import run
@@ -18,11 +18,21 @@ from ltlpipe.symmetry.groups.declared import (
     group_of_declared,
 )
 from tests.depth import at_least, examples
-from tests.symmetry.classes.checking import reached
 from tests.symmetry.groups import systems
 
 TURN = "(philosopher0 philosopher1 philosopher2 philosopher3)"
 ALL = " | ".join(f"eat{k}" for k in range(4))
+
+
+def reached(component):
+    """The states that a component reaches alone."""
+    seen, waiting = {component.initial}, [component.initial]
+    while waiting:
+        src = waiting.pop()
+        found = {d for s, _, d in component.transitions() if s == src} - seen
+        seen |= found
+        waiting += found
+    return seen
 
 
 def cycles(generator):
@@ -149,6 +159,7 @@ def test_a_class_is_all_of_its_permutations():
         ("(fork0 fork1)(fork1 fork2)", "component 'fork1' is named twice"),
         ("(fork0)(fork1)", "moves nothing"),
         ("(fork0 frok1)", "did you mean 'fork1'"),
+        ("fork0,zzzzzz", "no component is called 'zzzzzz'$"),
         ("fork0", "a class of symmetric components has two at least"),
         ("(fork0 fork1", r"a permutation is written in cycles, as '\(P1 P2 P3\)"),
         (
@@ -162,9 +173,15 @@ def test_what_is_wrong(text, message):
         run(declared_permutations(philosophers(4), [text]))
 
 
-@pytest.mark.parametrize(
-    "reduce", ["symmetry", "stabiliser", "auto", "automorphisms,symmetry"]
-)
-def test_permutations_are_for_automorphisms(reduce):
-    with pytest.raises(UnsupportedError, match="requires reduce='automorphisms'"):
-        check(philosophers(4), "F eat0", reduce=reduce, symmetric=[TURN])
+def test_an_ambiguous_name():
+    parts = [LTS.from_transitions([(0, "a", 0)], name=name) for name in "PPQ"]
+    with pytest.raises(UnsupportedError, match="2 components are called 'P'"):
+        run(declared_permutations(Network(parts), ["P,Q"]))
+
+
+@pytest.mark.parametrize("reduce", ["symmetry", "automorphisms", "auto"])
+def test_a_permutation_by_each_name(reduce):
+    """Whatever is named, or not, what is declared is used."""
+    found = check(philosophers(4), f"F ({ALL})", reduce=reduce, symmetric=[TURN])
+
+    assert "4 permutations" in " ".join(found.plan.reasons)

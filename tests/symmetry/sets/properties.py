@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.search.registers import Reg
-from ltlpipe.symmetry.sets.searching import PowersetSearch, call
+from ltlpipe.symmetry.sets.powerset_search import PowersetSearch, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.search import emptiness
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.symmetry.sets import searching
+from ltlpipe.symmetry.sets import powerset_search
+from ltlpipe.symmetry.sets.powerset_search import FEW_INSIDE, KINDS, PowersetSearch
 from ltlpipe.symmetry.sets.runs import FRONT_BYTES, SetRuns
-from ltlpipe.symmetry.sets.searching import FEW_INSIDE, KINDS, PowersetSearch
 from tests.depth import at_least, examples
 from tests.driving import Limits, drive
 from tests.symmetry.sets.explicit import explicit_powerset, states_of
@@ -63,7 +63,7 @@ def run_in_little_room(automaton, name):
     """The same, with arrays that have to grow all the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(emptiness, "FIRST_ENTRIES", 4)
-        patch.setattr(searching, "_FIRST_RESULTS", 2)
+        patch.setattr(powerset_search, "_FIRST_RESULTS", 2)
         return run(automaton, name)
 
 
@@ -212,7 +212,7 @@ def test_budgets_count_successors(name):
         assert (status == Status.FOUND) == found
         assert turn <= most <= budget + turn
         assert search.registers[Reg.TRANSITIONS] == len(steps)
-        assert len(search.arrays.ids) == searching._FIRST_RESULTS
+        assert len(search.arrays.ids) == powerset_search._FIRST_RESULTS
 
 
 def closed_path(n):

@@ -14,8 +14,8 @@ import pytest
 from ltlpipe.runtime import jobs
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets.inclusion_checks import REMOVED
+from ltlpipe.symmetry.sets.powerset_search import KINDS, PowersetSearch
 from ltlpipe.symmetry.sets.runs import SetRuns
-from ltlpipe.symmetry.sets.searching import KINDS, PowersetSearch
 from tests.driving import Limits, drive
 from tests.symmetry.sets.explicit import explicit_powerset, states_of
 from tests.symmetry.sets.properties import Called, Underlying, assert_powerset

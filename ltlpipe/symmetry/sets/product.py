@@ -1,0 +1,317 @@
+"""Successors in the symbolic product of a symmetric net and a property.
+
+A *phase* of a state of the property is a group of permutations and those of its
+transitions that the group leaves as they are (the isotropy G_p' of Def. 12 of the
+source).  For each phase the group of the set is cut by that of the phase; for each way
+to arrange the twins over the finer blocks one marking is expanded, and what it leads to
+stands for sets under the finer group, which is then made as coarse as it may be.
+
+If the tables say so, successors are *closed*: their group is joined with the one that
+the property's state tells no difference of.  The set may then be larger than what is
+reached.
+
+Successors are handed out after some markings.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Def. 12.
+
+Differences from the source: a transition of the property stands for all letters that it
+allows, not for one valuation; groups are products of Young subgroups and rotations;
+closed successors are not in the source.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ltlpipe.runtime.kernels.jit import called, inlined, njit
+from ltlpipe.symmetry.sets.arrangements import (
+    begin_arranging,
+    cut,
+    cut_steps,
+    find_local,
+    next_members,
+    next_turn,
+    write_arrangement,
+)
+from ltlpipe.symmetry.sets.canonical import represent
+from ltlpipe.symmetry.sets.firing import (
+    answer_asked,
+    fire,
+    letter_bits,
+    move_at,
+    next_binding,
+)
+from ltlpipe.symmetry.sets.layout import Head, Phase, Row, Turn, Word
+from ltlpipe.symmetry.sets.markings import (
+    TURN,
+    read,
+    read_group,
+    read_support,
+    write,
+    write_group,
+    write_permuted,
+)
+from ltlpipe.symmetry.sets.twins import (
+    common_divisor,
+    find_twins,
+    settle,
+    settle_steps,
+)
+from ltlpipe.systems.propositions.kernels import letter_of
+
+_PHASE = len(Phase)
+
+MOST_WORK = 1 << 10
+"""Markings that are expanded, and sets written, before successors are handed out."""
+
+
+@called
+def join(ints, blocks, steps, closure, scratch):
+    """Write the group that two generate to JOINED and JOINED_STEPS.
+
+    One is given by blocks and steps, the other one at ``ints[closure]``: the first
+    member alike of each member, then steps.
+    """
+    joined = scratch[Row.JOINED]
+    n = ints[Head.MEMBERS]
+    for member in range(n):
+        joined[member] = blocks[member]
+    for member in range(n):
+        old, new = joined[member], joined[ints[closure + member]]
+        if old != new:
+            for third in range(n):
+                if joined[third] == old:
+                    joined[third] = new
+    for turn in range(ints[Head.TURNING]):
+        shared = common_divisor(steps[turn], ints[closure + n + turn])
+        scratch[Row.JOINED_STEPS, turn] = shared
+
+
+@called
+def are_equal(one, other, n):
+    """Whether two arrays begin with the same n numbers."""
+    same = True
+    for k in range(n):
+        same = same and one[k] == other[k]
+    return same
+
+
+@called
+def close(tables, n, watching):
+    """Write the closed group of a marking to COARSE and JOINED_STEPS.
+
+    SETTLED and SETTLED_STEPS have the group that it has got; `watching` is the state of
+    the property.  Notes where sets become larger.
+    """
+    ints, scratch = tables.ints, tables.scratch
+    n_members, n_turning = ints[Head.MEMBERS], ints[Head.TURNING]
+    closure = ints[Head.CLOSURES] + watching * (n_members + n_turning)
+    settled, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
+    join(ints, settled, steps, closure, scratch)
+    coarse = scratch[Row.COARSE]
+    settle(ints, scratch[Row.JOINED], scratch[Row.LEADERS], scratch, coarse)
+    same = are_equal(coarse, settled, n_members)
+    if not same or not are_equal(scratch[Row.JOINED_STEPS], steps, n_turning):
+        ints[Head.CLOSED_MORE] = 1
+
+
+@called
+def copy_out(ints, row, out):
+    """Copy a row to one of the results."""
+    for w in range(ints[Head.WORDS]):
+        out[w] = row[w]
+
+
+@called
+def write_set(tables, n, blocks, steps, out):
+    """Write the set of a marking under a group to a row; CELLS and LEADERS are its."""
+    represent(tables, n, blocks, steps)
+    copy_out(tables.ints, tables.step_rows[Word.BEST], out)
+    write_group(tables.ints, out, blocks, steps)
+
+
+@called
+def write_sets(tables, phase, letter, out_rows, out_marks, count):
+    """Append the sets that a step leads to, by all transitions of a phase that it has.
+
+    The marking that it leads to is in the row STEP.  Returns the new count, or -1 if
+    there is no room.
+    """
+    ints, scratch = tables.ints, tables.scratch
+    row = tables.step_rows[Word.STEP]
+    first = ints[ints[phase + Phase.OFFSETS] + letter]
+    last = ints[ints[phase + Phase.OFFSETS] + letter + 1]
+    if count + last - first > out_rows.shape[0]:
+        return np.int64(-1)
+    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
+    n = read_support(ints, tables.words, row, cells, counts)
+    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
+    blocks, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
+    settle(ints, scratch[Row.FINER], scratch[Row.LEADERS], scratch, blocks)
+    settle_steps(ints, row, n, scratch[Row.FINER_STEPS], scratch, steps)
+    closes = ints[Head.CLOSES] != 0
+    for edge in range(first, last):
+        at = ints[phase + Phase.EDGES] + 2 * edge
+        watching = ints[at]
+        out = out_rows[count]
+        if edge > first and (not closes or watching == ints[at - 2]):
+            copy_out(ints, out_rows[count - 1], out)
+        elif closes:
+            close(tables, n, watching)
+            joined = scratch[Row.JOINED_STEPS]
+            write_set(tables, n, scratch[Row.COARSE], joined, out)
+        else:
+            write_set(tables, n, blocks, steps, out)
+        write(ints, ints[Head.PROPERTY], out, watching)
+        out_marks[count] = np.uint32(ints[at + 1])
+        count += 1
+    return count
+
+
+@njit
+def set_of_one(tables, row):
+    """Make a row of a marking that of the set that holds just this marking."""
+    ints, scratch = tables.ints, tables.scratch
+    n = read_support(ints, tables.words, row, scratch[Row.CELLS], scratch[Row.COUNTS])
+    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
+    blocks, steps = scratch[Row.FINER], scratch[Row.FINER_STEPS]
+    for member in range(ints[Head.MEMBERS]):
+        blocks[member] = member
+    for turn in range(ints[Head.TURNING]):
+        steps[turn] = ints[ints[Head.TURNS] + TURN * turn + Turn.SIZE]
+    settle(ints, blocks, scratch[Row.LEADERS], scratch, scratch[Row.SETTLED])
+    settle_steps(ints, row, n, steps, scratch, scratch[Row.SETTLED_STEPS])
+    write_group(ints, row, scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS])
+
+
+@called
+def find_subclasses(ints, scratch):
+    """Write for each element the one before it in its dynamic subclass (EARLIER).
+
+    Those of the marking that WANTED says: members of one block of FINER to which twins
+    have come.
+    """
+    earlier, finer, wanted = (
+        scratch[Row.EARLIER],
+        scratch[Row.FINER],
+        scratch[Row.WANTED],
+    )
+    elements = ints[Head.MEMBER_ELEMENTS]
+    for element in range(ints[Head.ELEMENTS]):
+        earlier[element] = -1
+    for member in range(ints[Head.MEMBERS]):
+        for other in range(member - 1, -1, -1):
+            if finer[other] == finer[member] and wanted[other] == wanted[member]:
+                earlier[ints[elements + member]] = ints[elements + other]
+                break
+
+
+@called
+def has_edges(ints, phase, letter):
+    """Whether a phase has a transition for a letter."""
+    at = ints[phase + Phase.OFFSETS] + letter
+    return ints[at] < ints[at + 1]
+
+
+@called
+def expand(tables, phase, ends, out_rows, out_marks, count):
+    """Append the sets that the steps of the marking in the row STATE lead to.
+
+    If it `ends`, it repeats itself, whatever its steps.  Its dynamic subclasses are in
+    EARLIER.  Returns the new count, or -1 if there is no
+    room.
+    """
+    ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
+    state = rows[Word.STATE]
+    answer_asked(ints, scratch, state)
+    letter = letter_of(ints, ints[Head.PROPOSITIONS], state, 0)
+    dead = letter
+    stutters = ends or ints[Head.STUTTER] != 0
+    if stutters:
+        dead = letter_of(ints, ints[Head.PROPOSITIONS], state, 1)
+    follows = not ends and (ints[Head.TAKEN] != 0 or has_edges(ints, phase, letter))
+    stutters = stutters and has_edges(ints, phase, dead)
+    if not follows and not stutters:
+        return count
+    is_dead = True
+    for number in range(0 if ends else ints[Head.TRANSITIONS]):
+        move = move_at(ints, number)
+        started = False
+        while next_binding(ints, move, scratch, state, started):
+            started = True
+            if not fire(ints, move, scratch, state, rows[Word.STEP]):
+                continue
+            is_dead = False
+            if not follows:
+                return count
+            told = letter | letter_bits(ints, move, scratch)
+            if has_edges(ints, phase, told):
+                count = write_sets(tables, phase, told, out_rows, out_marks, count)
+                if count < 0:
+                    return count
+    if is_dead and stutters and ints[Head.OVERFLOW] == 0:
+        copy_out(ints, state, rows[Word.STEP])
+        count = write_sets(tables, phase, dead, out_rows, out_marks, count)
+    return count
+
+
+@inlined
+def suspend(ints, number, is_left, count):
+    """Note where to go on: in which phase, and whether its arrangement is left.
+
+    Returns what says that `count` successors are written.
+    """
+    ints[Head.PHASE] = number
+    ints[Head.IS_LEFT] = is_left
+    return -2 - count
+
+
+def symbolic_successors(tables, row, other, out_rows, out_marks):
+    """Write the successors of a set (see `ltlpipe.symmetry.sets.automaton`)."""
+    ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
+    blocks, steps = scratch[Row.BLOCKS], scratch[Row.STEPS]
+    finer, finer_steps = scratch[Row.FINER], scratch[Row.FINER_STEPS]
+    cells, counts = scratch[Row.SOURCE_CELLS], scratch[Row.SOURCE_COUNTS]
+    permutation = scratch[Row.PERMUTATION]
+    read_group(ints, row, blocks, steps)
+    n = read_support(ints, tables.words, row, scratch[Row.CELLS], scratch[Row.COUNTS])
+    for k in range(n):
+        cells[k] = scratch[Row.CELLS, k]
+        counts[k] = scratch[Row.COUNTS, k]
+    find_twins(ints, row, n, scratch, rows[Word.SIMPLE])
+    find_local(ints, blocks, scratch[Row.LEADERS], scratch[Row.LOCAL])
+    watching = read(ints, ints[Head.PROPERTY], row)
+    phases, ends = ints[Head.PHASES] + watching, ints[ints[Head.ENDS] + watching] != 0
+    goes_on = other.shape[0] == 0
+    begin = ints[Head.PHASE] if goes_on else ints[phases]
+    is_left = goes_on and ints[Head.IS_LEFT] != 0
+    count = work = np.int64(0)
+    for number in range(begin, ints[phases + 1]):
+        phase = ints[Head.PHASE_CELLS] + _PHASE * number
+        cut(ints[Head.MEMBERS], blocks, ints[ints[phase + Phase.BLOCKS] :], finer)
+        cut_steps(ints, steps, ints[ints[phase + Phase.STEPS] :], finer_steps)
+        started = goes_on and number == begin
+        if not started:
+            begin_arranging(ints, scratch)
+        while True:
+            if not is_left and not next_members(
+                ints, scratch, 0, ints[Head.MEMBERS], started
+            ):
+                if not next_turn(ints, scratch, steps, finer_steps):
+                    break
+                started = False
+                continue
+            is_left, started = False, True
+            write_arrangement(ints, scratch, permutation)
+            write_permuted(ints, cells, counts, n, permutation, rows[Word.STATE])
+            find_subclasses(ints, scratch)
+            before = count
+            count = expand(tables, phase, ends, out_rows, out_marks, count)
+            if count < 0:
+                written = suspend(ints, number, True, before)
+                return written if before > 0 else np.int64(-1)
+            work += 1 + count - before
+            if work >= MOST_WORK:
+                return suspend(ints, number, False, count)
+    return count

@@ -1,0 +1,384 @@
+"""The tables of the symbolic product of a symmetric net and a property.
+
+Cost: a row has the bits of the cells that may be marked, and n members n times the bits
+of n - 1.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
+from ltlpipe.runtime.kernels.compilation import ready
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.search.driver import TABULATING
+from ltlpipe.search.product import MAX_MARKS
+from ltlpipe.symmetry.sets.automaton import PowersetAutomaton, Tables
+from ltlpipe.symmetry.sets.decomposition import symbolic_decompose
+from ltlpipe.symmetry.sets.inclusion import symbolic_includes, symbolic_key
+from ltlpipe.symmetry.sets.isotropy_groups import (
+    common_blocks,
+    isotropy_groups,
+    kinds_of,
+)
+from ltlpipe.symmetry.sets.layout import Head, Row, Word
+from ltlpipe.symmetry.sets.product import set_of_one, symbolic_successors
+from ltlpipe.symmetry.sets.transitions import (
+    IntTable,
+    Placed,
+    TransitionTables,
+    letter_tables,
+)
+from ltlpipe.systems.fields import Field, allocation
+from ltlpipe.systems.propositions.tables import assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.symmetry.colours.reached import Layout
+    from ltlpipe.symmetry.sets.isotropy_groups import Kinds, Phase
+
+MOST_LEAVES = 256
+"""Markings that are compared for one representative."""
+
+_WORD_BITS = 64
+_NUMBER = 8  # bytes
+
+
+class Made(NamedTuple):
+    """The symbolic product, and where its rows have what."""
+
+    automaton: PowersetAutomaton
+    places: list[Field | None]  # of each cell; None if it is never marked
+    of_property: Field
+    members: list[tuple[int, int]]  # sorts and colours that can be exchanged
+    of_members: list[Field]  # the block of each
+    of_turns: list[Field]  # the step of each turning sort less 1
+
+    def noted(self) -> list[int]:
+        """Return the cells whose fields were too narrow."""
+        ints = self.automaton.tables.ints
+        if not ints[Head.OVERFLOW]:
+            return []
+        at = int(ints[Head.NOTED])
+        end = at + int(ints[Head.N_CELLS])
+        return np.flatnonzero(ints[at:end]).tolist()
+
+    @property
+    def approximate(self) -> int:
+        """Representatives that were taken before all were compared."""
+        return int(self.automaton.tables.ints[Head.APPROXIMATE])
+
+
+def symbolic_product(
+    layout: Layout,
+    propositions: Sequence[Expression],
+    automaton: PropertyAutomaton,
+    *,
+    stutter: bool = True,
+    closes: bool = False,
+    ends: Sequence[int] = (),
+) -> Job[Made]:
+    """Return the symbolic product of a symmetric net and a property.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of the net.
+    propositions : sequence of Expression
+        Bound to the net; letters are sets of them.
+    automaton : PropertyAutomaton
+        What is searched for; generalised Büchi.
+    stutter : bool
+        Whether a marking without successors repeats itself for ever.
+    closes : bool
+        Whether successors are closed under what the property tells no difference of.
+    ends : sequence of int
+        States of the property in which every marking repeats itself.
+
+    Raises
+    ------
+    UnsupportedError
+        The property has more than 32 marks.
+    StoppedError
+        The tables would take more memory than is granted.
+    """
+    if automaton.n_marks > MAX_MARKS:
+        raise UnsupportedError(
+            f"the property has {automaton.n_marks} acceptance marks, the limit is "
+            f"{MAX_MARKS}: use --acceptance=ba"
+        )
+    built = _Builder(layout, automaton)
+    grant = yield Progress(TABULATING, memory_bytes=built.needed_bytes)
+    if built.needed_bytes > grant.memory_bytes:
+        raise StoppedError(MEMORY)
+    kinds = kinds_of(layout.net.moves, propositions)
+    phases = yield from isotropy_groups(
+        layout.group, layout.net, propositions, automaton, kinds
+    )
+    yield from built.fields()
+    yield from built.elements()
+    yield from built.cells()
+    built.propositions(propositions)
+    yield from built.transitions(kinds)
+    yield from built.phases(phases, kinds)
+    built.ints.header[Head.STUTTER] = stutter
+    built.ints.header[Head.CLOSES] = closes
+    among = np.isin(np.arange(automaton.n_states), ends)
+    built.ints.header[Head.ENDS] = built.ints.append(among)
+    built.ints.header[Head.MOST_LEAVES] = MOST_LEAVES
+    table = built.ints.joined()
+    tables = built.tables(table)
+    yield from ready(set_of_one, tables, np.zeros(built.n_words, dtype=np.uint64))
+    automaton_of_sets = PowersetAutomaton(
+        successors=symbolic_successors,
+        includes=symbolic_includes,
+        decompose=symbolic_decompose,
+        key=symbolic_key,
+        tables=tables,
+        initial=built.initial(tables),
+        n_marks=automaton.n_marks,
+        widened=lambda: bool(table[Head.CLOSED_MORE]),
+        narrow=partial(_narrow, table),
+    )
+    places = [built.of_cells.get(cell) for cell in range(len(layout.orbits))]
+    fields = (built.of_property, built.members, built.of_members, built.of_turns)
+    return Made(automaton_of_sets, places, *fields)
+
+
+def _narrow(table: np.ndarray) -> None:
+    """Let successors be what they are from now on."""
+    table[Head.CLOSES] = table[Head.CLOSED_MORE] = 0
+
+
+class _Builder:
+    """Lays out the tables of a product."""
+
+    def __init__(self, layout: Layout, automaton: PropertyAutomaton) -> None:
+        self.layout = layout
+        self.automaton = automaton
+        self.net = layout.net.coloured
+        self.group = layout.group
+        self.ints = IntTable(len(Head))
+        self.arity = max(1, *(len(p.domain) for p in self.net.places), 1)
+        sizes = [len(sort.ids) for sort in self.net.sorts]
+        self.first: list[int] = np.cumsum([0, *sizes]).tolist()
+        self.members = self.group.members()
+        self.marked = [
+            cell for cell, orbit in enumerate(layout.orbits) if orbit in layout.bits
+        ]
+        self._ticks = Ticks(TABULATING)
+        self.deepest = 1
+
+    @property
+    def needed_bytes(self) -> int:
+        """Bytes of tables and buffers, apart from those of the property."""
+        n_cells = len(self.layout.orbits)
+        per_cell = 5 + self.arity + len(Row)
+        depth = len(self.members) + len(self.group.rotations)
+        signatures = (len(Word) + depth) * self.first[-1]
+        return _NUMBER * (n_cells * per_cell + signatures)
+
+    def fields(self) -> Job[None]:
+        """Append the fields of a row."""
+        layout, n = self.layout, len(self.members)
+        sizes = [1 << layout.bits[layout.orbits[cell]] for cell in self.marked]
+        turns = [self.net.size(sort) for sort, _ in self.group.rotations]
+        sizes += [self.automaton.n_states, *[n] * n, *turns]
+        placed = yield from allocation(sizes, self._ticks)
+        self.of_cells = dict(zip(self.marked, placed, strict=False))
+        self.of_property = placed[len(self.marked)]
+        rest = placed[len(self.marked) + 1 :]
+        self.of_members, self.of_turns = rest[:n], rest[n:]
+        self.n_words = 1 + max(place.word for place in placed)
+        header = self.ints.header
+        header[Head.WORDS] = self.n_words
+        header[Head.PROPERTY] = self._numbers([_triple(self.of_property)])
+        header[Head.BLOCK_FIELDS] = self._numbers(list(map(_triple, self.of_members)))
+        header[Head.STEP_FIELDS] = self._numbers(list(map(_triple, self.of_turns)))
+
+    def _numbers(self, numbers: Sequence[object]) -> int:
+        return self.ints.append(np.array(numbers, dtype=np.int64))
+
+    def elements(self) -> Job[None]:
+        """Append what moves which elements."""
+        header = self.ints.header
+        n = self.first[-1]
+        of = np.full(n, -1, dtype=np.int64)
+        own = [self.first[sort] + colour for sort, colour in self.members]
+        of[own] = np.arange(len(own))
+        header[Head.ELEMENTS] = n
+        header[Head.MEMBERS] = len(own)
+        header[Head.MEMBER_ELEMENTS] = self._numbers(own)
+        header[Head.ELEMENT_MEMBERS] = self.ints.append(of)
+        sizes = [len(colours) for _, colours in self.group.classes]
+        self.class_of = np.repeat(np.arange(len(sizes)), sizes)
+        header[Head.CLASSES] = self.ints.append(self.class_of)
+        turn_of = np.full(n, -1, dtype=np.int64)
+        turns = []
+        for number, (sort, least) in enumerate(self.group.rotations):
+            turn_of[self.first[sort] : self.first[sort + 1]] = number
+            turns.append([self.first[sort], self.net.size(sort), least])
+        header[Head.TURNING] = len(turns)
+        header[Head.TURNS] = self._numbers(turns)
+        header[Head.ELEMENT_TURNS] = self.ints.append(turn_of)
+        # Signatures reach colours that are two tuples, or two steps, away.
+        moving = {sort for sort, _ in self.members} | {
+            s for s, _ in self.group.rotations
+        }
+        tied = any(sum(s in moving for s in p.domain) > 1 for p in self.net.places)
+        header[Head.ROUNDS] = 2 if tied or turns else 1
+        yield from ()
+
+    def cells(self) -> Job[None]:
+        """Append places and cells."""
+        cells = self.layout.net.cells
+        header, arity = self.ints.header, self.arity
+        header[Head.ARITY] = arity
+        places = []
+        table = np.full((len(cells), 4 + arity), -1, dtype=np.int64)
+        table[:, :3] = 0
+        for number, place in enumerate(self.net.places):
+            strides = cells.strides[number]
+            pairs = list(zip(strides, place.domain, strict=True))
+            base = cells.first[number]
+            of_elements = base - sum(s * self.first[sort] for s, sort in pairs)
+            padding = [0] * (arity - len(strides))
+            places.append([base, of_elements, *strides, *padding])
+            numbers = np.arange(base, cells.first[number + 1])
+            table[numbers, 3] = number
+            for k, (stride, sort) in enumerate(pairs):
+                colours = (numbers - base) // stride % self.net.size(sort)
+                table[numbers, 4 + k] = self.first[sort] + colours
+            if self._ticks.over(len(numbers) / 100):
+                yield self._ticks.progress
+        bits = np.full((self.n_words, _WORD_BITS), -1, dtype=np.int64)
+        self.masks = np.zeros(self.n_words, dtype=np.uint64)
+        for cell, own in self.of_cells.items():
+            table[cell, :3] = _triple(own)
+            bits[own.word, own.shift : own.shift + own.bits] = cell
+            self.masks[own.word] |= np.uint64(own.mask << own.shift)
+            if self._ticks.over():
+                yield self._ticks.progress
+        header[Head.PLACES] = self._numbers(places)
+        header[Head.CELLS] = self.ints.append(table)
+        header[Head.BITS] = self.ints.append(bits)
+        header[Head.NOTED] = self._numbers([0] * len(cells))
+        header[Head.N_CELLS] = len(cells)
+
+    def propositions(self, propositions: Sequence[Expression]) -> None:
+        """Append the code of the propositions."""
+        placed = Placed(propositions, self.of_cells, self.n_words)
+        self.n_answered = placed.n_words
+        header = self.ints.header
+        header[Head.PROPOSITIONS] = self.ints.append(
+            assemble(placed.propositions, placed.fields)
+        )
+        header[Head.ASKED] = len(placed.transitions)
+        header[Head.ASKED_CELLS] = self._numbers(placed.transitions)
+
+    def transitions(self, kinds: Kinds) -> Job[None]:
+        """Append the transitions of the net."""
+        bits = letter_tables(self.ints, kinds)
+        made = TransitionTables(self.ints, self.net, self.first, self.arity)
+        cells = []
+        for transition, own in zip(self.net.transitions, bits, strict=True):
+            cells.append(made.append(transition, own))
+            if self._ticks.over(50):
+                yield self._ticks.progress
+        header = self.ints.header
+        header[Head.TAKEN] = any(own is not None for own in bits)
+        header[Head.TRANSITIONS] = len(cells)
+        header[Head.TRANSITION_CELLS] = self._numbers(cells)
+        self.deepest = made.deepest
+
+    def phases(self, phases: list[list[Phase]], kinds: Kinds) -> Job[None]:
+        """Append the phases of each state of the property, and its closures."""
+        cells = []
+        n_letters = kinds.n_letters
+        for phase in (p for own in phases for p in own):
+            sizes = [len(edge.letters) for edge in phase.edges]
+            letters = np.concatenate([edge.letters for edge in phase.edges])
+            ends = np.repeat(
+                [[edge.dst, edge.marks] for edge in phase.edges], sizes, axis=0
+            )
+            order = np.lexsort((ends[:, 1], ends[:, 0], letters))
+            offsets = np.searchsorted(letters[order], np.arange(n_letters + 1))
+            blocks = self._numbers(phase.group.blocks)
+            steps = self._numbers(phase.group.steps)
+            offsets_at = self._numbers(offsets.tolist())
+            cells.append(
+                [blocks, steps, offsets_at, self._numbers(ends[order].tolist())]
+            )
+            if self._ticks.over(n_letters / 10):
+                yield self._ticks.progress
+        first = np.cumsum([0, *map(len, phases)])
+        header = self.ints.header
+        header[Head.PHASES] = self.ints.append(first)
+        header[Head.PHASE_CELLS] = self._numbers(cells)
+        n_plain = 1 << kinds.n_propositions
+        header[Head.CLOSURES] = self._numbers(
+            [self._closure(own, n_plain) for own in phases]
+        )
+
+    def _closure(self, phases: list[Phase], n_plain: int) -> list[int]:
+        """Return what a state of the property tells no difference of, itself.
+
+        Steps that the property names do not count: after them, sets are as large as
+        all other steps let them be.
+        """
+        own = [p.group for p in phases if any(e.letters[0] < n_plain for e in p.edges)]
+        if not own:
+            everyone = np.searchsorted(self.class_of, self.class_of)
+            return [*everyone.tolist(), *(least for _, least in self.group.rotations)]
+        blocks = common_blocks([group.blocks for group in own])
+        steps = zip(*(group.steps for group in own), strict=True)
+        return [*blocks, *(int(np.lcm.reduce(of_turn)) for of_turn in steps)]
+
+    def tables(self, table: np.ndarray) -> Tables:
+        """Return all tables, and the buffers."""
+        n_cells, n_marked = len(self.layout.orbits), len(self.marked)
+        n_elements, n_members = self.first[-1], len(self.members)
+        depth = n_members + len(self.group.rotations) + 1
+        width = max(n_cells, n_marked * self.arity, n_elements, 2 * n_members)
+        width = max(width, depth, self.deepest) + 1
+        n_rows = len(Word) + depth
+        empty = np.zeros(1, dtype=np.int32)
+        return Tables(
+            ints=table,
+            words=self.masks,
+            system_ints=np.zeros(1, dtype=np.int64),
+            system_words=np.zeros(1, dtype=np.uint64),
+            scratch=np.zeros((len(Row), width), dtype=np.int64),
+            step_rows=np.zeros(
+                (n_rows, max(self.n_answered, n_elements)), dtype=np.uint64
+            ),
+            step_letters=empty,
+            step_actions=empty.copy(),
+            step_marks=np.zeros(1, dtype=np.uint32),
+        )
+
+    def initial(self, tables: Tables) -> np.ndarray:
+        """Return uint64[1, n_words]: the initial marking, which is its own orbit."""
+        rows = np.zeros((1, self.n_words), dtype=np.uint64)
+        for cell, count in enumerate(self.layout.net.initial()):
+            if count:
+                _put(rows[0], self.of_cells[cell], count)
+        _put(rows[0], self.of_property, self.automaton.initial)
+        set_of_one(tables, rows[0])
+        return rows
+
+
+def _triple(place: Field) -> tuple[int, int, int]:
+    return place.word, place.shift, place.mask
+
+
+def _put(row: np.ndarray, place: Field, value: int) -> None:
+    row[place.word] |= np.uint64(value << place.shift)
