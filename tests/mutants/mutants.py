@@ -197,7 +197,7 @@ MUTANTS = [
     ),
     Mutant(
         "sets are included whatever the property's state",
-        "symmetry/sets/nets/inclusion.py",
+        "symmetry/sets/inclusion.py",
         "if read(ints, watching, row) != read(ints, watching, other):\n        return",
         "if read(ints, watching, row) != read(ints, watching, other):\n        bool",
         SETS,
@@ -246,7 +246,7 @@ MUTANTS = [
     ),
     Mutant(
         "marks carried to a root that has moved are lost",
-        "search/shared/union_find.py",
+        "search/union_find.py",
         "        if above == root:\n            return before\n        root = above",
         "        if True:\n            return before\n        root = above",
         WORKERS,
