@@ -2,26 +2,35 @@
 
 Many components of one network go together: their labels are numbers into one list, and
 their transitions stand one after the other.
+
+What has been found out about a network has a `SharedPlace` in the run's folder.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ltlpipe.systems.networks.lts import LTS
+from ltlpipe.runtime.shared_folder import shared_folder
+from ltlpipe.systems.networks.lts import LTS, digest_if_small
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.runtime.shared_folder import Entry
+    from ltlpipe.systems.networks.lts import Network
+
+Archive = tuple[dict[str, Any], "dict[str, np.ndarray]"]
+"""What JSON can say, and arrays."""
+
+Restored = TypeVar("Restored")
 
 _COLUMNS = ("src", "label", "dst")
 
 
-def archived(components: Sequence[LTS]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return components as what JSON can say, and arrays; names of states are lost."""
+def archived(components: Sequence[LTS]) -> Archive:
+    """Return components for a file; names of states are lost."""
     number: dict[str, int] = {}
     rows = []
     for lts in components:
@@ -80,3 +89,36 @@ def restored(entry: Entry) -> list[LTS]:
         )
         begin = end
     return found
+
+
+def shared_digest(network: Network) -> str | None:
+    """Return what stands for a network among processes; None if nothing is shared."""
+    return None if shared_folder() is None else digest_if_small(network)
+
+
+class SharedPlace:
+    """What the processes of a run share of one kind; nothing without a digest."""
+
+    def __init__(self, digest: str | None, kind: str, *about: Any) -> None:
+        self._folder = shared_folder() if digest else None
+        self._place = [kind, digest, *about]
+
+    def get(self, key: Any, restore: Callable[[Entry], Restored]) -> Restored | None:
+        """Return what another process has found; what makes no sense is removed."""
+        entry = None if self._folder is None else self._folder.get(self._place, key)
+        if entry is None or self._folder is None:
+            return None
+        try:
+            return restore(entry)
+        except (ValueError, KeyError, TypeError, IndexError):
+            self._folder.forget(self._place, key)
+            return None
+
+    def put(self, key: Any, archive: Archive) -> None:
+        """Let other processes know."""
+        if self._folder is not None:
+            self._folder.put(self._place, key, *archive)
+
+    def known_keys(self) -> list[Any]:
+        """Return the keys of what there is."""
+        return [] if self._folder is None else self._folder.keys(self._place)

@@ -1,11 +1,12 @@
 """The tables of a decoupled composition, computed from a network and a monitor.
 
-Sets of local states are Python integers here, and words in `tables`.
+Sets of local states are Python integers here, whose bit k is the k-th local state, and
+words in `composition`.
 
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
 omega-Regular Properties with Decoupled Search", CAV 2021, Def. 3.
 
-Differences from the source: those of `tables`.
+Differences from the source: those of `composition`.
 
 Cost: one union of sets per transition: closures are computed SCC by SCC, against the
 direction of the internal transitions.
@@ -13,32 +14,150 @@ direction of the internal transitions.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.decoupled.local_sets import LocalSets, set_of
-from ltlpipe.decoupled.tables import (
+from ltlpipe.components.equivalence.silent_sccs import sccs_of
+from ltlpipe.decoupled.composition import (
     WORD_BITS,
+    Block,
     Decoupled,
     DecoupledNetwork,
-    Places,
+    columns_of,
     place_sets,
+    row_length,
 )
+from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.systems.networks.packing import reachable_states
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.decoupled.monitors import Monitor, Move
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.systems.networks.lts import LTS, Network
 
 
 _WORDS_PER_UNIT = 1 << 6
 """Words of a set that are written down in about a microsecond."""
+
+_BITS_PER_UNIT = 1 << 15
+"""Bits of a set that are united with others in about a microsecond."""
+
+
+class LocalSets:
+    """The sets of a component of some local states (ascending), as integers.
+
+    Attributes
+    ----------
+    closure : list of int
+        What each local state reaches by internal transitions.
+    images : dict of str to dict of int to int
+        By global label, where each local state that has it gets to.
+    accepting, looping, references : int
+        See `Decoupled`.
+    """
+
+    def __init__(self, lts: LTS, states: np.ndarray) -> None:
+        self._lts = lts
+        self._index = {s: k for k, s in enumerate(states.tolist())}
+        self.size = len(states)
+        self.initial = self._index[lts.initial]
+        flags = lts.accepting
+        accepts = np.ones(self.size, dtype=np.bool_) if flags is None else flags[states]
+        self.accepting = self.references = bits_of(accepts)
+        self._accepting = np.flatnonzero(accepts).tolist()
+        self.looping = 0
+        self.closure: list[int] = []
+        self.images: dict[str, dict[int, int]] = {}
+
+    def tabulate(self, global_labels: frozenset[str], ticks: Ticks) -> Job[None]:
+        """Compute the sets; `StoppedError` if they would exceed the memory granted."""
+        index = self._index
+        internal: list[list[int]] = [[] for _ in index]
+        steps: dict[str, dict[int, list[int]]] = {}
+        for src, label, dst in self._lts.transitions():
+            if ticks.over():
+                yield ticks.progress
+            if src not in index:
+                continue
+            if label in global_labels:
+                targets = steps.setdefault(label, {})
+                targets.setdefault(index[src], []).append(index[dst])
+            else:
+                internal[index[src]].append(index[dst])
+        sccs = yield from _sccs(internal, ticks)
+        n_images = sum(map(len, steps.values()))
+        grant = yield ticks.progress
+        ticks.memory_bytes += self._bytes(len(sccs), n_images, len(steps))
+        if ticks.memory_bytes > grant.memory_bytes:
+            raise StoppedError(MEMORY)
+        yield from self._close(internal, sccs, ticks)
+        for label, targets in steps.items():
+            image = self.images[label] = {}
+            for src, dsts in targets.items():
+                image[src] = self._closed(dsts)
+                if ticks.over(len(dsts) * self._union_work):
+                    yield ticks.progress
+        self.accepting_closures = {k: self.closure[k] for k in self._accepting}
+        """What is reached from the accepting states: the image of an acceptor."""
+
+    @property
+    def _union_work(self) -> float:
+        """Units of work of a union of two sets."""
+        return 1 + self.size / _BITS_PER_UNIT
+
+    def _bytes(self, n_sccs: int, n_images: int, n_labels: int) -> int:
+        """Estimate the bytes of all sets, as integers and as words, and their places.
+
+        All states of an SCC have one closure.
+        """
+        n_words = -(-self.size // WORD_BITS)
+        sets = 2 * 8 * n_words * (n_sccs + n_images)
+        return sets + 2 * 8 * WORD_BITS * n_words * (n_labels + 1)
+
+    def _close(
+        self, internal: list[list[int]], sccs: list[list[int]], ticks: Ticks
+    ) -> Job[None]:
+        """Compute closures SCC by SCC, each after those that it leads to."""
+        self.closure = [0] * self.size
+        looping = np.zeros(self.size, dtype=np.bool_)
+        for scc in sccs:
+            if len(scc) == 1:
+                closed = 1 << scc[0]
+                looping[scc] = scc[0] in internal[scc[0]]
+            else:
+                inside = np.zeros(self.size, dtype=np.bool_)
+                inside[scc] = looping[scc] = True
+                closed = bits_of(inside)
+            for state in scc:
+                for dst in internal[state]:  # 0 as long as it is one of this SCC
+                    closed |= self.closure[dst]
+                if ticks.over(1 + len(internal[state]) * self._union_work):
+                    yield ticks.progress
+            for state in scc:
+                self.closure[state] = closed
+        self.looping = self.accepting & bits_of(looping)
+
+    def _closed(self, states: list[int]) -> int:
+        union = self.closure[states[0]]  # the same object, where there is one
+        for state in states[1:]:
+            union |= self.closure[state]
+        return union
+
+
+def _sccs(successors: list[list[int]], ticks: Ticks) -> Job[list[list[int]]]:
+    """Return the SCCs of a graph, each after those that it leads to."""
+    first = np.cumsum([0, *map(len, successors)])
+    targets = np.array(list(chain(*successors)), dtype=np.int32)
+    number, count = yield from sccs_of(first, targets, ticks.progress)
+    members = np.argsort(number, kind="stable")
+    ends = np.cumsum(np.bincount(number, minlength=count))[:-1]
+    return [own.tolist() for own in np.split(members, ends)]
 
 
 class _Watching:
@@ -96,22 +215,18 @@ def decouple(
         everyone.append(_Watching(monitor))
         local.append(np.arange(monitor.n_states, dtype=np.int32))
         _refer_to_all(components, monitor)
-    places = place_sets([c.size for c in everyone])
-    n_row = max(map(sum, zip(places.first_word, places.n_words, strict=True)))
-    rows = np.zeros((4, n_row), dtype=np.uint64)
+    blocks = place_sets([one.size for one in everyone])
+    rows = np.zeros((4, row_length(blocks)), dtype=np.uint64)
     sets = _Sets()
     closure: list[int] = []
     first_closure = []
-    for i, one in enumerate(everyone):
-        start = places.first_word[i]
-        part = rows[:, start : start + places.n_words[i]]
-        part[0] |= places.words_of(i, one.closure[one.initial])
-        part[1] |= places.words_of(i, one.accepting)
-        part[2] |= places.words_of(i, one.looping)
-        part[3] |= places.words_of(i, one.references)
+    for block, one in zip(blocks, everyone, strict=True):
+        part = rows[:, block.first_word : block.first_word + block.n_words]
+        own = one.closure[one.initial], one.accepting, one.looping, one.references
+        part |= np.array([block.words_of(bits) for bits in own])
         first_closure.append(len(closure))
-        closure += yield from sets.add(places, i, dict(enumerate(one.closure)), ticks)
-    parts = _Parts(places, sets)
+        closure += yield from sets.add(block, dict(enumerate(one.closure)), ticks)
+    parts = _Parts(blocks, sets)
     for i in labels:
         images = {
             p: components[p].images.get(actions[i].name, {})
@@ -127,18 +242,8 @@ def decouple(
             stays = {p: components[p].accepting_closures for p in group}
             yield from parts.add_label(-1 - j, stays, (move,), ticks)
     tables = Decoupled(
-        first_word=_ints(places.first_word),
-        n_words=_ints(places.n_words),
-        shift=_ints(places.shift),
-        mask=np.array(
-            [
-                ((1 << c.size) - 1) << shift if n == 1 else (1 << WORD_BITS) - 1
-                for c, n, shift in zip(
-                    everyone, places.n_words, places.shift, strict=True
-                )
-            ],
-            dtype=np.uint64,
-        ),
+        first_block=np.arange(len(blocks) + 1),
+        **columns_of(blocks),
         accepting=rows[1].copy(),
         looping=rows[2].copy(),
         references=rows[3].copy(),
@@ -155,6 +260,7 @@ def decouple(
     n_watching = 0 if monitor is None else monitor.n_states
     return DecoupledNetwork(
         tables=tables,
+        blocks=blocks,
         initial=rows[0].copy(),
         labels=np.array(parts.labels, dtype=np.int32),
         local_states=tuple(local),
@@ -198,32 +304,29 @@ class _Sets:
         self.length = 0
         self._words: list[np.ndarray] = []
         # By bytes: integers of many bits have few hashes, 61 for all powers of 2.
-        self._known: dict[tuple[int, bytes], int] = {}
+        self._known: dict[tuple[Block, bytes], int] = {}
 
-    def add(
-        self, places: Places, i: int, sets: dict[int, int], ticks: Ticks
-    ) -> Job[list[int]]:
-        """Store sets of component i, by local state; return places per bit, or -1."""
-        n_words = places.n_words[i]
-        where = [-1] * (WORD_BITS * n_words)
+    def add(self, block: Block, sets: dict[int, int], ticks: Ticks) -> Job[list[int]]:
+        """Store sets of a component, by local state; return places per bit, or -1."""
+        where = [-1] * (WORD_BITS * block.n_words)
         same: dict[int, int] = {}  # places by identity
         for state, bits in sets.items():
             if id(bits) not in same:
-                same[id(bits)] = self._place_of(places, i, bits)
-                if ticks.over(n_words / _WORDS_PER_UNIT):
+                same[id(bits)] = self._place_of(block, bits)
+                if ticks.over(block.n_words / _WORDS_PER_UNIT):
                     yield ticks.progress
-            where[places.shift[i] + state] = same[id(bits)]
+            where[block.shift + state] = same[id(bits)]
             if ticks.over():
                 yield ticks.progress
         return where
 
-    def _place_of(self, places: Places, i: int, bits: int) -> int:
+    def _place_of(self, block: Block, bits: int) -> int:
         """Return the place of a set, which is stored if it is new."""
-        raw = (bits << places.shift[i]).to_bytes(8 * places.n_words[i], "little")
-        place = self._known.setdefault((i, raw), self.length)
+        words = block.words_of(bits)
+        place = self._known.setdefault((block, words.tobytes()), self.length)
         if place == self.length:
-            self._words.append(np.frombuffer(raw, dtype="<u8"))
-            self.length += places.n_words[i]
+            self._words.append(words)
+            self.length += block.n_words
         return place
 
     def joined(self, ticks: Ticks) -> Job[np.ndarray]:
@@ -244,8 +347,8 @@ class _Sets:
 class _Parts:
     """The arrays of labels and their parts as they grow."""
 
-    def __init__(self, places: Places, sets: _Sets) -> None:
-        self.places = places
+    def __init__(self, blocks: list[Block], sets: _Sets) -> None:
+        self.blocks = blocks
         self.sets = sets
         self.labels: list[int] = []
         self.moves: list[Move] = []
@@ -277,7 +380,7 @@ class _Parts:
                 if not move:
                     continue
                 part = yield from self._part_of(move, ticks)
-                self._add(len(self.places.n_words) - 1, part)
+                self._add(len(self.blocks) - 1, part)
             for p, stored in own:
                 self._add(p, stored)
             self.labels.append(label)
@@ -287,7 +390,7 @@ class _Parts:
     def _part_of(self, move: Move, ticks: Ticks) -> Job[tuple[int, int]]:
         """Store a move once, however many labels have it."""
         if id(move) not in self._moved:
-            watching = len(self.places.n_words) - 1
+            watching = len(self.blocks) - 1
             image = {src: 1 << dst for src, (dst, _) in move.items()}
             self._moved[id(move)] = yield from self._stored(watching, image, ticks)
         return self._moved[id(move)]
@@ -297,9 +400,9 @@ class _Parts:
     ) -> Job[tuple[int, int]]:
         """Store sources and images of a participant; return where they begin."""
         where = self.n_sources, len(self.image)
-        self.sources.append(self.places.words_of(p, set_of(images)))
-        self.n_sources += self.places.n_words[p]
-        self.image += yield from self.sets.add(self.places, p, images, ticks)
+        self.sources.append(self.blocks[p].words_of(set_of(images)))
+        self.n_sources += self.blocks[p].n_words
+        self.image += yield from self.sets.add(self.blocks[p], images, ticks)
         return where
 
     def _add(self, p: int, where: tuple[int, int]) -> None:
@@ -314,3 +417,16 @@ def _ints(values: list[int]) -> np.ndarray:
 
 def _joined(arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([*arrays, np.zeros(0, dtype=np.uint64)], dtype=np.uint64)
+
+
+def set_of(states: Iterable[int]) -> int:
+    """Return the integer with these bits."""
+    chosen = list(states)
+    flags = np.zeros(max(chosen, default=-1) + 1, dtype=np.bool_)
+    flags[chosen] = True
+    return bits_of(flags)
+
+
+def bits_of(flags: np.ndarray) -> int:
+    """Return the integer whose bit k is the k-th of bool[n]."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")

@@ -3,64 +3,67 @@
 Decides whether a composition of Büchi automata has a run that visits, infinitely often,
 a state in which all components accept.
 
+Inner searches look at *split* states: what each component reaches from each reference
+state.  A split state is a row of 64-bit words again.  A *block* is a component with one
+of its accepting local states, its reference; the bits of a block are the local states
+that are reached from the reference.  A block is empty if its state is no reference of
+this inner search, or reaches nothing any more.  One split state dominates another iff
+its row includes the other's.
+
 Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
-omega-Regular Properties with Decoupled Search", CAV 2021, Fig. 7.
+omega-Regular Properties with Decoupled Search", CAV 2021, Def. 4 and 5,
+Lemma 2, Fig. 7.
 
 Differences from the source:
 
-- Dominance of split states is that of `ltlpipe.decoupled.splits`.
+- A reference from which nothing is reached any more does not count as a reference when
+  dominance is decided.  It cannot come back, and the proof of Theorem 4 needs only the
+  references of the cycle that is missed; so more is pruned.
 - An inner search begins before the successors of its state are looked at, and not
   after all that they lead to: a cycle is reported as soon as can be.  References are
   compared, so no inner search relies on its place in an order (docs/decoupled.md,
   section 6).
 - The root of an inner search is a visited split state, and there is no inner search if
   another dominates it.  A split state is tested for a cycle before it is looked up.
-- Neither search is depth first: the largest states come first (`worklist`).
-- States are left out if visited ones cover them together (`members`).
+- Neither search is depth first: the largest states come first; and states are left out
+  if visited ones cover them together (`boxes`).
 - The test of Lemma 1 is an option; the state at which the inner search began is on the
   stack then.
 
-Invariants: those of `dominance`, `members` and `worklist`, for decoupled and for split
-states.
+Invariants: those of `dominance` and `boxes`, for decoupled and for split states.
 
-Cost: that of `tables`, `splits`, `dominance`, `members` and `worklist`.
+Cost: that of `composition`, `dominance` and `boxes`; of a split state one bit per local
+state and accepting local state of its component, so n * n bits for a component of n
+states without acceptance.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.decoupled.composition import (
-    DecoupledSearch,
-    is_enabled,
-    write_successor,
-)
-from ltlpipe.decoupled.dominance import VisitedSets, has_room
-from ltlpipe.decoupled.lassos import GlobalTrace
-from ltlpipe.decoupled.members import Boxes, MemberTable, blocks_of
-from ltlpipe.decoupled.splits import (
-    closes_cycle,
-    split_blocks,
-    split_tables,
-    write_overall,
-    write_root,
-    write_split_successor,
-)
-from ltlpipe.decoupled.worklist import (
+from ltlpipe.decoupled.boxes import (
+    END,
+    NOTHING,
     At,
-    begin,
+    BoxSearch,
     enter,
     is_full,
-    is_superseded,
-    labels_to_current,
-    leave,
-    lengthen_worklist,
-    new_worklist,
-    take,
+    next_label,
 )
+from ltlpipe.decoupled.composition import (
+    DecoupledSearch,
+    columns_of,
+    has_local_run,
+    is_enabled,
+    meets,
+    place_sets,
+    write_successor,
+)
+from ltlpipe.decoupled.lassos import GlobalTrace
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.driver import EXTRACTING
@@ -70,12 +73,10 @@ from ltlpipe.search.registers import Reg, Status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.decoupled.tables import DecoupledNetwork
+    from ltlpipe.decoupled.composition import Block, DecoupledNetwork
     from ltlpipe.runtime.jobs import Job
 
-
-TABLE_FROM = 256
-"""States that are stored before there is a table of members."""
+_ONE = np.uint64(1)
 
 
 class Closing(IntEnum):
@@ -86,15 +87,75 @@ class Closing(IntEnum):
     STACK = 2  # a state before it is dominated (Lemma 1), at depth Reg.RED_BASE
 
 
+class Splits(NamedTuple):
+    """Where the blocks lie: k blocks, sorted by component, n components."""
+
+    first_block: np.ndarray  # int64[n + 1], the blocks of each component
+    reference: np.ndarray  # int64[k], the reference's bit in its component's words
+    first_word: np.ndarray  # int64[k], the first word of each block
+    n_words: np.ndarray  # int64[k], how many words it lies in
+    shift: np.ndarray  # uint64[k], its first bit in that word
+    mask: np.ndarray  # uint64[k], its bits in any of its words
+
+
+def split_tables(network: DecoupledNetwork) -> tuple[Splits, list[list[Block]]]:
+    """Return the places of all blocks of split states, and these by component."""
+    references = network.unpack(network.tables.references)
+    bits: list[int] = []
+    sizes: list[int] = []
+    ends = [0]
+    for block, states, accepting in zip(
+        network.blocks, network.local_states, references, strict=True
+    ):
+        own = np.flatnonzero(np.isin(states, list(accepting)))
+        bits += (own + block.shift).tolist()
+        sizes += [block.size] * len(own)
+        ends.append(len(bits))
+    blocks = place_sets(sizes)
+    splits = Splits(
+        first_block=np.array(ends, dtype=np.int64),
+        reference=np.array(bits, dtype=np.int64),
+        **columns_of(blocks),
+    )
+    return splits, [blocks[first:end] for first, end in pairwise(ends)]
+
+
 @inlined
-def meets(tables, wanted, rows, i):
-    """Whether every component has one of the `wanted` local states in ``rows[i]``."""
+def write_root(tables, splits, rows, i, out):
+    """Write to ``out[0]`` the acceptance split of ``rows[i]`` (Def. 4)."""
+    sets = tables.sets
+    for w in range(out.shape[1]):
+        out[0, w] = 0
     for component in range(tables.first_word.shape[0]):
         first = tables.first_word[component]
+        n_words = tables.n_words[component]
+        down = tables.shift[component]
+        start = splits.first_block[component]
+        for block in range(start, splits.first_block[component + 1]):
+            bit = splits.reference[block]
+            if (rows[i, first + (bit >> 6)] >> np.uint64(bit & 63)) & _ONE == 0:
+                continue
+            place = tables.closure[tables.first_closure[component] + bit]
+            for w in range(n_words):
+                closed = (sets[place + w] >> down) << splits.shift[block]
+                out[0, splits.first_word[block] + w] |= closed
+
+
+@inlined
+def closes_cycle(tables, splits, rows):
+    """Whether every component has, in ``rows[0]``, a reference that reaches itself.
+
+    The test of Lemma 2.
+    """
+    for component in range(tables.first_word.shape[0]):
+        down = tables.shift[component]
         some = False
-        for w in range(tables.n_words[component]):
-            word = rows[i, first + w] & tables.mask[component]
-            if word & wanted[first + w] != 0:
+        start = splits.first_block[component]
+        for block in range(start, splits.first_block[component + 1]):
+            bit = splits.reference[block]
+            word = rows[0, splits.first_word[block] + (bit >> 6)]
+            place = np.uint64(bit & 63) - down + splits.shift[block]
+            if (word >> place) & _ONE != 0:
                 some = True
                 break
         if not some:
@@ -103,12 +164,18 @@ def meets(tables, wanted, rows, i):
 
 
 @inlined
-def has_local_cycle(tables, rows, i):
-    """Whether an accepting local state of ``rows[i]`` reaches itself alone."""
-    some = False
-    for w in range(rows.shape[1]):
-        some |= rows[i, w] & tables.looping[w] != 0
-    return some
+def write_overall(tables, splits, rows, out):
+    """Write to ``out[0]`` the decoupled state of all that ``rows[0]`` reaches."""
+    for w in range(out.shape[1]):
+        out[0, w] = 0
+    for component in range(tables.first_word.shape[0]):
+        first = tables.first_word[component]
+        down = tables.shift[component]
+        start = splits.first_block[component]
+        for block in range(start, splits.first_block[component + 1]):
+            for w in range(tables.n_words[component]):
+                word = rows[0, splits.first_word[block] + w] & splits.mask[block]
+                out[0, first + w] |= (word >> splits.shift[block]) << down
 
 
 @inlined
@@ -133,30 +200,16 @@ def dominated_before(work, overall):
 
 
 @inlined
-def enter_inside(registers, inner, seen, label):
-    """Let a split state wait, as `enter` does."""
-    visited = registers[Reg.VISITED]
-    status = enter(registers, inner, seen, label)
-    entered = registers[Reg.VISITED] - visited
-    registers[Reg.RED_VISITS] += entered
-    registers[Reg.INNER_DEPTH] += entered
-    return status
-
-
-@inlined
 def begin_inside(tables, splits, seen, registers, outer, inner):
     """Test the current state, and begin an inner search in it; returns a Status."""
-    rows = outer.rows
     row = outer.at[At.CURRENT]
-    if has_local_cycle(tables, rows, row) and meets(
-        tables, tables.accepting, rows, row
-    ):
+    if has_local_run(tables, outer.rows, row):
         registers[Reg.CLOSING] = Closing.LOCAL
         return Status.FOUND
-    if meets(tables, tables.references, rows, row):
-        write_root(tables, splits, rows, row, inner.fresh)
-        status = enter_inside(registers, inner, seen, -1)
-        registers[Reg.INNER_ROOTS] += registers[Reg.INNER_DEPTH]
+    if meets(tables, tables.references, outer.rows, row):
+        write_root(tables, splits, outer.rows, row, inner.fresh)
+        status = enter(registers, inner, seen, -1)
+        registers[Reg.INNER_ROOTS] += inner.at[At.OPEN]
         return status
     return Status.RUNNING
 
@@ -168,24 +221,20 @@ def look_outside(tables, splits, visited, seen, registers, outer, inner):
     Returns a Status, RUNNING to go on.
     """
     at = outer.at
-    if at[At.CURRENT] < 0:
-        if not take(outer):
-            return Status.EMPTY
-        if is_superseded(outer, visited):
-            leave(outer, registers[Reg.STACK_TEST] != 0)
-        return Status.RUNNING
-    label = at[At.LABEL]
-    if label == tables.first_part.shape[0] - 1:
-        leave(outer, registers[Reg.STACK_TEST] != 0)
+    n_labels = tables.first_part.shape[0] - 1
+    label = next_label(outer, visited, n_labels, registers[Reg.STACK_TEST] != 0)
+    if label == END:
+        return Status.EMPTY
+    if label == NOTHING:
         return Status.RUNNING
     status = Status.RUNNING
     if label < 0:
         status = begin_inside(tables, splits, seen, registers, outer, inner)
         depth = np.int64(outer.depth[outer.state[at[At.CURRENT]]])
         registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], depth + 1)
-    elif is_enabled(tables, outer.rows, at[At.CURRENT], label):
+    elif is_enabled(tables, tables, outer.rows, at[At.CURRENT], label):
         united = write_successor(
-            tables, outer.rows, at[At.CURRENT], label, outer.fresh, 0
+            tables, tables, outer.rows, at[At.CURRENT], label, outer.fresh, 0
         )
         registers[Reg.UNITED] += united
         status = enter(registers, outer, visited, label)
@@ -199,22 +248,15 @@ def look_outside(tables, splits, visited, seen, registers, outer, inner):
 def look_inside(tables, splits, seen, registers, outer, inner, overall):
     """Take one step inside: choose a state, follow one label; returns a Status."""
     at = inner.at
-    if at[At.CURRENT] < 0:
-        take(inner)
-        at[At.LABEL] = 0
-        if is_superseded(inner, seen):
-            registers[Reg.INNER_DEPTH] -= 1
-            leave(inner, False)
-        return Status.RUNNING
-    label = at[At.LABEL]
-    if label == tables.first_part.shape[0] - 1:
-        registers[Reg.INNER_DEPTH] -= 1
-        leave(inner, False)
+    label = next_label(inner, seen, tables.first_part.shape[0] - 1, False)
+    if label == NOTHING:
         return Status.RUNNING
     at[At.LABEL] = label + 1
     row = at[At.CURRENT]
-    if not write_split_successor(tables, splits, inner.rows, row, label, inner.fresh):
+    if label < 0 or not is_enabled(tables, splits, inner.rows, row, label):
         return Status.RUNNING
+    united = write_successor(tables, splits, inner.rows, row, label, inner.fresh, 0)
+    registers[Reg.UNITED] += united
     registers[Reg.TRANSITIONS] += 1
     if closes_cycle(tables, splits, inner.fresh):
         registers[Reg.CLOSING] = Closing.REFERENCES
@@ -226,7 +268,7 @@ def look_inside(tables, splits, seen, registers, outer, inner, overall):
             registers[Reg.CLOSING] = Closing.STACK
             registers[Reg.RED_BASE] = place
             return Status.FOUND
-    status = enter_inside(registers, inner, seen, label)
+    status = enter(registers, inner, seen, label)
     if status != Status.RUNNING:
         at[At.LABEL] = label  # the call can be repeated
         registers[Reg.TRANSITIONS] -= 1
@@ -243,15 +285,10 @@ def ndfs_step(tables, splits, visited, seen, registers, outer, inner, overall, b
     current states of the worklists are where the run has got to.
     """
     while budget > 0:
-        if (
-            is_full(outer)
-            or is_full(inner)
-            or not has_room(visited.visited, visited.known)
-            or not has_room(seen.visited, seen.known)
-        ):
+        if is_full(outer, visited) or is_full(inner, seen):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
-        if registers[Reg.INNER_DEPTH] > 0:
+        if inner.at[At.OPEN] > 0:
             status = look_inside(tables, splits, seen, registers, outer, inner, overall)
         else:
             status = look_outside(
@@ -265,33 +302,30 @@ def ndfs_step(tables, splits, visited, seen, registers, outer, inner, overall, b
 class DecoupledNDFS(DecoupledSearch):
     """The search of Gnad et al. 2021, Fig. 7, as the driver takes it.
 
-    With `stack_test` the test of Lemma 1 is made, too.  `visited` has the decoupled
-    states, `seen` the split ones of all inner searches so far.
+    With `stack_test` the test of Lemma 1 is made, too.  `outer` has the decoupled
+    states, `inner` the split ones of all inner searches so far.
     """
 
     def __init__(self, network: DecoupledNetwork, *, stack_test: bool = False) -> None:
         super().__init__(network)
-        self.splits, n_split_words = split_tables(network)
         self.registers[Reg.STACK_TEST] = stack_test
-        n_words = len(network.initial)
-        self.seen = VisitedSets(n_split_words)
-        self.members = MemberTable(blocks_of(network), n_words)
-        self.pairs = MemberTable(split_blocks(network, self.splits), n_split_words)
-        self.outer, self.inner = new_worklist(n_words), new_worklist(n_split_words)
-        self.overall = np.zeros((1, n_words), dtype=np.uint64)
-        self.outer.fresh[0] = network.initial
-        begin(self.outer)
+        self.splits, blocks = split_tables(network)
+        whole = [[block] for block in network.blocks]
+        self.outer = BoxSearch(whole, visited=self.visited)
+        self.inner = BoxSearch(blocks)
+        self.overall = np.zeros((1, len(network.initial)), dtype=np.uint64)
+        self.outer.begin(network.initial)
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
         return ndfs_step, (
             self.network.tables,
             self.splits,
-            Boxes(self.visited.arrays, self.visited.registers, self.members.arrays),
-            Boxes(self.seen.arrays, self.seen.registers, self.pairs.arrays),
+            self.outer.boxes,
+            self.inner.boxes,
             self.registers,
-            self.outer,
-            self.inner,
+            self.outer.work,
+            self.inner.work,
             self.overall,
             budget,
         )
@@ -299,35 +333,24 @@ class DecoupledNDFS(DecoupledSearch):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
-        tables = (
-            self.members.arrays,
-            self.pairs.arrays,
-            self.network.tables,
-            self.splits,
-        )
-        other = total_bytes((self.outer, self.inner, tables))
-        return other + self.visited.memory_bytes + self.seen.memory_bytes
+        tables = total_bytes((self.network.tables, self.splits))
+        return tables + self.outer.memory_bytes + self.inner.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
-        for work in (self.outer, self.inner):
-            lengthen_worklist(work, lambda: limit_bytes - self.memory_bytes)
-        for table, rows in ((self.members, self.visited), (self.pairs, self.seen)):
-            if rows.n_stored >= TABLE_FROM:
-                table.allocate(limit_bytes - self.memory_bytes)
-            table.grow(limit_bytes - self.memory_bytes)
-            yield from rows.grow(limit_bytes - self.memory_bytes)
+        yield from self.outer.grow(limit_bytes - self.memory_bytes)
+        yield from self.inner.grow(limit_bytes - self.memory_bytes)
 
     def trace(self) -> Job[GlobalTrace]:
         """Return the labels of the run that was found; after FOUND."""
         yield Progress(EXTRACTING, memory_bytes=self.memory_bytes)
         names = self.network.labels
-        top = self.outer.rows[self.outer.at[At.CURRENT]]
-        outer = names[labels_to_current(self.outer)].tolist()
+        work = self.outer.work
+        top = work.rows[work.at[At.CURRENT]]
+        outer = names[self.outer.labels_to_current()[:-1]].tolist()
         closing = Closing(self.registers[Reg.CLOSING])
         if closing == Closing.LOCAL:
             return GlobalTrace(outer, [], top, returns=True)
-        inner = [*labels_to_current(self.inner), int(self.inner.at[At.LABEL]) - 1]
-        cycle = names[inner].tolist()
+        cycle = names[self.inner.labels_to_current()].tolist()
         if self.network.marks.shape[1] == 0:  # all accept where it began
             cycle = [-1, *cycle]
         if closing == Closing.STACK:
@@ -336,12 +359,11 @@ class DecoupledNDFS(DecoupledSearch):
 
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""
-        inner = {f"split_{k}": n for k, n in self.seen.statistics().items()}
-        n_split = int(self.registers[Reg.RED_VISITS])
+        inner = self.inner.visited.statistics()
         return {
-            "decoupled_states": int(self.registers[Reg.VISITED]) - n_split,
-            "split_states": n_split,
+            "decoupled_states": self.outer.n_entered,
+            "split_states": self.inner.n_entered,
             "inner_searches": int(self.registers[Reg.INNER_ROOTS]),
             **self.visited.statistics(),
-            **inner,
+            **{f"split_{name}": n for name, n in inner.items()},
         }

@@ -44,8 +44,10 @@ if TYPE_CHECKING:
 LEAF_ROWS = 12
 """Rows of a leaf; one more and it is divided."""
 
+ANY = np.iinfo(np.int32).max
+"""Numbers of rows are no larger."""
+
 _FIRST_ROWS = 1 << 8
-_ANY = np.iinfo(np.int32).max
 _ONE = np.uint64(1)
 _WORD_BITS = 64
 
@@ -79,7 +81,7 @@ def find_dominating(visited, registers, rows, i):
     if found >= 0:
         registers[Reg.DUPLICATES] += 1
         return found
-    return find_including(visited, registers, rows, i, visited.next_row, _ANY, False)
+    return find_including(visited, registers, rows, i, visited.next_row, ANY, False)
 
 
 @called

@@ -19,10 +19,12 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
+
+    Leaving = Mapping[int, Sequence[tuple[int, int]]]
 
 
 class LocalSteps:
@@ -55,7 +57,7 @@ class LocalSteps:
         self.alphabet = shared & {index[label] for label in component.labels} | held
         self._held = held
         self._targets: dict[tuple[int, int], list[int]] = {}
-        self._sources: dict[int, list[int]] = {}
+        self._sources: dict[int, list[tuple[int, int]]] = {}
         self._images: dict[tuple[frozenset[int], int], frozenset[int]] = {}
 
     def read(self) -> Job[None]:
@@ -66,7 +68,7 @@ class LocalSteps:
                 self._targets.setdefault((src, action), []).append(dst)
             else:
                 self.internal.setdefault(src, []).append((action, dst))
-                self._sources.setdefault(dst, []).append(src)
+                self._sources.setdefault(dst, []).append((action, src))
             if self._ticks.over():
                 yield self._ticks.progress
 
@@ -96,31 +98,29 @@ class LocalSteps:
             current = self._images[key]
         return current
 
+    def _breadth_first(
+        self, starts: Iterable[int], leaving: Leaving, goal: int | None = None
+    ) -> Job[dict[int, tuple[int, int] | None]]:
+        """Return where states are come to from, and by which action, up to a goal.
+
+        `leaving` has the actions of each state with the states behind them.
+        """
+        came: dict[int, tuple[int, int] | None] = dict.fromkeys(starts)
+        frontier = list(came)
+        for state in frontier:  # grows while it is read
+            if goal in came:
+                break
+            if self._ticks.over(0.5):
+                yield self._ticks.progress
+            for action, after in leaving.get(state, ()):
+                if after not in came:
+                    came[after] = (state, action)
+                    frontier.append(after)
+        return came
+
     def _closed(self, states: Iterable[int]) -> Job[frozenset[int]]:
         """Return what is reached by internal steps."""
-        seen = set(states)
-        todo = list(seen)
-        while todo:
-            if self._ticks.over(0.5):
-                yield self._ticks.progress
-            for _, dst in self.internal.get(todo.pop(), ()):
-                if dst not in seen:
-                    seen.add(dst)
-                    todo.append(dst)
-        return frozenset(seen)
-
-    def _reaching(self, state: int) -> Job[set[int]]:
-        """Return the states from which internal steps lead to a state."""
-        seen = {state}
-        todo = [state]
-        while todo:
-            if self._ticks.over(0.5):
-                yield self._ticks.progress
-            for src in self._sources.get(todo.pop(), ()):
-                if src not in seen:
-                    seen.add(src)
-                    todo.append(src)
-        return seen
+        return frozenset((yield from self._breadth_first(states, self.internal)))
 
     def along(
         self, src: int, dst: int, trace: Sequence[int]
@@ -166,7 +166,7 @@ class LocalSteps:
         """Return where to arrive by each label, and from where to take the next."""
         way: list[tuple[int, int]] = []
         for origins in reversed(arrivals):
-            reaching = yield from self._reaching(dst)
+            reaching = yield from self._breadth_first([dst], self._sources)
             start = next((s for s in origins if s in reaching), None)
             if start is None:
                 raise ReplayError("the search reported a run that is not there")
@@ -176,27 +176,18 @@ class LocalSteps:
 
     def _internal_way(self, src: int, dst: int) -> Job[list[tuple[int, int]]]:
         """Return the fewest internal steps (action, local state) from src to dst."""
-        came: dict[int, tuple[int, int]] = {}
-        frontier = [src]
-        for state in frontier:  # grows while it is read
-            if dst in came or src == dst:
-                break
-            if self._ticks.over(0.5):
-                yield self._ticks.progress
-            for action, after in self.internal.get(state, ()):
-                if after not in came:
-                    came[after] = (state, action)
-                    frontier.append(after)
+        came = yield from self._breadth_first([src], self.internal, dst)
         way: list[tuple[int, int]] = []
-        while src != dst:
-            before, action = came[dst]
-            way.append((action, dst))
-            dst = before
+        before = came[dst]
+        while before is not None:
+            way.append((before[1], dst))
+            dst = before[0]
+            before = came[dst]
         return way[::-1]
 
     def internal_cycle(self, state: int) -> Job[list[tuple[int, int]]]:
         """Return internal steps (action, local state) from a state back to it."""
-        reaching = yield from self._reaching(state)
+        reaching = yield from self._breadth_first([state], self._sources)
         for action, dst in self.internal.get(state, ()):
             if dst in reaching:
                 way = yield from self._internal_way(dst, state)
@@ -229,8 +220,9 @@ class LocalSteps:
             if self._ticks.over(len(turns[state])):
                 yield self._ticks.progress
         best: list[int] = []
+        leaving = {src: [(0, dst) for dst in sorted(turns[src])] for src in turns}
         for state in frontier:
-            found = yield from self._shortest_round(turns, state)
+            found = yield from self._shortest_round(leaving, state)
             if found and (not best or len(found) < len(best)):
                 best = found
         if not best:
@@ -242,27 +234,18 @@ class LocalSteps:
             before = came[before]
         return Orbit(way[::-1], best)
 
-    def _shortest_round(
-        self, turns: dict[int, frozenset[int]], start: int
-    ) -> Job[list[int]]:
+    def _shortest_round(self, leaving: Leaving, start: int) -> Job[list[int]]:
         """Return the states of a shortest cycle of turns through `start`, or none."""
-        came = dict.fromkeys(sorted(turns[start]), start)
-        frontier = list(came)
-        for state in frontier:  # grows while it is read
-            if state == start:
-                break
-            for after in sorted(turns[state]):
-                if after not in came:
-                    came[after] = state
-                    frontier.append(after)
-            if self._ticks.over(len(turns[state])):
-                yield self._ticks.progress
+        starts = [state for _, state in leaving[start]]
+        came = yield from self._breadth_first(starts, leaving, start)
         if start not in came:
             return []
-        cycle = [came[start]]
-        while cycle[-1] != start:
-            cycle.append(came[cycle[-1]])
-        return cycle[::-1]
+        cycle = []
+        before = came[start]
+        while before is not None:
+            cycle.append(before[0])
+            before = came[before[0]]
+        return [start, *cycle[::-1]]
 
 
 class Orbit(NamedTuple):

@@ -8,8 +8,8 @@ accepted.  If some have it, counting does not tell.
 
 What has been visited on one level need not be visited on a lower one.  So the level is
 one more component of a box, whose local states are all levels up to it: inclusion and
-members are compared as ever (`dominance`, `members`), and the largest boxes come first
-(`worklist`).  The answer depends neither on their order nor on what covers what.
+members are compared as ever, and the largest boxes come first (`boxes`).  The answer
+depends neither on their order nor on what covers what.
 
 A box that was entered by a mark is compared with those before it on its way that were:
 if they have members in common, and all marks are seen in between, the labels in between
@@ -23,9 +23,9 @@ Differences from the source: boxes instead of SAT; one search has all levels; se
 marks, which are waited for in turn.
 docs/decoupled.md, section 5, has the proof.
 
-Invariants: those of `dominance`, `members` and `worklist`.
+Invariants: those of `dominance` and `boxes`.
 
-Cost: that of `dominance` and `members`, for a network with one more component; a row
+Cost: that of `dominance` and `boxes`, for a network with one more component; a row
 and 28 bytes per box that was entered.
 """
 
@@ -35,32 +35,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.decoupled.composition import is_enabled, write_successor
-from ltlpipe.decoupled.decoupled_ndfs import (
-    TABLE_FROM,
-    has_local_cycle,
-    meets,
-)
-from ltlpipe.decoupled.dominance import VisitedSets, has_room
-from ltlpipe.decoupled.members import (
+from ltlpipe.decoupled.boxes import (
+    END,
     MOST_WORDS,
-    Block,
-    Boxes,
-    MemberTable,
-    blocks_of,
-)
-from ltlpipe.decoupled.scc_steps import LOCAL, watching
-from ltlpipe.decoupled.worklist import (
+    NOTHING,
     At,
-    begin,
+    BoxSearch,
     enter,
     is_full,
-    is_superseded,
-    labels_to_current,
-    leave,
-    lengthen_worklist,
-    new_worklist,
-    take,
+    next_label,
+    table_words,
+)
+from ltlpipe.decoupled.composition import (
+    LOCAL,
+    Block,
+    has_local_run,
+    is_enabled,
+    watching,
+    write_successor,
 )
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
 from ltlpipe.search.growth import OutOfMemoryError, total_bytes
@@ -69,7 +61,7 @@ from ltlpipe.search.registers import Reg, Status
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.decoupled.tables import DecoupledNetwork
+    from ltlpipe.decoupled.composition import DecoupledNetwork
 
 MOST_LEVELS = 16
 """Levels of a box, the highest included; fewer if a table of members is too large."""
@@ -167,7 +159,7 @@ def follow_label(tables, watched, boxes, registers, work, counts, label):
     n_marks = watched.n_marks
     n_levels = watched.n_levels
     marks = watched.marks[label, watching(tables, work.rows, row)]
-    united = write_successor(tables, work.rows, row, label, work.fresh, 0)
+    united = write_successor(tables, tables, work.rows, row, label, work.fresh, 0)
     registers[Reg.UNITED] += united
     old = np.int64(counts.seen[work.state[row]])
     seen = count_marks(old, marks, n_marks)
@@ -195,40 +187,34 @@ def count_step(tables, watched, boxes, registers, work, counts, budget):
     LOCAL, which is a run for sure.
     """
     at = work.at
+    n_labels = tables.first_part.shape[0] - 1
     while budget > 0 and registers[Reg.TURN] > 0:
-        if is_full(work) or not has_room(boxes.visited, boxes.known):
+        if is_full(work, boxes):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
         registers[Reg.TURN] -= 1
-        if at[At.CURRENT] < 0:
-            if not take(work):
-                return Status.EMPTY
-            if is_superseded(work, boxes):
-                leave(work, True)
-            continue
-        label = at[At.LABEL]
-        if label == tables.first_part.shape[0] - 1:
-            leave(work, True)
+        label = next_label(work, boxes, n_labels, True)
+        if label == END:
+            return Status.EMPTY
+        if label == NOTHING:
             continue
         row = at[At.CURRENT]
-        at[At.LABEL] = label + 1
+        status = Status.RUNNING
         if label < 0:
-            if has_local_cycle(tables, work.rows, row) and meets(
-                tables, tables.accepting, work.rows, row
-            ):
+            if has_local_run(tables, work.rows, row):
                 registers[Reg.CLOSING] = LOCAL
-                return Status.FOUND
-        elif is_enabled(tables, work.rows, row, label):
+                status = Status.FOUND
+        elif is_enabled(tables, tables, work.rows, row, label):
             status = follow_label(
                 tables, watched, boxes, registers, work, counts, label
             )
-            if status in (Status.LIMIT, Status.GROW):
-                at[At.LABEL] = label  # the call can be repeated
+            if status == Status.LIMIT:
                 registers[Reg.TURN] += 1
-                return status
+                return status  # the call can be repeated
             registers[Reg.TRANSITIONS] += 1
-            if status != Status.RUNNING:
-                return status
+        at[At.LABEL] = label + 1
+        if status != Status.RUNNING:
+            return status
     return Status.RUNNING
 
 
@@ -257,30 +243,21 @@ class MarkCounts:
             n_levels=n_levels,
         )
         level = Block(n_words, 1, 0, n_levels)
-        self.members = MemberTable(blocks_of(network), n_words + 1, level)
-        self.visited = VisitedSets(n_words + 1)
-        self.work = new_worklist(n_words + 1)
-        n_states = len(self.work.parent)
+        self.search = BoxSearch([[block] for block in network.blocks], level)
+        n_states = len(self.search.work.parent)
         self.counts = Counts(
             seen=np.zeros(n_states, dtype=np.int32),
             seed=np.full(n_states, -1, dtype=np.int32),
         )
-        self.work.fresh[0, :-1] = network.initial
-        self.work.fresh[0, -1] = 1
-        begin(self.work)
+        self.search.begin(np.append(network.initial, _ONE))
 
     @staticmethod
     def levels_for(network: DecoupledNetwork) -> int:
         """Return how many levels are worth their memory."""
-        words = MemberTable(blocks_of(network), len(network.initial)).n_words
+        words = table_words([block] for block in network.blocks)
         if not words or words * LEAST_LEVELS > MOST_WORDS:
             return MOST_LEVELS
         return min(MOST_WORDS // words, MOST_LEVELS)
-
-    @property
-    def boxes(self) -> Boxes:
-        """What has been visited."""
-        return Boxes(self.visited.arrays, self.visited.registers, self.members.arrays)
 
     @property
     def is_conclusive(self) -> bool:
@@ -290,7 +267,7 @@ class MarkCounts:
     @property
     def n_entered(self) -> int:
         """States entered, without the initial one."""
-        return int(self.work.at[At.STATES]) - 1
+        return self.search.n_entered - 1
 
     def refute(self) -> None:
         """Note that a cycle is not there; the next ones are looked for later."""
@@ -300,7 +277,7 @@ class MarkCounts:
 
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned."""
-        known = self.visited.statistics()
+        known = self.search.visited.statistics()
         own = {f"counted_{name}": n for name, n in known.items()}
         return {"counted_refuted_cycles": self.n_refuted, **own}
 
@@ -309,38 +286,33 @@ class MarkCounts:
         return (
             self.tables,
             self.watched,
-            self.boxes,
+            self.search.boxes,
             self.registers,
-            self.work,
+            self.search.work,
             self.counts,
             budget,
         )
 
     def labels(self) -> tuple[list[int], list[int]]:
         """Return the labels to the state that was found, and from there to itself."""
-        taken = [*labels_to_current(self.work), int(self.work.at[At.LABEL]) - 1]
+        taken = self.search.labels_to_current()
         closing = int(self.registers[Reg.CLOSING])
         if closing == LOCAL:
             return taken[:-1], []
-        depth = int(self.work.depth[closing])
+        depth = int(self.search.work.depth[closing])
         return taken[:depth], taken[depth:]
 
     @property
     def memory_bytes(self) -> int:
         """Bytes of its own arrays, room to grow included."""
-        own = self.work, self.counts, self.members.arrays
-        return total_bytes(own) + self.visited.memory_bytes
+        return total_bytes(self.counts) + self.search.memory_bytes
 
     def grow(self, free_bytes: float) -> Iterator[None]:
         """Make room for what the next label may need, in up to `free_bytes`."""
         limit = free_bytes + self.memory_bytes
-        lengthen_worklist(self.work, lambda: limit - self.memory_bytes)
-        n_states = len(self.work.parent)
+        yield from self.search.grow(free_bytes)
+        n_states = len(self.search.work.parent)
         if 8 * (n_states - len(self.counts.seen)) + self.memory_bytes > limit:
             raise OutOfMemoryError
         for array in self.counts:
             array.resize(n_states, refcheck=False)
-        if self.visited.n_stored >= TABLE_FROM:
-            self.members.allocate(limit - self.memory_bytes)
-        self.members.grow(limit - self.memory_bytes)
-        yield from self.visited.grow(limit - self.memory_bytes)

@@ -11,6 +11,11 @@ that change nothing but can be taken only while their components accept.  Each h
 mark, and another mark says that some action has happened; so a run that the monitor
 accepts goes on.
 
+The state of a monitor of properties that read valuations, for models as stars, is one
+of the property's automaton with the valuation of the propositions.  Each global label
+lets the automaton read the valuation before it, and puts the one behind it in its
+place.  A run that no global label follows any more keeps its valuation for ever.
+
 `counted` turns any number of marks into one, on states.
 
 Sources: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
@@ -30,9 +35,10 @@ from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import accepting_only_on, cells_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.decoupled.star.networks import Change, Star
     from ltlpipe.systems.networks.lts import Network
 
 Move = dict[int, tuple[int, int]]
@@ -76,8 +82,10 @@ def monitor_of(
         letter = int(letters[number])
         if len(action.participants) > 1 or letter in visible:
             if letter not in moves:
-                row = cells[letter :: table.n_letters]
-                moves[letter] = _moves(row, happens)
+                moves[letter] = _divided(
+                    (state, [(dst, marks | happens) for dst, marks in cell])
+                    for state, cell in enumerate(cells[letter :: table.n_letters])
+                )
             actions[number] = moves[letter]
     first = table.n_marks + 1
     acceptors = tuple(
@@ -94,17 +102,15 @@ def monitor_of(
     )
 
 
-def _moves(row: Sequence[list[tuple[int, int]]], happens: int) -> tuple[Move, ...]:
-    """Divide the transitions on one letter, by state, into partial functions."""
-    n_moves = max(map(len, row), default=0)
-    return tuple(
-        {
-            state: (cell[k][0], cell[k][1] | happens)
-            for state, cell in enumerate(row)
-            if k < len(cell)
-        }
-        for k in range(n_moves)
-    )
+def _divided(choices: Iterable[tuple[int, list[tuple[int, int]]]]) -> tuple[Move, ...]:
+    """Divide what states can choose between into partial functions."""
+    moves: list[Move] = []
+    for state, steps in choices:
+        for choice, step in enumerate(steps):
+            if choice == len(moves):
+                moves.append({})
+            moves[choice][state] = step
+    return tuple(moves)
 
 
 def counted(monitor: Monitor) -> Monitor:
@@ -156,4 +162,64 @@ def counted(monitor: Monitor) -> Monitor:
         ),
         resting=frozenset(index[s] for s in states if s[0] in monitor.resting),
         accepting=frozenset(index[s] for s in states if s[1] == most),
+    )
+
+
+def monitor_of_valuations(star: Star, table: PropertyAutomaton) -> Monitor:
+    """Return what watches for the runs of a star that an automaton accepts.
+
+    In a deadlock the monitor moves to a state of its own if the automaton accepts the
+    word that repeats the valuation for ever, and stays there, with all marks.
+    """
+    letters = [valuation.letter for valuation in star.valuations]
+    accepting = {letter: accepting_only_on(table, [letter]) for letter in set(letters)}
+    cells = cells_of(table)
+    by_source: dict[int, set[int]] = {}
+    for change in star.changes:
+        if change is not None:
+            by_source.setdefault(change[0], set()).add(change[1])
+    index: dict[tuple[int, int], int] = {(table.initial, 0): 0}
+    states = [(table.initial, 0)]
+    for state, seen in states:  # grows while it is read
+        for dst, _ in cells[state * table.n_letters + letters[seen]]:
+            for after in (seen, *sorted(by_source.get(seen, ()))):
+                if (dst, after) not in index:
+                    index[dst, after] = len(index)
+                    states.append((dst, after))
+
+    def moves_of(change: Change) -> tuple[Move, ...]:
+        return _divided(
+            (
+                number,
+                [
+                    (index[dst, seen if change is None else change[1]], marks)
+                    for dst, marks in cells[state * table.n_letters + letters[seen]]
+                ],
+            )
+            for number, (state, seen) in enumerate(states)
+            if change is None or seen == change[0]
+        )
+
+    moves = {change: moves_of(change) for change in set(star.changes)}
+    lasting = [  # states from which the valuation may stay as it is
+        k for k, (state, seen) in enumerate(states) if state in accepting[letters[seen]]
+    ]
+    dead = len(states)
+    stopped: Move = dict.fromkeys([*lasting, dead], (dead, (1 << table.n_marks) - 1))
+    actions = {
+        number: (stopped,) if number in star.deadlocks else moves[change]
+        for number, (action, change) in enumerate(
+            zip(star.network.actions, star.changes, strict=True)
+        )
+        if not action.internal
+    }
+    return Monitor(
+        n_states=dead + 1,
+        initial=0,
+        n_marks=table.n_marks,
+        actions=actions,
+        acceptors=(),
+        resting=frozenset(
+            k for k in lasting if not star.valuations[states[k][1]].is_halted
+        ),
     )

@@ -14,7 +14,7 @@ from ltlpipe.question.conditions import ALPHABET, EACH, FACTORING
 from ltlpipe.question.network import NetworkQuestion, with_components
 
 if TYPE_CHECKING:
-    from ltlpipe.components.factoring.factored_network import Factored
+    from ltlpipe.components.factoring.factors import Factored
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network

@@ -1,19 +1,25 @@
 """Decoupled search: states share what components can do on their own.
 
-Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
-omega-Regular Properties with Decoupled Search", CAV 2021; docs/decoupled.md has what
-goes beyond it.
-
 Models that are stars are searched as networks: their variables are divided into a
 centre, with what the property reads, and leaves that interact with the centre alone.
+
+Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking
+omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6: from around 20 % of
+internal transitions, and from 4 components on, decoupled search beats the others on
+random models; docs/decoupled.md has what goes beyond it.
+
+Differences from the source: where components accept, so that the nested search is
+used, the share of internal transitions does not count: with members looked up, it is
+the faster one without any (docs/decisions.md).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.decoupled.decoupling import MIN_INTERNAL, Asked, estimate
+import numpy as np
+
 from ltlpipe.question.conditions import DECOUPLING
 from ltlpipe.question.interruptible import normalised
 from ltlpipe.question.model import ModelQuestion
@@ -25,8 +31,9 @@ from ltlpipe.strategies import components
 from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
+    from ltlpipe.components.alphabet import Trimmed
     from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.decoupled.monitors import Monitor
@@ -37,6 +44,9 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
     from ltlpipe.systems.runs import Run
+
+MIN_COMPONENTS = 4
+MIN_INTERNAL = 0.2
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
@@ -51,21 +61,21 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
             raise NotApplicableError(str(found))
     composed = yield from components.composed_if_named(question, network, trace)
     system = network.system if composed is None else composed.reduced.network
-    asked, plan = yield from _asked(network, system, trace)
+    trimmed, monitor, plan = yield from _asked(network, system, trace)
     trace.plan = plan if composed is None else composed.noted(plan)
-    monitor = None  # components accept themselves
-    if trace.plan.emptiness == DECOUPLED_SCC or not (asked.trivial and asked.together):
-        monitor = _monitor(asked)
-    answer = yield from _search(question, asked.trimmed.network, monitor, trace)
+    answer = yield from _search(question, trimmed.network, monitor, trace)
     if composed is not None:
         answer = yield from composed.lifted(answer, trace)
     return answer
 
 
 def _asked(
-    question: NetworkQuestion, system: Any, trace: Trace
-) -> Job[tuple[Asked, Plan]]:
-    """Return the search problem and the plan."""
+    question: NetworkQuestion, system: Network, trace: Trace
+) -> Job[tuple[Trimmed, Monitor | None, Plan]]:
+    """Return the search problem and the plan; no monitor if components accept alone."""
+    from ltlpipe.components.alphabet import letters_of
+    from ltlpipe.decoupled.monitors import monitor_of
+
     decision, product = yield from question.interruptible_product(
         system, question.given, trace
     )
@@ -81,9 +91,14 @@ def _asked(
     trace.note(automaton_states=trimmed.table.n_states)
     chosen = _with_search(product.plan, _search_name(question), _WHY)
     plan = question.settled(chosen, trimmed.table, product.reductions)
-    found = estimate(trimmed.network, [trimmed.actions[v - 1] for v in visible])
+    network, together = trimmed.network, not question.accepts_apart
+    found = estimate(network, [trimmed.actions[v - 1] for v in visible])
     plan = plan.reduced_by(DECOUPLING, f"{DECOUPLING}, because {found}")
-    return Asked(trimmed, visible, trivial, not question.accepts_apart), plan
+    if plan.emptiness == DECOUPLED_NDFS and trivial and together:
+        return trimmed, None, plan
+    letters = letters_of(network, trimmed.actions).tolist()
+    monitor = monitor_of(network, trimmed.table, letters, visible, together=together)
+    return trimmed, monitor, plan
 
 
 def _search_name(question: NetworkQuestion) -> str:
@@ -132,25 +147,11 @@ def _search(
     return (yield from searched(question, search, trace, extraction, max_states=limit))
 
 
-def _monitor(asked: Asked) -> Monitor:
-    from ltlpipe.components.alphabet import letters_of
-    from ltlpipe.decoupled.monitors import monitor_of
-
-    trimmed = asked.trimmed
-    return monitor_of(
-        trimmed.network,
-        trimmed.table,
-        letters_of(trimmed.network, trimmed.actions).tolist(),
-        asked.visible,
-        together=asked.together,
-    )
-
-
 def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Answer a question about a model that is a star."""
-    from ltlpipe.decoupled.star.finding import NoStarError, find_star
-    from ltlpipe.decoupled.star.runs import model_run
-    from ltlpipe.decoupled.valuations import monitor_of_valuations
+    from ltlpipe.decoupled.monitors import monitor_of_valuations
+    from ltlpipe.decoupled.star.exploration import NoStarError
+    from ltlpipe.decoupled.star.networks import find_star, model_run
 
     least_share = 0.0 if question.options.wants_decoupling else MIN_INTERNAL
     decision = yield from question.stuttering()
@@ -176,9 +177,7 @@ def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     )
 
     def translated(found: Run) -> Job[Run]:
-        actions = found.actions.tolist()
-        run = model_run(star, question.system, actions, found.states, found.length)
-        return (yield from run)
+        return (yield from model_run(star, question.system, found))
 
     monitor = monitor_of_valuations(star, table)
     return (yield from _search(question, star.network, monitor, trace, translated))
@@ -194,6 +193,56 @@ def _reason(star: Star) -> str:
         f"{sum(not a.internal for a in star.network.actions):,} global labels "
         "(Gnad et al. 2021; docs/decoupled.md)"
     )
+
+
+class Estimate(NamedTuple):
+    """What speaks for or against a decoupled search."""
+
+    n_components: int
+    internal: float  # share of the transitions that are internal, 0 to 1
+    accepting: bool = False  # whether components accept
+
+    @property
+    def pays(self) -> bool:
+        """Whether a decoupled search promises to be the better one."""
+        enough = self.accepting or self.internal >= MIN_INTERNAL
+        return self.n_components >= MIN_COMPONENTS and enough
+
+    def __str__(self) -> str:
+        """Say what there is, and what there should be."""
+        found = (
+            f"{self.internal:.0%} of the transitions of {self.n_components} components "
+            "are internal"
+        )
+        if self.accepting:
+            return f"{found} (if components accept, it pays from {MIN_COMPONENTS} on)"
+        return (
+            f"{found} (it pays from {MIN_INTERNAL:.0%} and {MIN_COMPONENTS} on; "
+            "Gnad et al. 2021, Sec. 6)"
+        )
+
+
+def estimate(network: Network, visible: Collection[str]) -> Estimate:
+    """Count the components of a network, and its internal transitions.
+
+    `visible` are the actions that a property watches.
+    """
+    internal = total = 0
+    by_name = {a.name: a for a in network.actions if not a.internal}
+    for component in network.components:
+        alone = np.array(
+            [
+                name in component.internal
+                or (len(by_name[name].participants) == 1 and name not in visible)
+                for name in component.labels
+            ],
+            dtype=np.bool_,
+        )
+        total += component.n_transitions
+        if component.n_transitions:
+            internal += int(np.count_nonzero(alone[component.label]))
+    share = internal / total if total else 0.0
+    return Estimate(len(network.components), share, network.has_acceptance)
 
 
 _WHY = {

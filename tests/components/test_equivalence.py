@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, UnsupportedError
 from ltlpipe.components import TooLargeError, reduce
-from ltlpipe.components.equivalence import determinise, signatures, transition_arrays
+from ltlpipe.components.equivalence import determinise, refinement, transition_arrays
 from ltlpipe.components.equivalence.equivalences import EQUIVALENCES
 from ltlpipe.runtime.jobs import run
 from tests.depth import examples
@@ -284,7 +284,7 @@ def test_where_a_step_stops_changes_nothing(component, hidden):
     """With as little room and budget as can be, the results are the same."""
     expected = [reduce(component, hidden, name) for name in EQUIVALENCES]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(signatures, "_BUDGET", 1)
+        patch.setattr(refinement, "_BUDGET", 1)
         patch.setattr(determinise, "_BUDGET", 1)
         patch.setattr(determinise, "_first_room", lambda *_: (1, 1, 1))
         assert [reduce(component, hidden, name) for name in EQUIVALENCES] == expected

@@ -13,15 +13,16 @@ import pytest
 from ltlpipe import LTS, Network
 from ltlpipe.components import archive
 from ltlpipe.components.composition import group_shelf, merger, shared_results
-from ltlpipe.components.composition.group_archive import (
+from ltlpipe.components.composition.group_shelf import (
+    GroupShelf,
+    Place,
     archived_groups,
     archived_result,
     restored_groups,
     restored_result,
 )
-from ltlpipe.components.composition.group_shelf import GroupShelf, Place
 from ltlpipe.components.composition.groups import tree
-from ltlpipe.components.factoring import factored_archive, factors
+from ltlpipe.components.factoring import factors
 from ltlpipe.runtime.jobs import MIB, Limits, StoppedError, run
 from ltlpipe.runtime.shared_folder import Entry, SharedFolder, shared_through
 from tests.components.factoring.products import random_product
@@ -240,10 +241,10 @@ def test_factors_of_another_network_are_refused(tmp_path):
     network = Network([LTS.from_transitions(grid)])
     with shared_through(SharedFolder(tmp_path, 1 << 20)):
         found = run(factors.factored(network))
-        entry = Entry(*factored_archive._archived(found))
+        entry = Entry(*factors.archived_factors(found))
         wrong = Network([LTS.from_transitions([*grid, (4, "a", 4)])])
         with pytest.raises(ValueError, match="another component"):
-            factored_archive._restored(entry, wrong)
+            factors.restored_factors(entry, wrong)
 
 
 def test_what_is_kept_counts_as_held():

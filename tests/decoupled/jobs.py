@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ltlpipe.decoupled.construction import decouple
-from ltlpipe.decoupled.lassos import lasso
-from ltlpipe.decoupled.shortest_trace import shortest_trace
+from ltlpipe.decoupled.lassos import lasso, shortest_trace
 from ltlpipe.runtime.jobs import run
 
 

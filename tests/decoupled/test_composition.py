@@ -47,7 +47,7 @@ def run(network, *, limits=None, budget=None):
     nothing = np.zeros_like(decoupled.initial)
     tables = decoupled.tables._replace(accepting=nothing, references=nothing)
     search = DecoupledNDFS(decoupled._replace(tables=tables))
-    search.members.n_words = 0  # no table of members
+    search.outer.n_table_words = 0  # no table of members
     outcome = drive(search, limits or Limits(), max_budget=budget)
     search.visited.assert_consistent()
     return search, outcome

@@ -34,11 +34,11 @@ NETWORKS = networks(
 def run(network, *, stack=False, budget=None, limits=None, covering=False):
     search = DecoupledNDFS(decoupled_of(network), stack_test=stack)
     if covering:
-        for table in (search.members, search.pairs):
-            table.allocate(math.inf)
+        for boxes in (search.outer, search.inner):
+            boxes.add_table(math.inf)
     outcome = drive(search, limits or Limits(), max_budget=budget)
     search.visited.assert_consistent()
-    search.seen.assert_consistent()
+    search.inner.visited.assert_consistent()
     return search, outcome
 
 

@@ -11,9 +11,8 @@ from ltlpipe import LTS, Network
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
-from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
+from ltlpipe.decoupled.decoupled_scc import DEAD, DecoupledSCC
 from ltlpipe.decoupled.monitors import counted, monitor_of
-from ltlpipe.decoupled.scc_steps import DEAD
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network
-from ltlpipe.decoupled.decoupling import estimate
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
+from ltlpipe.strategies.decoupled import estimate
 
 
 def component(i, n_internal, n_shared):

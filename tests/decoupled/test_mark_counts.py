@@ -30,7 +30,7 @@ def counted(network, monitor, n_levels, *, table):
     registers[Reg.PATIENCE], registers[Reg.TURN] = NEVER, NO_END
     counting = MarkCounts(decoupled_of(network, monitor), registers, n_levels)
     if table:
-        counting.members.allocate(math.inf)
+        counting.search.add_table(math.inf)
     status = Status.GROW
     while status in (Status.GROW, Status.RUNNING):
         for _ in counting.grow(math.inf):

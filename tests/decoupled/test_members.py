@@ -11,33 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import check
-from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
-from ltlpipe.decoupled.members import (
+from ltlpipe.decoupled.boxes import (
     COVERED,
     MOST_COMBINATIONS,
     NEW,
-    NO_ROOM,
-    PAGE_BITS,
     TOO_LARGE,
-    At,
-    Block,
-    MemberTable,
-    has_pages,
+    BoxSearch,
     list_entries,
     look_up_members,
 )
-from ltlpipe.decoupled.tables import WORD_BITS, place_sets
+from ltlpipe.decoupled.composition import WORD_BITS, Block, place_sets, row_length
+from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.registers import Status
 from ltlpipe.verdict.lasso import Lasso
 from tests.decoupled.jobs import decoupled_of, extracted
 from tests.decoupled.reference import Members
 from tests.driving import Limits, drive, replay_run
 from tests.oracles import compose
-
-PAGE_WORDS = 1 << PAGE_BITS
 
 SIZES = [[2, 3], [1], [5], [70, 70], [3]]
 """Local states of the blocks of each component."""
@@ -54,28 +46,26 @@ def looked_up(members, rows, marking):
     n_combinations = list_entries(members, rows, 0)
     if n_combinations > MOST_COMBINATIONS:
         return TOO_LARGE
-    if not has_pages(members, n_combinations):
-        return NO_ROOM
     return look_up_members(members, rows, 0, marking)
 
 
-def found_in(table, rows, marking):
-    """What a look-up in a table finds, which grows for it."""
-    found = looked_up(table.arrays, rows, marking)
-    if found == NO_ROOM:
-        table.grow(math.inf)
-        found = looked_up(table.arrays, rows, marking)
-    return found
+def found_in(search, rows, marking):
+    """What a look-up in a table finds."""
+    return looked_up(search.members, rows, marking)
+
+
+def with_table(components, ordered=None):
+    """Boxes with a table of members."""
+    search = BoxSearch(components, ordered)
+    search.add_table(math.inf)
+    return search
 
 
 def placed(sizes):
     """The blocks of components, and the words of a row."""
-    flat = [size for component in sizes for size in component]
-    places = place_sets(flat)
-    blocks = [Block(*fields) for fields in zip(*places, flat, strict=True)]
+    blocks = place_sets([size for component in sizes for size in component])
     ends = np.cumsum([0, *map(len, sizes)])
-    n_words = max(b.first_word + b.n_words for b in blocks)
-    return [blocks[a:b] for a, b in pairwise(ends)], n_words
+    return [blocks[a:b] for a, b in pairwise(ends)], row_length(blocks)
 
 
 def row_of(components, n_words, box):
@@ -98,8 +88,7 @@ BOXES = st.tuples(
 def test_new_members_are_those_that_were_not_visited(lookups):
     """What is new is boxed in, and visited from then on, if it is to be marked."""
     components, n_words = placed(SIZES)
-    table = MemberTable(components, n_words)
-    table.allocate(math.inf)
+    table = with_table(components)
     plain = Members()
     for box, marking in lookups:
         before = set(plain.visited)
@@ -110,15 +99,14 @@ def test_new_members_are_those_that_were_not_visited(lookups):
         found = found_in(table, rows, marking)
         assert found == (COVERED if new is None else NEW)
         assert np.array_equal(rows, row_of(components, n_words, new or box))
-    n_marked = np.unpackbits(table.arrays.bits.view(np.uint8)).sum()
+    n_marked = np.unpackbits(table.members.bits.view(np.uint8)).sum()
     assert n_marked == len(plain.visited)
 
 
 def test_one_component():
     """All members are in the words of the only component."""
     components, n_words = placed([[80]])
-    table = MemberTable(components, n_words)
-    table.allocate(math.inf)
+    table = with_table(components)
     rows = row_of(components, n_words, [[(0, 1), (0, 70)]])
     assert found_in(table, rows, True) == NEW
     rows = row_of(components, n_words, [[(0, 1), (0, 70), (0, 79)]])
@@ -130,12 +118,11 @@ def test_one_component():
 def test_too_many_combinations():
     """Boxes that are too large are not looked up."""
     components, n_words = placed([[32], [32], [32], [33]])
-    table = MemberTable(components, n_words)
-    table.allocate(math.inf)
+    table = with_table(components)
     whole = [[(0, k) for k in range(n)] for n in (32, 32, 32, 33)]
     rows = row_of(components, n_words, whole)
     assert found_in(table, rows, True) == TOO_LARGE
-    assert not table.arrays.bits.any()
+    assert not table.members.bits.any()
 
 
 @pytest.mark.parametrize(
@@ -149,16 +136,15 @@ def test_too_many_combinations():
 )
 def test_words_of_a_table(sizes, free, n_words):
     """There is one as long as it fits in, and as long as there is memory."""
-    table = MemberTable(*placed(sizes))
-    table.allocate(free)
-    assert len(table.arrays.pages) == (n_words // PAGE_WORDS + 1 if n_words else 0)
+    table = BoxSearch(placed(sizes)[0])
+    table.add_table(free)
+    assert len(table.members.bits) == n_words
 
 
 def test_the_product_covers():
     """Two boxes cover a third that neither dominates."""
     components, n_words = placed([[2], [2], [2]])
-    table = MemberTable(components, n_words)
-    table.allocate(math.inf)
+    table = with_table(components)
     for box, found in [
         ([{0, 1}, {0}, {0, 1}], NEW),
         ([{0, 1}, {1}, {0, 1}], NEW),
@@ -178,14 +164,14 @@ def test_the_members_are_the_reachable_states(seed, ratio):
     nothing = np.zeros_like(decoupled.initial)
     tables = decoupled.tables._replace(accepting=nothing, references=nothing)
     search = DecoupledNDFS(decoupled._replace(tables=tables))
-    search.members.allocate(math.inf)
+    search.outer.add_table(math.inf)
     assert drive(search, Limits()).status == Status.EMPTY
     expected = set(compose(network)[0])
     for state in product(*(states.tolist() for states in decoupled.local_states)):
         visited = (decoupled.pack(state) & ~decoupled.initial == 0).all()
         if not visited:
             rows = decoupled.pack(state)[np.newaxis].copy()
-            visited = found_in(search.members, rows, False) == COVERED
+            visited = found_in(search.outer, rows, False) == COVERED
         assert visited == (state in expected)
 
 
@@ -197,8 +183,8 @@ def test_answers_of_searches_with_a_table(seed, ratio):
         3, seed=seed, n_states=(12, 24), local_ratio=ratio, accepting_ratio=0.1
     )
     search = DecoupledNDFS(decoupled_of(network))
-    for table in (search.members, search.pairs):
-        table.allocate(math.inf)
+    for boxes in (search.outer, search.inner):
+        boxes.add_table(math.inf)
     status = drive(search, Limits()).status
     explicit = check(network, empty=True, emptiness="couvreur99", reduce="none")
     assert (status == Status.EMPTY) == (explicit.verdict == "holds")
@@ -218,8 +204,7 @@ def test_an_ordered_component(lookups):
     """What has been visited on a level has been visited on all levels below."""
     components, n_words = placed(SIZES)
     ordered = Block(n_words, 1, 0, LEVELS)
-    table = MemberTable(components, n_words + 1, ordered)
-    table.allocate(math.inf)
+    table = with_table(components, ordered)
     highest = {}
     for (box, level), marking in lookups:
         new = [s for s in product(*box) if highest.get(s, -1) < level]
@@ -233,21 +218,5 @@ def test_an_ordered_component(lookups):
             assert rows[0, -1] == 1 << level
         if marking:
             highest.update(dict.fromkeys(new, level))
-    n_marked = np.unpackbits(table.arrays.bits.view(np.uint8)).sum()
+    n_marked = np.unpackbits(table.members.bits.view(np.uint8)).sum()
     assert n_marked == sum(level + 1 for level in highest.values())
-
-
-def test_a_table_takes_the_memory_that_it_uses():
-    """Pages that have no visited member take four bytes each."""
-    components, n_words = placed([[60]] * 4)
-    table = MemberTable(components, n_words)
-    table.allocate(math.inf)
-    rows = row_of(components, n_words, [[(0, 1)]] * 4)
-    assert found_in(table, rows, True) == NEW
-    assert total_bytes(table.arrays) < 8 * table.n_words / 10
-    whole = [[(0, k) for k in range(20)] for _ in range(4)]
-    assert found_in(table, row_of(components, n_words, whole), True) == NEW
-    n_used = int(table.arrays.at[At.USED])
-    assert n_used <= len(table.arrays.bits)
-    assert found_in(table, row_of(components, n_words, whole), True) == COVERED
-    assert int(table.arrays.at[At.USED]) == n_used

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
-from ltlpipe.decoupled import shortest_trace
-from ltlpipe.decoupled.shortest_trace import Breadth
+from ltlpipe.decoupled import lassos
+from ltlpipe.decoupled.lassos import Breadth
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.search.registers import Status
 from tests.decoupled.jobs import decoupled_of, trace_of
@@ -97,7 +97,7 @@ def test_it_gives_up_in_time(monkeypatch):
     network = random_network(4, seed=1, local_ratio=0.2)
     decoupled = decoupled_of(network)
     goal = [int(states[-1]) for states in decoupled.local_states]
-    monkeypatch.setattr(shortest_trace, "MOST_STATES", 50)
+    monkeypatch.setattr(lassos, "MOST_STATES", 50)
     assert trace_of(decoupled, decoupled.initial, goal) is None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe.automata.translating import translated
-from ltlpipe.decoupled.star.finding import find_star
-from ltlpipe.decoupled.valuations import monitor_of_valuations
+from ltlpipe.decoupled.monitors import monitor_of_valuations
+from ltlpipe.decoupled.star.networks import find_star
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete

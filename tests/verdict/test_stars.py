@@ -6,7 +6,7 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.decoupled.star import exploration, finding, networks
+from ltlpipe.decoupled.star import exploration, networks
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
@@ -228,8 +228,8 @@ def test_what_is_no_star(model, formula, reason):
         (exploration, "MAX_CENTRE", 1, "the centre has more than 1 local states"),
         (exploration, "MAX_LEAF", 3, "fewer than two parts of the model"),
         (exploration, "MAX_TRANSITIONS", 5, "fewer than two parts of the model"),
-        (finding, "MAX_LOOKS", 0, "0 looks at actions have shown no star"),
-        (finding, "MAX_LOOKS", 10, "10 looks at actions have shown no star"),
+        (networks, "MAX_LOOKS", 0, "0 looks at actions have shown no star"),
+        (networks, "MAX_LOOKS", 10, "10 looks at actions have shown no star"),
         (networks, "MAX_LABELS", 1, "more than 1 global labels"),
         (networks, "MAX_ENTRIES", 10, "would have more than 10 entries"),
     ],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.signatures import classes
+from ltlpipe.components.equivalence.refinement import classes
 from ltlpipe.components.equivalence.transition_arrays import Steps
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.components.equivalence.equivalences import internal_name
-from ltlpipe.components.equivalence.transition_arrays import lengthened
+from ltlpipe.components.equivalence.transition_arrays import Status, lengthened
 from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
@@ -40,14 +40,6 @@ _MEAN_DEGREE = 64  # transitions per pair allowed that are worth the time
 
 class TooManyPairsError(UnsupportedError):
     """The composition has more states than allowed."""
-
-
-class Status(IntEnum):
-    """What a call of `compose_step` ended with."""
-
-    RUNNING = 0
-    GROW = 1
-    DONE = 2
 
 
 class Reg(IntEnum):

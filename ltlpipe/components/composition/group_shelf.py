@@ -17,15 +17,15 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.components.composition.group_archive import (
-    archived_groups,
-    restored_groups,
-)
-from ltlpipe.runtime.shared_folder import shared_folder
+from ltlpipe.components.archive import SharedPlace, archived, restored
+from ltlpipe.components.composition.groups import Group, Reduced
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
-    from ltlpipe.components.composition.groups import Group
-    from ltlpipe.runtime.shared_folder import SharedFolder
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.components.archive import Archive
+    from ltlpipe.runtime.shared_folder import Entry
 
 WORTH_SHARING = 1 << 12
 """Transitions of a composition that are worth a file: it takes five milliseconds."""
@@ -82,11 +82,8 @@ class GroupShelf:
         if group.equivalence != place.equivalence or place in self._groups:
             return
         self._keep(place, group)
-        folder = self._folder()
-        is_large = len(place.members) > 1 and group.n_transitions >= WORTH_SHARING
-        if folder is not None and is_large:
-            archive = archived_groups([group])
-            folder.put(self._folder_place(place), _key(place), *archive)
+        if len(place.members) > 1 and group.n_transitions >= WORTH_SHARING:
+            self._shared(place).put(_key(place), archived_groups([group]))
 
     def has_failed(self, place: Place, one: Place, other: Place, cap: int) -> bool:
         """Whether the composition of two groups has more than `cap` states.
@@ -114,30 +111,108 @@ class GroupShelf:
 
     def _from_folder(self, place: Place) -> Group | None:
         """Take over a group that another process has reduced."""
-        folder = self._folder()
-        if folder is None:
-            return None
-        at, key = self._folder_place(place), _key(place)
-        entry = folder.get(at, key)
-        if entry is None:
-            return None
-        try:
+
+        def restore(entry: Entry) -> Group:
             (group,) = restored_groups(entry)
             if group.members != place.members or group.equivalence != place.equivalence:
                 raise ValueError("another group")
-        except (ValueError, KeyError, TypeError, IndexError):
-            folder.forget(at, key)
-            return None
-        self._keep(place, group)
+            return group
+
+        group = self._shared(place).get(_key(place), restore)
+        if group is not None:
+            self._keep(place, group)
         return group
 
-    def _folder(self) -> SharedFolder | None:
+    def _shared(self, place: Place) -> SharedPlace:
         """Return where groups are shared with other processes."""
-        return shared_folder() if self.digest and self.most_bytes else None
-
-    def _folder_place(self, place: Place) -> list[Any]:
-        return ["group", self.digest, place.equivalence]
+        digest = self.digest if self.most_bytes else None
+        return SharedPlace(digest, "group", place.equivalence)
 
 
 def _key(place: Place) -> list[Any]:
     return [sorted(place.members), sorted(place.seen)]
+
+
+def archived_groups(groups: Sequence[Group]) -> Archive:
+    """Return groups and their parts for a file."""
+    listed = list(_parts_first(groups))
+    number = {id(group): k for k, group in enumerate(listed)}
+    about, arrays = archived([group.lts for group in listed])
+    about["groups"] = [
+        [
+            sorted(group.members),
+            [number[id(part)] for part in group.parts],
+            group.n_states,
+            group.n_transitions,
+            group.equivalence,
+        ]
+        for group in listed
+    ]
+    about["roots"] = [number[id(group)] for group in groups]
+    return about, arrays
+
+
+def restored_groups(entry: Entry) -> tuple[Group, ...]:
+    """Return the groups that `archived_groups` was given.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, IndexError
+        It does not fit together.
+    """
+    found: list[Group] = []
+    for lts, row in zip(restored(entry), entry.about["groups"], strict=True):
+        members, parts, n_states, n_transitions, equivalence = row
+        if any(not 0 <= k < len(found) for k in parts):
+            raise ValueError("a part that comes later")
+        made = tuple(found[k] for k in parts)
+        whole = frozenset(members)
+        if made and whole != frozenset[int]().union(*(g.members for g in made)):
+            raise ValueError("members that are in no part")
+        if sum(len(g.members) for g in made) not in (0, len(whole)):
+            raise ValueError("a member of two parts")
+        found.append(Group(lts, whole, made, n_states, n_transitions, equivalence))
+    return tuple(found[k] for k in entry.about["roots"])
+
+
+def archived_result(reduced: Reduced) -> Archive:
+    """Return a reduced network for a file."""
+    about, arrays = archived_groups(reduced.groups)
+    about["largest"], about["cap_states"] = reduced.largest, reduced.cap_states
+    about["name"] = reduced.network.name
+    return about, arrays
+
+
+def restored_result(
+    entry: Entry, n_components: int, visible: frozenset[str]
+) -> Reduced:
+    """Return the result for a network of so many components and visible actions.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, IndexError
+        It does not fit together.
+    """
+    groups = restored_groups(entry)
+    members = sorted(number for group in groups for number in group.members)
+    if members != list(range(n_components)):
+        raise ValueError("other components")
+    about = entry.about
+    network = Network([group.lts for group in groups], about["name"])
+    return Reduced(network, groups, about["largest"], about["cap_states"], visible)
+
+
+def _parts_first(groups: Sequence[Group]) -> Iterator[Group]:
+    """Yield groups and their parts, each once, parts before what they make up."""
+    known: set[int] = set()
+    stack = [(group, False) for group in reversed(groups)]
+    while stack:
+        group, is_ready = stack.pop()
+        if id(group) in known:
+            continue
+        if is_ready:
+            known.add(id(group))
+            yield group
+        else:
+            stack.append((group, True))
+            stack.extend((part, False) for part in reversed(group.parts))

@@ -16,24 +16,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.components.alphabet import trim
-from ltlpipe.components.composition.group_archive import (
+from ltlpipe.components.archive import SharedPlace, shared_digest
+from ltlpipe.components.composition.group_shelf import (
+    GroupShelf,
     archived_result,
     restored_result,
 )
-from ltlpipe.components.composition.group_shelf import GroupShelf
 from ltlpipe.components.composition.merger import Limit, is_small, reduce_components
 from ltlpipe.components.progress import holding, reducing
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import MIB
-from ltlpipe.runtime.shared_folder import shared_folder
-from ltlpipe.systems.networks.lts import digest_if_small
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ltlpipe.components.composition.groups import Reduced
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.runtime.shared_folder import SharedFolder
+    from ltlpipe.runtime.shared_folder import Entry
     from ltlpipe.systems.networks.lts import Network
 
 SHARED_BYTES = 256 * MIB
@@ -50,21 +49,18 @@ class _Shelf:
     def __init__(self) -> None:
         self.trimmed: Network | None = None
         self.results: dict[tuple[str, frozenset[str], int], Reduced] = {}
-        self._groups: GroupShelf | None = None
+        self._groups = GroupShelf()
         self._n_bytes = 0  # of the results, roughly
 
     def groups(self, network: Network) -> GroupShelf:
         """Return the groups of components that were reduced."""
-        if self._groups is None:
-            self._groups = GroupShelf()
-        if shared_folder() is not None and self._groups.digest is None:
-            self._groups.digest = digest_if_small(network)
+        self._groups.digest = self._groups.digest or shared_digest(network)
         return self._groups
 
     @property
     def n_bytes(self) -> int:
         """Bytes of all that is kept."""
-        return self._n_bytes + (0 if self._groups is None else self._groups.n_bytes)
+        return self._n_bytes + self._groups.n_bytes
 
     def keep(
         self, key: tuple[str, frozenset[str], int], reduced: Reduced, most_bytes: float
@@ -139,15 +135,15 @@ def reduced_components(
         most_bytes = min(shared_bytes, grant.memory_bytes * _MEMORY_SHARE)
         groups = shelf.groups(network)
         groups.limit(most_bytes)
-        files = _Files.of(network, groups.digest, limit)
+        files = _Files(network, groups.digest, limit)
         reduced = files.result(names)
         if reduced is None:
             start = shelf.superset(names, limit) or files.superset(names)
             known = shelf.below(names, limit)
             job = reduce_components(network, names, limit, start, known, shelf=groups)
-            work = _Work()
-            reduced = yield from work.of(holding(job, shelf.n_bytes))
-            if work.units >= _WORTH_SHARING:
+            spent: list[float] = []
+            reduced = yield from holding(job, shelf.n_bytes, spent)
+            if sum(spent) >= _WORTH_SHARING:
                 files.put(reduced)
         if key not in shelf.results:  # another job may have been faster
             shelf.keep(key, reduced, most_bytes)
@@ -158,82 +154,38 @@ def _bytes_of(reduced: Reduced) -> int:
     return sum(group.tree_bytes for group in reduced.groups)
 
 
-class _Work:
-    """The units of work of a job."""
-
-    def __init__(self) -> None:
-        self.units = 0.0
-
-    def of(self, job: Job[Reduced]) -> Job[Reduced]:
-        """Advance a job, and count."""
-        try:
-            progress = next(job)
-            while True:
-                self.units += progress.work
-                grant = yield progress
-                progress = job.send(grant)
-        except StopIteration as end:
-            result: Reduced = end.value
-            return result
-        finally:
-            job.close()
-
-
 class _Files:
     """The results for one network that the processes of a run share."""
 
-    def __init__(
-        self, folder: SharedFolder | None, network: Network, digest: str, limit: Limit
-    ) -> None:
-        self._folder, self._limit = folder, limit
+    def __init__(self, network: Network, digest: str | None, limit: Limit) -> None:
+        self._limit = limit
         self._n_components = len(network.components)
-        self._places = {
-            small: ["components", digest, limit.equivalence, small]
+        self._small, self._large = (
+            SharedPlace(digest, "components", limit.equivalence, small)
             for small in (True, False)
-        }
-
-    @classmethod
-    def of(cls, network: Network, digest: str | None, limit: Limit) -> _Files:
-        """Return those of a network; none without a digest."""
-        return cls(
-            None if digest is None else shared_folder(), network, digest or "", limit
         )
 
     def result(self, visible: frozenset[str]) -> Reduced | None:
         """Return the result for some visible actions, if there is one."""
         key = [sorted(visible), self._limit.cap_states]
-        for place in self._places.values():
-            found = self._restored(place, key)
-            if found is not None:
-                return found
-        return None
+        return self._restored(self._small, key) or self._restored(self._large, key)
 
     def superset(self, visible: frozenset[str]) -> Reduced | None:
         """Return a small result for more visible actions."""
-        if self._folder is None:
-            return None
-        place = self._places[True]
-        larger = [key for key in self._folder.keys(place) if visible < set(key[0])]
+        larger = [key for key in self._small.known_keys() if visible < set(key[0])]
         if not larger:
             return None
-        return self._restored(place, min(larger, key=lambda key: len(key[0])))
+        return self._restored(self._small, min(larger, key=lambda key: len(key[0])))
 
     def put(self, reduced: Reduced) -> None:
         """Share a result."""
-        if self._folder is None:
-            return
         assert reduced.visible is not None
-        place = self._places[is_small(reduced.groups, self._limit)]
+        is_one = is_small(reduced.groups, self._limit)
         key = [sorted(reduced.visible), reduced.cap_states]
-        self._folder.put(place, key, *archived_result(reduced))
+        (self._small if is_one else self._large).put(key, archived_result(reduced))
 
-    def _restored(self, place: list[Any], key: list[Any]) -> Reduced | None:
-        entry = None if self._folder is None else self._folder.get(place, key)
-        if entry is None:
-            return None
-        assert self._folder is not None
-        try:
+    def _restored(self, place: SharedPlace, key: list[Any]) -> Reduced | None:
+        def restore(entry: Entry) -> Reduced:
             return restored_result(entry, self._n_components, frozenset(key[0]))
-        except (ValueError, KeyError, TypeError, IndexError):
-            self._folder.forget(place, key)
-            return None
+
+        return place.get(key, restore)

@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.refinement import Status
 from ltlpipe.components.equivalence.transition_arrays import (
     Graph,
+    Status,
     Steps,
     graph_of,
     lengthened,

@@ -15,13 +15,21 @@ equivalence    keeps                                               never larger
 =============  ==================================================  ===============
 
 Each keeps what those above it keep, but for ``branching``, which does not keep what
-``block`` does.  A *block* is what is between two visible steps, or behind the last, if
-it is not empty; where it can go on for ever that is kept, too
-(`ltlpipe.components.equivalence.block_form`).  ``trace`` is the least deterministic
+``block`` does.  ``trace`` is the least deterministic
 LTS, with a silent loop at states after divergences: two components with the same traces
 and divergences over the same labels become identical.  Before the subset construction
 the states are merged by ``branching``: this costs little beside it and makes the
 subsets smaller.
+
+A *block* is a maximal sequence of hidden steps between two visible ones, or behind the
+last one.  The block normal form (``block``) is deterministic and has one hidden step
+for each block that is finite, and hidden steps for ever where the component can run so
+(docs/erasable.md has the definition and what it is good for).  It is had by the means
+that determinise with respect to visible labels.  Beside each state s there is s', where
+a block has begun, and the first hidden step of a block becomes a visible one with a
+label of its own, which leads from s to the s' that follow.  Hidden steps from there on
+are silent.  So a word of this LTS has the label once for each block, and its
+divergences are those of the component in which the last block goes on.
 
 Sources: R. J. van Glabbeek, B. Luttik and N. Trcka, "Branching Bisimilarity with
 Explicit Divergence", Fundamenta Informaticae 93(4), 2009, pp. 371-392; A. Valmari,
@@ -40,9 +48,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.components.equivalence.block_form import unfolded, with_blocks
 from ltlpipe.components.equivalence.determinise import determinise
-from ltlpipe.components.equivalence.signatures import quotient
+from ltlpipe.components.equivalence.refinement import quotient
 from ltlpipe.components.equivalence.silent_sccs import collapse
 from ltlpipe.components.equivalence.transition_arrays import (
     Steps,
@@ -50,7 +57,7 @@ from ltlpipe.components.equivalence.transition_arrays import (
     is_deterministic,
     steps_of,
 )
-from ltlpipe.components.progress import reducing
+from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS
 
@@ -114,6 +121,50 @@ def reduce(
     )
     steps = yield from breadth_first(steps)
     return _with_internal(lts, steps, visible)
+
+
+def with_blocks(steps: Steps) -> Job[Steps]:
+    """Return steps in which blocks have a label: the one behind the visible labels.
+
+    Of n states of `steps`, which carry no marks, s + n is s where a block has begun.
+    The result is what can be reached, numbered anew.
+    """
+    n, block = steps.n_states, steps.n_labels
+    silent = steps.label == block
+    src, label, dst = steps.src, steps.label, steps.dst
+    progress = reducing(len(src) * ENTRY_WORK, 2 * steps.memory_bytes)
+    yield progress
+    begun = np.where(silent, dst + n, dst)
+    doubled = Steps(
+        2 * n,
+        steps.initial,
+        block + 1,
+        np.concatenate([src, src + n]).astype(np.int32),
+        np.concatenate([label, label + silent]).astype(np.int32),
+        np.concatenate([begun, begun]).astype(np.int32),
+        np.zeros(2 * n, dtype=np.bool_),
+    )
+    yield progress
+    return (yield from breadth_first(doubled))
+
+
+def unfolded(steps: Steps) -> Steps:
+    """Return deterministic steps in which marks have become steps of blocks for ever.
+
+    They lead to one more state, which does nothing else; nothing is marked any more.
+    """
+    marked = np.flatnonzero(steps.marked).astype(np.int32)
+    if not len(marked):
+        return steps
+    n = steps.n_states
+    src = np.append(marked, np.int32(n))
+    return steps._replace(
+        n_states=n + 1,
+        src=np.concatenate([steps.src, src]),
+        label=np.concatenate([steps.label, np.full_like(src, steps.n_labels - 1)]),
+        dst=np.concatenate([steps.dst, np.full_like(src, n)]),
+        marked=np.zeros(n + 1, dtype=np.bool_),
+    )
 
 
 def _strong(lts: LTS, hidden: Collection[str]) -> Job[LTS]:

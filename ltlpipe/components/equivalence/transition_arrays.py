@@ -7,6 +7,7 @@ that the state accepts, or that it can run silently for ever.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -26,6 +27,15 @@ _SORTED_BYTES = 24  # of a step while it is sorted, the arrays beside it include
 
 
 Arrays = TypeVar("Arrays", bound=Any)
+
+
+class Status(IntEnum):
+    """How a call of a kernel ended."""
+
+    RUNNING = 0  # the budget is spent
+    GROW = 1  # an array is full; the call can be repeated
+    DONE = 2
+    LIMIT = 3  # as many subsets as allowed
 
 
 class Steps(NamedTuple):

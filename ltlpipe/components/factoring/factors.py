@@ -18,23 +18,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.factoring.exactness import (
+from ltlpipe.components.archive import SharedPlace, archived, restored, shared_digest
+from ltlpipe.components.factoring.finest_split import (
     Split,
+    effort,
+    finest_split,
     local_steps,
     numbers_of,
     weights,
 )
-from ltlpipe.components.factoring.factored_archive import FactoredFile
-from ltlpipe.components.factoring.factored_network import Factored, Origin
-from ltlpipe.components.factoring.finest_split import finest_split
-from ltlpipe.components.factoring.independence import effort
 from ltlpipe.components.factoring.minimal_form import MinimalForm, minimal_form
 from ltlpipe.components.progress import ENTRY_WORK, factoring
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
+    from ltlpipe.components.archive import Archive
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.shared_folder import Entry
 
 MOST_STATES = 1 << 16
 MOST_TRANSITIONS = 1 << 18
@@ -57,6 +58,48 @@ _REMEMBERED = 1 << 12  # transitions of a component that others may be like
 
 _ITEM_BYTES = 400  # of a state or transition in all that is kept of a component
 _PAIR_BYTES = 100  # of paths that are looked at together
+
+_SHOWN = 3
+_NUMBERS = "number_of"  # the array of an archive: those of all origins, one by one
+
+
+class Origin(NamedTuple):
+    """The outcome for a component, and the way back."""
+
+    places: tuple[int, ...]  # of its factors among the components now
+    weights: tuple[int, ...]  # of their states in a number; see `numbers_of`
+    # int64[n_states]: the number of each of its states, -1 where not reachable; None
+    # for a component that has stayed as it was.
+    number_of: np.ndarray | None
+
+
+class Factored(NamedTuple):
+    """A network, its components replaced by factors where they are products."""
+
+    network: Network | None  # None if no component is a product
+    origins: tuple[Origin, ...]  # of each component before
+    left: tuple[tuple[int, str], ...]  # components not looked at, and why
+
+    def __str__(self) -> str:
+        """Describe the outcome for each component."""
+        if self.network is None:
+            return "no component is a product" + self._but()
+        split = sum(len(origin.places) > 1 for origin in self.origins)
+        n = len(self.origins)
+        return (
+            f"{split} of {n} component{'s' * (n != 1)} "
+            f"{'is a product' if split == 1 else 'are products'}: "
+            f"{n} became {len(self.network.components)}{self._but()}"
+        )
+
+    def _but(self) -> str:
+        """Return which components have not been looked at."""
+        if not self.left:
+            return ""
+        said = [f"component {k + 1} ({why})" for k, why in self.left[:_SHOWN]]
+        if len(self.left) > _SHOWN:
+            said.append(f"{len(self.left) - _SHOWN} more")
+        return f"; not looked at: {', '.join(said)}"
 
 
 class _Found(NamedTuple):
@@ -107,11 +150,11 @@ def factored(
         return (yield from _factored(network, together=together))
     shelf = _shelves.of(network)
     if together not in shelf:
-        file = FactoredFile(network, together=together)
-        found = file.get()
+        file = SharedPlace(shared_digest(network), "factored")
+        found = file.get(together, lambda entry: restored_factors(entry, network))
         if found is None:
             found = yield from _factored(network, together=together)
-            file.put(found)
+            file.put(together, archived_factors(found))
         shelf.setdefault(together, found)  # another job may have been faster
     return shelf[together]
 
@@ -279,3 +322,54 @@ def _with_acceptance(form: MinimalForm, split: Split, factors: list[LTS]) -> lis
         replace(factor, accepting=flags[k]) if k in chosen else factor
         for k, factor in enumerate(factors)
     ]
+
+
+def archived_factors(found: Factored) -> Archive:
+    """Return a factored network for a file, without components that are no products."""
+    split = [origin for origin in found.origins if origin.number_of is not None]
+    factors = []
+    if found.network is not None:
+        parts = found.network.components
+        factors = [parts[place] for origin in split for place in origin.places]
+    about, arrays = archived(factors)
+    about["left"] = [list(left) for left in found.left]
+    about["origins"] = [
+        [
+            list(o.places),
+            list(map(int, o.weights)),
+            None if o.number_of is None else len(o.number_of),
+        ]
+        for o in found.origins
+    ]
+    numbers = [np.zeros(0, np.int64), *(o.number_of for o in split)]
+    arrays[_NUMBERS] = np.concatenate([n for n in numbers if n is not None])
+    return about, arrays
+
+
+def restored_factors(entry: Entry, network: Network) -> Factored:
+    """Return what has become of a network; errors are those of `restored`."""
+    factors = iter(restored(entry))
+    numbers = entry.arrays[_NUMBERS]
+    components: list[LTS] = []
+    origins: list[Origin] = []
+    begin = 0
+    rows = entry.about["origins"]
+    for component, (places, own_weights, length) in zip(
+        network.components, rows, strict=True
+    ):
+        if places != list(range(len(components), len(components) + len(places))):
+            raise ValueError("factors that are not in their places")
+        if length is None:
+            components.append(component)
+            origins.append(Origin(tuple(places), tuple(own_weights), None))
+            continue
+        number_of = numbers[begin : begin + length]
+        if length != component.n_states or len(number_of) != length:
+            raise ValueError("another component")
+        begin += length
+        components += [next(factors) for _ in places]
+        origins.append(Origin(tuple(places), tuple(own_weights), number_of))
+    has_split = any(origin.number_of is not None for origin in origins)
+    left = tuple((int(k), str(why)) for k, why in entry.about["left"])
+    smaller = Network(components, network.name) if has_split else None
+    return Factored(smaller, tuple(origins), left)

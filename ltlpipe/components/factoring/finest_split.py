@@ -9,23 +9,38 @@ and unions of them tried, the smaller first.
 Labels that change no state, and those that no transition has, restrict nothing that
 another factor does.  They make no factor of their own but go to the largest: a
 component of one state would only be one more to look at.
+
+*Exactness.*  The coordinate of a state in a part is its class among the states that the
+other parts' labels connect, in whatever direction.  The component is the composition of
+the parts iff no two states agree in all coordinates, there are as many states as the
+numbers of coordinates multiply to, as many transitions as the parts' make with all
+states of the others, and as many accepting states as the parts' accepting coordinates
+multiply to (docs/factoring.md, Theorem 1).  That is counted.
+
+*Independence.*  Labels a, b are independent if their steps span unique squares: for
+s -a-> x -b-> w there is exactly one z with s -b-> z -a-> w, the same with a and b
+exchanged, and for s -a-> x and s -b-> z there is exactly one w with x -b-> w and
+z -a-> w.  Then neither enables or disables the other, and they commute.  Labels of
+different factors of a product are independent, so labels that are not belong to one
+factor.  Everything is looked at state by state: the paths of two steps and the pairs of
+steps that leave it are written as numbers, sorted and compared.
+
+Cost: O(m log n) for each part, m transitions; O(p log p) for p paths of two steps and
+pairs.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import TYPE_CHECKING
+from itertools import combinations, pairwise
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.factoring.exactness import Split, as_product
-from ltlpipe.components.factoring.independence import (
-    changing_labels,
-    dependent_labels,
-)
+from ltlpipe.components.progress import ENTRY_WORK, factoring
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.components.factoring.minimal_form import MinimalForm
     from ltlpipe.runtime.jobs import Job
@@ -37,6 +52,11 @@ MOST_COUNTED = 1 << 21
 """Transitions that are looked at for that, in all unions together."""
 
 Groups = list[np.ndarray]
+
+_STATE_BYTES = 40
+_AT_ONCE = 1 << 16  # paths and pairs that are sorted between two yields
+_PATH_WORK = 0.1
+_PATH_BYTES = 100
 
 
 def finest_split(form: MinimalForm, *, together: bool = True) -> Job[Split | None]:
@@ -120,3 +140,254 @@ def _with_unions(form: MinimalForm, groups: Groups) -> Job[Groups]:
 
 def _union(groups: Sequence[np.ndarray]) -> np.ndarray:
     return np.unique(np.concatenate(groups))
+
+
+class Split(NamedTuple):
+    """A component as a product; all labels with transitions are in some group."""
+
+    groups: tuple[np.ndarray, ...]  # int64[...] for each factor: its labels
+    coordinates: tuple[np.ndarray, ...]  # int64[n] each: where the states are in it
+    sizes: tuple[int, ...]  # states of each factor
+
+
+def as_product(form: MinimalForm, groups: Sequence[np.ndarray]) -> Job[Split | None]:
+    """Return the split over disjoint groups of labels; None if it is not exact."""
+    owner = np.full(form.n_labels, -1, dtype=np.int64)
+    for number, group in enumerate(groups):
+        owner[group] = number
+    of_step = owner[form.label]
+    coordinates, sizes = [], []
+    for number in range(len(groups)):
+        theirs = of_step != number
+        size, own = _classes(form.n_states, form.src[theirs], form.dst[theirs])
+        yield factoring(form.n_transitions * ENTRY_WORK, _held(form, number))
+        coordinates.append(own)
+        sizes.append(size)
+        if prod(sizes) > form.n_states:
+            return None
+    split = Split(tuple(groups), tuple(coordinates), tuple(sizes))
+    is_bijective = len(np.unique(numbers_of(split))) == prod(sizes) == form.n_states
+    if not is_bijective or not _accepts_as_product(form, split):
+        return None
+    for number, size in enumerate(sizes):
+        own = of_step == number
+        steps = len(local_steps(form, split, number))
+        yield factoring(form.n_transitions * ENTRY_WORK, _held(form, len(sizes)))
+        if steps * (form.n_states // size) != int(own.sum()):
+            return None
+    return split
+
+
+def numbers_of(split: Split) -> np.ndarray:
+    """Return one number for the coordinates of each state, int64[n].
+
+    The first factor's is the most significant, `weights` has the others'.
+    """
+    number = np.zeros(len(split.coordinates[0]), dtype=np.int64)
+    for own, weight in zip(split.coordinates, weights(split.sizes), strict=True):
+        number += own * weight
+    return number
+
+
+def weights(sizes: Sequence[int]) -> list[int]:
+    """Return what a coordinate in each factor counts in `numbers_of`."""
+    return [prod(sizes[k + 1 :]) for k in range(len(sizes))]
+
+
+def local_steps(form: MinimalForm, split: Split, number: int) -> np.ndarray:
+    """Return the transitions of a factor, int64[k, 3]: sources, labels, targets.
+
+    They are sorted, each once.
+    """
+    size, own = split.sizes[number], split.coordinates[number]
+    taken = np.isin(form.label, split.groups[number])
+    code = own[form.src[taken]] * form.n_labels + form.label[taken]
+    code = np.unique(code * size + own[form.dst[taken]])
+    rest, dst = np.divmod(code, size)
+    src, label = np.divmod(rest, form.n_labels)
+    return np.stack([src, label, dst], axis=1)
+
+
+def _accepts_as_product(form: MinimalForm, split: Split) -> bool:
+    """Whether a state accepts iff all of its coordinates do, of some in each factor."""
+    if form.accepting is None:
+        return True
+    local = (len(np.unique(own[form.accepting])) for own in split.coordinates)
+    return prod(local) == int(form.accepting.sum())
+
+
+def _classes(n: int, left: np.ndarray, right: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return the classes that pairs connect, of numbers below n: how many, and whose.
+
+    They are numbered by their least members.
+    """
+    root = np.arange(n)
+    while True:
+        one, other = root[left], root[right]
+        differ = one != other
+        if not differ.any():
+            break
+        left, right = left[differ], right[differ]
+        one, other = one[differ], other[differ]
+        np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
+        while not np.array_equal(above := root[root], root):
+            root = above
+    roots, own = np.unique(root, return_inverse=True)
+    return len(roots), own
+
+
+def _held(form: MinimalForm, n_parts: int) -> int:
+    return (n_parts + 1) * _STATE_BYTES * (form.n_states + form.n_transitions)
+
+
+class Effort(NamedTuple):
+    """The paths and pairs of a component that have to be looked at."""
+
+    total: int
+    largest: int  # of one state
+
+
+class _Graph(NamedTuple):
+    """A component with what is looked up of its transitions again and again."""
+
+    form: MinimalForm
+    first: np.ndarray  # int64[n + 1], where the transitions of each state begin
+    later: np.ndarray  # int64[m], where those with a later label begin, same source
+
+
+def _outgoing(form: MinimalForm) -> np.ndarray:
+    return np.searchsorted(form.src, np.arange(form.n_states + 1))
+
+
+def effort(form: MinimalForm) -> Effort:
+    """Count what `dependent_labels` has to look at."""
+    per_state = _per_state(form, _outgoing(form))
+    return Effort(int(per_state.sum()), int(per_state.max()))
+
+
+def _per_state(form: MinimalForm, first: np.ndarray) -> np.ndarray:
+    """Return the paths and pairs that begin in each state, float64[n]."""
+    degree = np.diff(first).astype(np.float64)
+    paths = np.bincount(form.src, weights=degree[form.dst], minlength=form.n_states)
+    return np.asarray(paths + degree * degree)
+
+
+def dependent_labels(form: MinimalForm, *, together: bool) -> Job[np.ndarray]:
+    """Find the labels that depend on each other: bool[n_labels, n_labels], symmetric.
+
+    Parameters
+    ----------
+    form : MinimalForm
+        With acceptance, labels also depend on each other if both change whether a
+        state accepts, and not as in a product.
+    together : bool
+        Components have to accept in the same state.  Otherwise all labels that change
+        whether a state accepts depend on each other, so that one factor accepts.
+    """
+    combined = form.src * form.n_labels + form.label
+    graph = _Graph(
+        form, _outgoing(form), np.searchsorted(combined, combined, side="right")
+    )
+    found = np.zeros(form.n_labels * form.n_labels, dtype=np.bool_)
+    for begin, end in _pieces(_per_state(form, graph.first)):
+        yield from _look(graph, begin, end, found)
+    table: np.ndarray = found.reshape(form.n_labels, form.n_labels)
+    if form.accepting is not None and not together:
+        changing = changing_labels(form)
+        table[changing[:1], changing] = True
+    return np.asarray(table | table.T)
+
+
+def changing_labels(form: MinimalForm) -> np.ndarray:
+    """Return the labels on transitions between states of which one accepts."""
+    if form.accepting is None:
+        return np.empty(0, dtype=np.int64)
+    changes = form.accepting[form.src] != form.accepting[form.dst]
+    return np.unique(form.label[changes])
+
+
+def _pieces(per_state: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield ranges of states with not much more than `_AT_ONCE` to look at."""
+    place = np.cumsum(per_state) // _AT_ONCE
+    bounds = [0, *(np.flatnonzero(np.diff(place)) + 1).tolist(), len(per_state)]
+    yield from pairwise(bounds)
+
+
+def _look(graph: _Graph, begin: int, end: int, found: np.ndarray) -> Job[None]:
+    """Note in bool[n_labels ** 2] the labels that depend on each other in some states.
+
+    The number of a pair of labels is that of the lower one times n_labels, plus the
+    higher one; the states are those from `begin` up to `end`.
+    """
+    form, first, later = graph
+    own = np.arange(first[begin], first[end])
+    middle = form.dst[own]
+    step, second = _each(own, first[middle], first[middle + 1])
+    yield factoring(len(step) * _PATH_WORK, len(step) * _PATH_BYTES)
+    low, high = form.label[step], form.label[second]
+    pair = np.minimum(low, high) * form.n_labels + np.maximum(low, high)
+    key = (form.src[step] - begin) * len(found) + pair
+    key = key * form.n_states + form.dst[second]  # where, which labels, and where to
+
+    upward, downward = low < high, low > high
+    up, up_step = _by_key(key[upward], step[upward])
+    down, down_step = _by_key(key[downward], step[downward])
+    place, in_both = _places(up, down)
+    _, in_up = _places(down, up)
+    for wrong in (_repeated(up), _repeated(down), up[~in_both], down[~in_up]):
+        found[wrong // form.n_states % len(found)] = True
+
+    # What is left of both are squares, with their first steps either way.
+    left, right = up_step[in_both], down_step[place[in_both]]
+    yield factoring(len(left) * _PATH_WORK, len(step) * _PATH_BYTES)
+    if form.accepting is not None:
+        accepts = form.accepting
+        corners = accepts[form.src[left]] & accepts[up[in_both] % form.n_states]
+        between = accepts[form.dst[left]] & accepts[form.dst[right]]
+        _note(form, left, right, corners != between, found)
+    square, left = _by_key(left * form.n_transitions + right, left)
+    right = square % form.n_transitions
+    _note(form, left[1:], right[1:], square[1:] == square[:-1], found)
+    one, other = _each(own, later[own], first[form.src[own] + 1])
+    _, closed = _places(one * form.n_transitions + other, square)
+    _note(form, one, other, ~closed, found)
+
+
+def _note(
+    form: MinimalForm,
+    one: np.ndarray,
+    other: np.ndarray,
+    where: np.ndarray,
+    found: np.ndarray,
+) -> None:
+    """Note the labels of pairs of transitions, the lower label first."""
+    found[form.label[one[where]] * form.n_labels + form.label[other[where]]] = True
+
+
+def _each(
+    owners: np.ndarray, begin: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return all (owner, number) with begin <= number < end of the owner."""
+    count = end - begin
+    before = np.cumsum(count) - count
+    shift = np.repeat(begin - before, count)
+    return np.repeat(owners, count), np.arange(len(shift)) + shift
+
+
+def _by_key(key: np.ndarray, *beside: np.ndarray) -> tuple[np.ndarray, ...]:
+    order = np.argsort(key, kind="stable")
+    return tuple(column[order] for column in (key, *beside))
+
+
+def _repeated(key: np.ndarray) -> np.ndarray:
+    """Return the sorted keys that stand more than once."""
+    return np.asarray(key[1:][key[1:] == key[:-1]])
+
+
+def _places(key: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where keys stand among sorted ones, and whether they do."""
+    place = np.searchsorted(known, key)
+    if not len(known):
+        return place, np.zeros(len(key), dtype=np.bool_)
+    nearest = known[np.minimum(place, len(known) - 1)]
+    return place, np.asarray(nearest == key)

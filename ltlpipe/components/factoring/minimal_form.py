@@ -139,7 +139,7 @@ def _unique(
 
 def _compiled_form(component: LTS) -> Job[MinimalForm]:
     """Do `minimal_form` with the kernels of component reduction."""
-    from ltlpipe.components.equivalence.signatures import classes
+    from ltlpipe.components.equivalence.refinement import classes
     from ltlpipe.components.equivalence.transition_arrays import (
         Steps,
         by_least_member,

@@ -7,8 +7,7 @@ and its cycle may have to be gone through several times before it closes.
 
 from __future__ import annotations
 
-from math import lcm
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,21 +17,13 @@ from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from ltlpipe.components.factoring.factored_network import Factored, Origin
+    from ltlpipe.components.factoring.factors import Factored, Origin
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
 
 _STEP_WORK = 2
-
-
-class _Followed(NamedTuple):
-    """The states of one component along a prefix, and once round its cycle and more."""
-
-    states: np.ndarray  # int32[k + c * rounds + 1]
-    before: int  # rounds before those that repeat themselves
-    rounds: int
 
 
 def unfactored(network: Network, found: Factored, path: Run) -> Job[Run]:
@@ -56,7 +47,7 @@ def unfactored(network: Network, found: Factored, path: Run) -> Job[Run]:
     actions = _actions(network, found)[path.actions]  # the last entry stays -1
     n_steps, k = len(actions), path.length
     looked_up: dict[int, np.ndarray] = {}
-    followed: dict[int, _Followed] = {}
+    followers: dict[int, _Follower] = {}
     for number, origin in enumerate(found.origins):
         yield factoring(_STEP_WORK * n_steps, n_steps * STEP_BYTES)
         goals = path.states[:, origin.places].astype(np.int64) @ np.array(
@@ -67,24 +58,28 @@ def unfactored(network: Network, found: Factored, path: Run) -> Job[Run]:
         elif (inverse := _inverse(origin)) is not None:
             looked_up[number] = inverse[goals]
         else:
-            followed[number] = yield from _follow(
-                network, number, origin, actions, goals, k
-            )
-    before = max((f.before for f in followed.values()), default=0)
-    every = lcm(*(f.rounds - f.before for f in followed.values()))
-    rounds = before + every
-    grant = yield factoring(0, n_steps * STEP_BYTES * len(found.origins))
-    total = k + (n_steps - k) * rounds
-    if total > most_steps(grant.memory_bytes, len(network.components)):
-        raise StoppedError(MEMORY)
-    states = np.empty((total + 1, len(network.components)), dtype=np.int32)
-    places = _places(n_steps, k, rounds)
+            followers[number] = _Follower(network, number, origin, goals)
+            yield factoring(network.components[number].n_transitions)
+    for follower in followers.values():
+        follower.take(actions, range(k))
+    begun: dict[tuple[int, ...], int] = {}  # by states, how many rounds before
+    while (now := tuple(f.states[-1] for f in followers.values())) not in begun:
+        begun[now] = len(begun)
+        for follower in followers.values():
+            follower.take(actions, range(k, n_steps))
+        total = k + (n_steps - k) * len(begun)
+        held = total * STEP_BYTES * len(found.origins)
+        grant = yield factoring(_STEP_WORK * (n_steps - k) * len(followers), held)
+        if total > most_steps(grant.memory_bytes, len(network.components)):
+            raise StoppedError(MEMORY)
+    rounds = np.tile(np.arange(k, n_steps), len(begun))
+    places = np.concatenate([np.arange(k), rounds, [n_steps]])
+    states = np.empty((len(places), len(network.components)), dtype=np.int32)
     for number, column in looked_up.items():
         states[:, number] = column[places]
-    for number, one in followed.items():
-        states[:, number] = one.states[_places_of(one, n_steps, k, rounds)]
-    last = total - every * (n_steps - k)
-    return Run(actions[places[:-1]], states, last)
+    for number, follower in followers.items():
+        states[:, number] = follower.states
+    return Run(actions[places[:-1]], states, k + (n_steps - k) * begun[now])
 
 
 def _actions(network: Network, found: Factored) -> np.ndarray:
@@ -119,62 +114,31 @@ def _inverse(origin: Origin) -> np.ndarray | None:
     return inverse if len(inverse) == len(reached) else None
 
 
-def _follow(
-    network: Network,
-    number: int,
-    origin: Origin,
-    actions: np.ndarray,
-    goals: np.ndarray,
-    length: int,
-) -> Job[_Followed]:
-    """Let a component take part in a run, until its states repeat themselves."""
-    component, number_of = network.components[number], origin.number_of
-    assert number_of is not None
-    leaving: dict[tuple[int, str], list[int]] = {}
-    for src, label, dst in component.transitions():
-        leaving.setdefault((src, label), []).append(dst)
-    yield factoring(component.n_transitions)
-    labels = [
-        action.name if number in action.participants else None
-        for action in network.actions
-    ]
-    labels.append(None)  # of -1
-    states = [component.initial]
+class _Follower:
+    """The states of a component as it takes part in a run."""
 
-    def advance(steps: Sequence[int]) -> None:
+    def __init__(
+        self, network: Network, number: int, origin: Origin, goals: np.ndarray
+    ) -> None:
+        assert origin.number_of is not None
+        component = network.components[number]
+        self.states = [component.initial]
+        self._number_of, self._goals = origin.number_of, goals
+        self._leaving: dict[tuple[int, str], list[int]] = {}
+        for src, label, dst in component.transitions():
+            self._leaving.setdefault((src, label), []).append(dst)
+        self._labels = [
+            action.name if number in action.participants else None
+            for action in network.actions
+        ]
+        self._labels.append(None)  # of -1
+
+    def take(self, actions: np.ndarray, steps: Iterable[int]) -> None:
+        """Take some steps of the run."""
         for step in steps:
-            state, label = states[-1], labels[actions[step]]
+            state, label = self.states[-1], self._labels[actions[step]]
             if label is not None:
-                targets = leaving[state, label]
-                state = next(d for d in targets if number_of[d] == goals[step + 1])
-            states.append(state)
-
-    advance(range(length))
-    begun: dict[int, int] = {}
-    while states[-1] not in begun:
-        begun[states[-1]] = len(begun)
-        advance(range(length, len(actions)))
-        held = len(states) * STEP_BYTES
-        yield factoring(_STEP_WORK * (len(actions) - length), held)
-    found = np.array(states, dtype=np.int32)
-    return _Followed(found, begun[states[-1]], len(begun))
-
-
-def _places(n_steps: int, length: int, rounds: int) -> np.ndarray:
-    """Return which step each is if a cycle is gone round several times, and the end."""
-    cycle = np.tile(np.arange(length, n_steps), rounds)
-    return np.concatenate([np.arange(length), cycle, [n_steps]])
-
-
-def _places_of(one: _Followed, n_steps: int, length: int, rounds: int) -> np.ndarray:
-    """Return where the states before each step, and at the end, stand in a component's.
-
-    It repeats its own rounds from `before` on.
-    """
-    size = n_steps - length
-    turn = np.arange(rounds)
-    period = one.rounds - one.before
-    turn = np.where(turn < one.before, turn, one.before + (turn - one.before) % period)
-    begin = length + turn * size
-    cycle = (begin[:, None] + np.arange(size)).ravel()
-    return np.concatenate([np.arange(length), cycle, [cycle[-1] + 1]])
+                goal = self._goals[step + 1]
+                targets = self._leaving[state, label]
+                state = next(d for d in targets if self._number_of[d] == goal)
+            self.states.append(state)

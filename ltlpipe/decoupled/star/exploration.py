@@ -1,15 +1,24 @@
-"""The local states of centre and leaves, and the relations that join them.
+"""Centre and leaves of a model, their local states, and the relations that join them.
+
+Variables that no action joins, once those of the centre are left out, belong to
+different leaves.  The centre begins with what the property reads.  As long as there are
+no two leaves with steps of their own, the unit that most others are joined to goes to
+the centre: a shared variable, a server.
 
 Each part is explored for itself: an action is taken in a leaf as soon as *some* local
 state of the centre that is known makes the offer for it, and in the centre as soon as
 some local state of the leaf gives the answer.  So there may be local states that no run
 comes to; that does no harm, as parts move together only where offer and answer meet.
 
-Source: the local semantics of threads, as in A. Malkis, A. Podelski and A. Rybalchenko,
+Sources: D. Gnad and J. Hoffmann, "Star-topology decoupled state space search",
+Artificial Intelligence 257, 2018, pp. 24-60: that the centre is what most interact
+with.  The local semantics of threads, as in A. Malkis, A. Podelski and A. Rybalchenko,
 "Thread-Modular Verification Is Cartesian Abstract Interpretation", ICTAC 2006, LNCS
 4281, pp. 183-197.
 
-Differences from the source: threads share the centre; here its steps are explored, too,
+Differences from the sources: the first factors planning tasks, by their causal graphs;
+here units are moved to the centre one by one, and the first star will do that is not
+too large.  In the second, threads share the centre; here its steps are explored, too,
 as those of a part, and what is wanted are the transitions, not an invariant.
 
 Cost: for each action of a leaf its offers times the local states of the leaf, and the
@@ -20,10 +29,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.components.progress import STATIC
+from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
-    from ltlpipe.decoupled.star.effort import Effort
+    from collections.abc import Sequence, Set
+
     from ltlpipe.decoupled.star.footprints import (
         Divided,
         Footprints,
@@ -31,7 +44,6 @@ if TYPE_CHECKING:
         Relation,
         Values,
     )
-    from ltlpipe.decoupled.star.partition import Leaf, Partition
     from ltlpipe.runtime.jobs import Job
 
 MAX_CENTRE = 1 << 12
@@ -48,21 +60,154 @@ _OFFER = 0.25  # looks that an offer takes
 OWN = -1
 """The relation of steps that the centre takes alone."""
 
+_LOOK_WORK = 15.0  # microseconds
 
-class TooLargeError(Exception):
-    """A part has too many local states.
+_TOUCHED = 1 / 30
+"""Looks at actions that a variable takes which an action touches."""
+
+
+class NoStarError(Exception):
+    """A model is no star, or too large a one.
 
     Parameters
     ----------
-    leaf : Leaf or None
-        The part; None is the centre.
     reason : str
-        What there are too many of.
+        Why.
     """
 
-    def __init__(self, leaf: Leaf | None, reason: str) -> None:
-        self.leaf = leaf
+    def __init__(self, reason: str) -> None:
         self.reason = reason
+        super().__init__(reason)
+
+
+class Effort:
+    """What may still be spent on a model, and when to yield.
+
+    Parameters
+    ----------
+    looks : int
+        Looks at actions in local states.
+    """
+
+    def __init__(self, looks: int) -> None:
+        self.ticks = Ticks(STATIC, _LOOK_WORK)
+        self._most = looks
+        self._left: float = looks
+
+    def over(self, looks: float = 1) -> bool:
+        """Count looks; return whether it is time to yield."""
+        self._left -= looks
+        return self.ticks.over(looks)
+
+    def check(self) -> None:
+        """Raise `NoStarError` if all is spent."""
+        if self._left < 0:
+            raise NoStarError(f"{self._most:,} looks at actions have shown no star")
+
+
+class Leaf(NamedTuple):
+    """A part that interacts with the centre alone."""
+
+    variables: tuple[int, ...]  # ascending
+    internal: tuple[int, ...]  # actions that touch nothing else
+    crossing: tuple[int, ...]  # actions that touch the centre, too
+
+
+class Partition(NamedTuple):
+    """A star: every action touches one leaf at most."""
+
+    centre: tuple[int, ...]  # variables, ascending
+    own: tuple[int, ...]  # actions that touch no leaf
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def n_moving(self) -> int:
+        """Leaves that have steps of their own."""
+        return sum(bool(leaf.internal) for leaf in self.leaves)
+
+    @property
+    def share(self) -> float:
+        """How many of the actions are steps of leaves alone, 0 to 1."""
+        internal = sum(len(leaf.internal) for leaf in self.leaves)
+        crossing = sum(len(leaf.crossing) for leaf in self.leaves)
+        return internal / max(internal + crossing + len(self.own), 1)
+
+
+def partition(
+    footprints: Footprints, centre: Set[int], effort: Effort
+) -> Job[Partition]:
+    """Return the star with a given centre, whose leaves are as small as can be.
+
+    Raises
+    ------
+    NoStarError
+        The effort is spent.
+    """
+    owner: dict[int, int] = {}
+
+    def root(variable: int) -> int:
+        while owner[variable] != variable:
+            owner[variable] = owner[owner[variable]]
+            variable = owner[variable]
+        return variable
+
+    outside = []
+    for touched in footprints.touched:
+        rest = sorted(touched - centre)
+        outside.append(rest)
+        for variable in rest:
+            owner.setdefault(variable, variable)
+            owner[root(variable)] = root(rest[0])
+        if effort.over((1 + len(touched)) * _TOUCHED):
+            yield effort.ticks.progress
+    effort.check()
+    members: dict[int, list[int]] = defaultdict(list)
+    for variable in sorted(owner):
+        members[root(variable)].append(variable)
+    internal: dict[int, list[int]] = defaultdict(list)
+    crossing: dict[int, list[int]] = defaultdict(list)
+    own = []
+    for action, rest in enumerate(outside):
+        if not rest:
+            own.append(action)
+        elif footprints.touched[action] & centre:
+            crossing[root(rest[0])].append(action)
+        else:
+            internal[root(rest[0])].append(action)
+    leaves = [
+        Leaf(tuple(variables), tuple(internal[key]), tuple(crossing[key]))
+        for key, variables in members.items()
+    ]
+    return Partition(tuple(sorted(centre)), tuple(own), tuple(leaves))
+
+
+def joined_most(footprints: Footprints, leaf: Leaf) -> tuple[int, ...]:
+    """Return those of a leaf's variables that are in the unit that most are joined to.
+
+    What its actions touch in the centre does not count.
+    """
+    chosen = frozenset(leaf.variables)
+    unit_of = {v: k for k, unit in enumerate(footprints.units) for v in unit}
+    joined: dict[int, set[int]] = defaultdict(set)
+    for action in (*leaf.internal, *leaf.crossing):
+        touched = footprints.touched[action] & chosen
+        units = {unit_of[variable] for variable in touched}
+        for unit in units:
+            joined[unit] |= units
+    best = max(joined, key=lambda unit: (len(joined[unit]), -unit))
+    return tuple(v for v in footprints.units[best] if v in chosen)
+
+
+def largest(leaves: Sequence[Leaf]) -> Leaf:
+    """Return the leaf with most variables."""
+    return max(leaves, key=lambda leaf: len(leaf.variables))
+
+
+class TooLargeError(NoStarError):
+    """A leaf has too many local states."""
+
+    def __init__(self, leaf: Leaf, reason: str) -> None:
+        self.leaf = leaf
         super().__init__(reason)
 
 
@@ -142,10 +287,8 @@ class Spaces:
 
         Raises
         ------
-        TooLargeError
-            They are too many.
-        SpentError
-            The effort is spent.
+        NoStarError
+            They are too many (`TooLargeError` in a leaf), or the effort is spent.
         """
         is_done = False
         while not is_done:
@@ -235,12 +378,15 @@ class Spaces:
 
     def _refuse_large(self, leaf: Leaf | None, n_states: int, most: int) -> None:
         self._effort.check()
-        what = "the centre" if leaf is None else "a leaf"
-        if n_states > most:
-            raise TooLargeError(leaf, f"{what} has more than {most:,} local states")
         spaces = (self.centre, *self.leaves)
-        if sum(len(s.steps) + len(s.internal) for s in spaces) > MAX_TRANSITIONS:
-            raise TooLargeError(leaf, f"there are more than {MAX_TRANSITIONS:,} steps")
+        if n_states > most:
+            what = "the centre" if leaf is None else "a leaf"
+            reason = f"{what} has more than {most:,} local states"
+        elif sum(len(s.steps) + len(s.internal) for s in spaces) > MAX_TRANSITIONS:
+            reason = f"there are more than {MAX_TRANSITIONS:,} steps"
+        else:
+            return
+        raise NoStarError(reason) if leaf is None else TooLargeError(leaf, reason)
 
     def offered(self) -> list[set[int]]:
         """Return for each state of the centre the relations that it takes part in."""

@@ -12,12 +12,11 @@ Local states are tuples of values, in the order of a part's variables.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ltlpipe.components.progress import ITEMS, counting
 from ltlpipe.por.processes import accesses, expressions
+from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.programs.expressions import Element
 from ltlpipe.systems.programs.interpreting import Interpreter
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import Valuation
-    from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.nets.structure import Transition
     from ltlpipe.systems.programs.model import DveModel
     from ltlpipe.systems.programs.program import Action
@@ -52,20 +49,17 @@ class Relation(NamedTuple):
     changed: Pairs
 
 
-class Divided(ABC):
+class Divided(NamedTuple):
     """An action as the centre and one leaf see it."""
 
-    @abstractmethod
-    def offer(self, centre: Values) -> Values | None:
-        """Return what the leaf sees of the centre, None if that forbids the action."""
-
-    @abstractmethod
-    def answer(self, leaf: Values, offer: Values) -> tuple[Relation, Values] | None:
-        """Return what becomes of the centre and of the leaf; None if not enabled."""
+    # What the leaf sees of a state of the centre, None if that forbids the action.
+    offer: Callable[[Values], Values | None]
+    # What becomes of the centre, and of a leaf that sees so much; None if not enabled.
+    answer: Callable[[Values, Values], tuple[Relation, Values] | None]
 
 
-class Footprints(ABC):
-    """The actions of a model.
+class ProgramFootprints:
+    """The actions of an asynchronous DVE model without committed states.
 
     Attributes
     ----------
@@ -79,57 +73,15 @@ class Footprints(ABC):
         Variables that have to belong to the centre.
     """
 
-    initial: Valuation
-    touched: list[frozenset[int]]
-    units: list[tuple[int, ...]]
-    fixed: frozenset[int] = frozenset()
-
-    @cached_property
-    def unit_of(self) -> dict[int, int]:
-        """The number of each variable's unit."""
-        return {v: number for number, unit in enumerate(self.units) for v in unit}
-
-    @abstractmethod
-    def within(self, action: int, part: Sequence[int]) -> Inside:
-        """Return what an action does that touches no variables but those of a part."""
-
-    @abstractmethod
-    def divided(
-        self, action: int, centre: Sequence[int], leaf: Sequence[int]
-    ) -> Divided:
-        """Return an action that touches variables of the centre and of one leaf."""
-
-    @abstractmethod
-    def moved(
-        self, centre: Values, part: Sequence[int], relation: Relation
-    ) -> Values | None:
-        """Return what a relation, whose needs are met, makes of the centre.
-
-        None if the model has no such state.
-        """
-
-    @abstractmethod
-    def is_halted(self, part: Sequence[int], centre: Values) -> bool:
-        """Whether no action can be taken, whatever the leaves are like.
-
-        No other method is asked about such a state of the centre.
-        """
-
-
-class ProgramFootprints(Footprints):
-    """The actions of an asynchronous DVE model without committed states.
-
-    Use `of_program`.
-    """
-
     def __init__(self, model: DveModel) -> None:
         self._program = model.program
         self._failing = model.ranges.failing
         self._interpreter = Interpreter(model.program)
         self.initial = model.initial()
         self.fixed = frozenset([self._program.error])
-        self.reads: list[frozenset[int]] = []
-        self.writes: list[frozenset[int]] = []
+        self.touched: list[frozenset[int]] = []
+        self._reads: list[frozenset[int]] = []
+        self._writes: list[frozenset[int]] = []
 
     def fill(self) -> Job[None]:
         """Compute what the actions touch."""
@@ -138,9 +90,9 @@ class ProgramFootprints(Footprints):
             self._add(action)
             if number % _ACTIONS_AT_ONCE == 0:
                 yield counting(_ACTION_WORK * _ACTIONS_AT_ONCE)
-        written = frozenset().union(*self.writes)
-        self.reads = [reads & written for reads in self.reads]
-        pairs = zip(self.reads, self.writes, strict=True)
+        written = frozenset().union(*self._writes)
+        self._reads = [reads & written for reads in self._reads]
+        pairs = zip(self._reads, self._writes, strict=True)
         self.touched = [reads | writes for reads, writes in pairs]
         processes = [(p.state, *p.variables) for p in program.processes]
         known = {variable for unit in processes for variable in unit}
@@ -172,37 +124,66 @@ class ProgramFootprints(Footprints):
             if any(part in self._failing for part in expressions(transition)):
                 reads.add(program.error)
                 writes.add(program.error)
-        self.reads.append(frozenset(reads))
-        self.writes.append(frozenset(writes))
+        self._reads.append(frozenset(reads))
+        self._writes.append(frozenset(writes))
+
+    def _target(self, action: int, state: Sequence[int]) -> Values | None:
+        """Return where an action leads from a state in which no step has failed."""
+        moving = self._program.actions[action]
+        return self._interpreter.target(moving, tuple(state))
 
     def within(self, action: int, part: Sequence[int]) -> Inside:
-        """Return what an action does within a part; see `Footprints`."""
+        """Return what an action does that touches no variables but those of a part."""
         template = list(self.initial)  # other variables do not matter
 
         def step(local: Values) -> Values | None:
             for variable, value in zip(part, local, strict=True):
                 template[variable] = value
-            target = self.target(action, template)
+            target = self._target(action, template)
             return None if target is None else tuple(target[v] for v in part)
 
         return step
 
-    def target(self, action: int, state: Sequence[int]) -> Valuation | None:
-        """Return where an action leads from a state in which no step has failed."""
-        moving = self._program.actions[action]
-        return self._interpreter.target(moving, tuple(state))
-
-    def sources(self, action: int) -> dict[int, int]:
-        """Return the state in which each process has to be that moves."""
-        processes = self._program.processes
-        moving = self._program.actions[action].transitions
-        return {processes[t.process].state: t.source for t in moving}
-
     def divided(
         self, action: int, centre: Sequence[int], leaf: Sequence[int]
     ) -> Divided:
-        """Return an action as the centre and one leaf see it."""
-        return _DividedStep(self, action, centre, leaf)
+        """Return an action that touches variables of the centre and of one leaf.
+
+        The leaf sees the values of the centre's variables that the action reads, and
+        answers with these and those that it writes.
+        """
+        processes, error = self._program.processes, self._program.error
+        moving = self._program.actions[action].transitions
+        sources = {processes[t.process].state: t.source for t in moving}
+        there = [(k, sources[v]) for k, v in enumerate(centre) if v in sources]
+        here = [(k, sources[v]) for k, v in enumerate(leaf) if v in sources]
+        read = [(k, v) for k, v in enumerate(centre) if v in self._reads[action]]
+        written = [(k, v) for k, v in enumerate(centre) if v in self._writes[action]]
+        state = list(self.initial)  # other variables do not matter
+
+        def offer(local: Values) -> Values | None:
+            if any(local[k] != source for k, source in there):
+                return None
+            return tuple(local[k] for k, _ in read)
+
+        def answer(local: Values, seen: Values) -> tuple[Relation, Values] | None:
+            if any(local[k] != source for k, source in here):
+                return None
+            for variable, value in zip(leaf, local, strict=True):
+                state[variable] = value
+            for (_, variable), value in zip(read, seen, strict=True):
+                state[variable] = value
+            target = self._target(action, state)
+            if target is None:
+                return None
+            needed = tuple((k, v) for (k, _), v in zip(read, seen, strict=True))
+            # A step that fails writes nothing else.
+            changed = tuple(
+                (k, target[v]) for k, v in written if v == error or not target[error]
+            )
+            return Relation(needed, changed), tuple(target[v] for v in leaf)
+
+        return Divided(offer, answer)
 
     def moved(
         self,
@@ -210,178 +191,111 @@ class ProgramFootprints(Footprints):
         part: Sequence[int],  # noqa: ARG002
         relation: Relation,
     ) -> Values | None:
-        """Return what a relation makes of the centre: it assigns values."""
+        """Return what a relation, whose needs are met, makes of the centre."""
         values = list(centre)
         for place, value in relation.changed:
             values[place] = value
         return tuple(values)
 
     def is_halted(self, part: Sequence[int], centre: Values) -> bool:
-        """Whether a step has failed: then nothing moves any more."""
+        """Whether a step has failed: then nothing moves, whatever the leaves are like.
+
+        No other method is asked about such a state of the centre.
+        """
         return part[-1:] == (self._program.error,) and centre[-1] != 0
 
 
-def of_program(model: DveModel) -> Job[ProgramFootprints]:
-    """Return the footprints of the actions of a DVE model."""
-    footprints = ProgramFootprints(model)
-    yield from footprints.fill()
-    return footprints
-
-
-class _DividedStep(Divided):
-    """An action of a DVE model."""
-
-    def __init__(
-        self,
-        footprints: ProgramFootprints,
-        action: int,
-        centre: Sequence[int],
-        leaf: Sequence[int],
-    ) -> None:
-        self._target, self._action = footprints.target, action
-        self._error = len(footprints.initial) - 1
-        self._leaf = leaf
-        self._template = list(footprints.initial)  # other variables do not matter
-        reads, writes = footprints.reads[action], footprints.writes[action]
-        self._read = [(k, v) for k, v in enumerate(centre) if v in reads]
-        self._written = [(k, v) for k, v in enumerate(centre) if v in writes]
-        sources = footprints.sources(action)
-        self._there = [(k, sources[v]) for k, v in enumerate(centre) if v in sources]
-        self._here = [(k, sources[v]) for k, v in enumerate(leaf) if v in sources]
-
-    def offer(self, centre: Values) -> Values | None:
-        """Return the values of the centre's variables that the action reads."""
-        if any(centre[k] != source for k, source in self._there):
-            return None
-        return tuple(centre[k] for k, _ in self._read)
-
-    def answer(self, leaf: Values, offer: Values) -> tuple[Relation, Values] | None:
-        """Return the values read and written in the centre, and the leaf's own."""
-        if any(leaf[k] != source for k, source in self._here):
-            return None
-        state = self._template
-        for variable, value in zip(self._leaf, leaf, strict=True):
-            state[variable] = value
-        for (_, variable), value in zip(self._read, offer, strict=True):
-            state[variable] = value
-        target = self._target(self._action, state)
-        if target is None:
-            return None
-        needed = tuple((k, v) for (k, _), v in zip(self._read, offer, strict=True))
-        written = self._written
-        if target[self._error]:  # a step that fails writes nothing else
-            written = [(k, v) for k, v in written if v == self._error]
-        changed = tuple((k, target[v]) for k, v in written)
-        return Relation(needed, changed), tuple(target[v] for v in self._leaf)
-
-
-class NetFootprints(Footprints):
+class NetFootprints:
     """The transitions of a net; those that take nothing and put nothing included.
 
-    Use `of_net`.
+    Attributes and methods are those of `ProgramFootprints`.
     """
 
+    fixed: frozenset[int] = frozenset()
+
     def __init__(self, net: PetriNet) -> None:
-        self.net = net
+        self._net = net
         self.initial = net.initial()
-        self.touched = []
+        self.touched: list[frozenset[int]] = []
 
     def fill(self) -> Job[None]:
         """Compute what the transitions touch."""
-        used: set[int] = set()
-        for number, transition in enumerate(self.net.transitions):
+        for number, transition in enumerate(self._net.transitions):
             self.touched.append(frozenset({*transition.pre, *transition.post}))
-            used |= self.touched[-1]
             if number % ITEMS == 0:
                 yield counting(ITEMS)
-        self.units = [(p,) for p in range(len(self.initial)) if p in used]
+        used = frozenset().union(*self.touched)
+        self.units = [(place,) for place in sorted(used)]
 
     def within(self, action: int, part: Sequence[int]) -> Inside:
-        """Return what a transition does within a part; see `Footprints`."""
-        side = _Side(self.net, self.net.transitions[action], part)
-        return lambda local: side.fired(local) if side.is_enabled(local) else None
+        """Return what a transition does within a part."""
+        relation = _side(self._net.transitions[action], part)
+
+        def step(local: Values) -> Values | None:
+            if not _has(local, relation.needed):
+                return None
+            return self.moved(local, part, relation)
+
+        return step
 
     def divided(
         self, action: int, centre: Sequence[int], leaf: Sequence[int]
     ) -> Divided:
-        """Return a transition as the centre and one leaf see it."""
-        transition = self.net.transitions[action]
-        return _DividedTransition(
-            _Side(self.net, transition, centre), _Side(self.net, transition, leaf)
+        """Return a transition as the centre and one leaf see it.
+
+        That the centre has the tokens is all that the leaf has to know.
+        """
+        relation = _side(self._net.transitions[action], centre)
+        step = self.within(action, leaf)
+
+        def answer(local: Values, _: Values) -> tuple[Relation, Values] | None:
+            target = step(local)
+            return None if target is None else (relation, target)
+
+        return Divided(
+            lambda local: () if _has(local, relation.needed) else None, answer
         )
 
     def moved(
         self, centre: Values, part: Sequence[int], relation: Relation
     ) -> Values | None:
-        """Return what a relation makes of the centre: it adds tokens."""
-        return _added(self.net, centre, part, relation.changed)
+        """Return tokens with differences added, None if there cannot be so many."""
+        tokens = list(centre)
+        for k, difference in relation.changed:
+            tokens[k] += difference
+            most = self._net.bounds.tokens[part[k]]
+            if most is not None and tokens[k] > most:
+                return None
+        return tuple(tokens)
 
     def is_halted(self, part: Sequence[int], centre: Values) -> bool:  # noqa: ARG002
         """Whether no transition can fire, whatever the leaves are like: never."""
         return False
 
 
-def of_net(net: PetriNet) -> Job[NetFootprints]:
-    """Return the footprints of the transitions of a net."""
-    footprints = NetFootprints(net)
+Footprints: TypeAlias = ProgramFootprints | NetFootprints
+
+
+def footprints_of(model: PetriNet | DveModel) -> Job[Footprints]:
+    """Return the footprints of the actions of a model."""
+    footprints: Footprints
+    if isinstance(model, PetriNet):
+        footprints = NetFootprints(model)
+    else:
+        footprints = ProgramFootprints(model)
     yield from footprints.fill()
     return footprints
 
 
-class _Side:
-    """What a transition takes from a part of a net, and what it changes there."""
-
-    def __init__(
-        self, net: PetriNet, transition: Transition, part: Sequence[int]
-    ) -> None:
-        self._net, self._part = net, part
-        differences = transition.differences()
-        own = list(enumerate(part))
-        self.needed = tuple(
-            (k, transition.pre[p]) for k, p in own if p in transition.pre
-        )
-        self.changed = tuple((k, differences[p]) for k, p in own if p in differences)
-
-    def is_enabled(self, local: Values) -> bool:
-        """Whether all is there that is taken."""
-        return all(local[k] >= weight for k, weight in self.needed)
-
-    def fired(self, local: Values) -> Values | None:
-        """Return the tokens that are left; None if there cannot be so many."""
-        return _added(self._net, local, self._part, self.changed)
+def _side(transition: Transition, part: Sequence[int]) -> Relation:
+    """Return what a transition takes from a part of a net, and changes there."""
+    differences, own = transition.differences(), list(enumerate(part))
+    return Relation(
+        tuple((k, transition.pre[p]) for k, p in own if p in transition.pre),
+        tuple((k, differences[p]) for k, p in own if p in differences),
+    )
 
 
-class _DividedTransition(Divided):
-    """A transition of a net."""
-
-    def __init__(self, centre: _Side, leaf: _Side) -> None:
-        self._centre, self._leaf = centre, leaf
-        self._relation = Relation(centre.needed, centre.changed)
-
-    def offer(self, centre: Values) -> Values | None:
-        """Return that the centre has the tokens, which is all the leaf has to know."""
-        return () if self._centre.is_enabled(centre) else None
-
-    def answer(
-        self,
-        leaf: Values,
-        offer: Values,  # noqa: ARG002
-    ) -> tuple[Relation, Values] | None:
-        """Return what is taken from the centre and put there, and the leaf's tokens."""
-        if not self._leaf.is_enabled(leaf):
-            return None
-        target = self._leaf.fired(leaf)
-        return None if target is None else (self._relation, target)
-
-
-def _added(
-    net: PetriNet, local: Values, part: Sequence[int], changed: Pairs
-) -> Values | None:
-    """Return tokens with differences added, None if a place never has so many."""
-    tokens = list(local)
-    for k, difference in changed:
-        tokens[k] += difference
-        most = net.bounds.tokens[part[k]]
-        if most is not None and tokens[k] > most:
-            return None
-    return tuple(tokens)
+def _has(local: Values, needed: Pairs) -> bool:
+    """Whether all tokens are there that are taken."""
+    return all(local[k] >= weight for k, weight in needed)

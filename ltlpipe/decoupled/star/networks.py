@@ -12,7 +12,12 @@ Its global labels are
 A label says how the valuation of the propositions changes, too.  All other steps are
 internal: those of leaves, and those of the centre that the property does not see.
 
-Cost: for each kind of offers of a centre's state one look at the states of each leaf.
+Whether a model is a star: centres are tried until one will do.  Where a leaf is too
+large, those of the next trial are a fourth smaller, so that the trials are no more than
+a logarithm of the variables.
+
+Cost: one exploration per trial; for each kind of offers of a centre's state one look at
+the states of each leaf.
 """
 
 from __future__ import annotations
@@ -24,17 +29,47 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.components.progress import STATIC
-from ltlpipe.decoupled.star.exploration import OWN
+from ltlpipe.decoupled.star.exploration import (
+    OWN,
+    Effort,
+    NoStarError,
+    Spaces,
+    TooLargeError,
+    joined_most,
+    largest,
+    partition,
+)
+from ltlpipe.decoupled.star.footprints import footprints_of
+from ltlpipe.por.processes import names_steps, watched
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.programs.model import DveModel
+from ltlpipe.systems.propositions.letters import evaluate
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Set
 
-    from ltlpipe.decoupled.star.exploration import Space, Spaces
-    from ltlpipe.decoupled.star.footprints import Values
-    from ltlpipe.decoupled.star.partition import Partition
+    from ltlpipe.decoupled.star.exploration import Leaf, Partition, Space
+    from ltlpipe.decoupled.star.footprints import Footprints, Values
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Model
+
+MIN_LEAVES = 2
+"""Leaves with steps of their own that make a star."""
+
+MAX_LOOKS = 1 << 17
+"""Looks at actions, of all trials for one property."""
+
+_EXTRACTING = "extracting the lasso"
+_ACTION_WORK = 0.5
+
+_NO_LEAVES = (
+    "fewer than two parts of the model have steps of their own, that is steps which "
+    "neither touch what the property reads nor what other parts do"
+)
 
 MAX_LABELS = 1 << 12
 """Global labels: a search tries all of them in each decoupled state."""
@@ -58,10 +93,6 @@ class Valuation(NamedTuple):
 
     letter: int
     is_halted: bool  # nothing moves any more, whatever the leaves are like
-
-
-class TooManyLabelsError(Exception):
-    """There are too many global labels for a search that tries all."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +182,7 @@ def star_of(
 
     Raises
     ------
-    TooManyLabelsError
+    NoStarError
         There are too many.
     """
     ticks = Ticks(STATIC)
@@ -247,7 +278,7 @@ def _add_deadlocks(
 def _refuse_many(labels: _Labels, spaces: Spaces) -> None:
     n_labels = len(labels.changes)
     if n_labels > MAX_LABELS:
-        raise TooManyLabelsError(f"there are more than {MAX_LABELS:,} global labels")
+        raise NoStarError(f"there are more than {MAX_LABELS:,} global labels")
     n_entries = n_labels * len(spaces.centre.states)
     for relation, numbers in labels.by_relation.items():
         if relation >= 0:
@@ -256,7 +287,7 @@ def _refuse_many(labels: _Labels, spaces: Spaces) -> None:
         elif relation == _DEADLOCK:
             n_entries += len(numbers) * sum(len(one.states) for one in spaces.leaves)
     if n_entries > MAX_ENTRIES:
-        raise TooManyLabelsError(
+        raise NoStarError(
             f"the tables of its {n_labels:,} global labels would have more than "
             f"{MAX_ENTRIES:,} entries"
         )
@@ -328,3 +359,153 @@ def _component(edges: Sequence[Edge], n_states: int) -> LTS:
         dst=table[:, 2].copy(),
         internal=frozenset([_INTERNAL]) if (used < 0).any() else frozenset(),
     )
+
+
+def find_star(
+    model: Model,
+    propositions: Sequence[Expression],
+    *,
+    stutters: bool,
+    least_share: float = 0.0,
+) -> Job[Star]:
+    """Return a model as a star whose centre tells the truth of propositions.
+
+    Parameters
+    ----------
+    model : Model
+        A DVE model or a net, which has been prepared.
+    propositions : sequence of Expression
+        Bound to it; those that hold are a letter, as bits.
+    stutters : bool
+        Whether deadlocks repeat themselves.
+    least_share : float
+        The least share of actions that are steps of leaves alone, 0 to 1.
+
+    Raises
+    ------
+    NoStarError
+        It is none.
+    """
+    if any(map(names_steps, propositions)):
+        raise NoStarError("a proposition is about steps, not only about states")
+    footprints = yield from _footprints(model)
+    known = frozenset().union(*footprints.touched)
+    seen = {atom.variable for p in propositions for atom in watched(p)}
+    centre: Set[int] = (seen | footprints.fixed) & known
+
+    def letter_of(state: Values) -> int:
+        return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
+
+    star, spaces = yield from _explored(footprints, centre, least_share)
+    return (
+        yield from star_of(
+            spaces, star, footprints.initial, letter_of, stutters=stutters
+        )
+    )
+
+
+def _explored(
+    footprints: Footprints, centre: Set[int], least_share: float
+) -> Job[tuple[Partition, Spaces]]:
+    """Return a star that is not too large, and its local states."""
+    effort = Effort(MAX_LOOKS)
+    while True:
+        star, centre = yield from _next_star(footprints, centre, least_share, effort)
+        spaces = Spaces(footprints, star, effort)
+        try:
+            yield from spaces.explore()
+        except TooLargeError as error:
+            large = error.leaf
+        else:
+            return star, spaces
+        centre = yield from _divided(footprints, centre, large, effort)
+
+
+def _next_star(
+    footprints: Footprints, centre: Set[int], least_share: float, effort: Effort
+) -> Job[tuple[Partition, Set[int]]]:
+    """Return a star with enough leaves that move, and its centre, which has grown."""
+    while True:
+        star = yield from partition(footprints, centre, effort)
+        if not star.leaves:
+            raise NoStarError(_NO_LEAVES)
+        if star.n_moving >= MIN_LEAVES:
+            break
+        centre = centre | _heart(footprints, largest(star.leaves))
+    if star.share < least_share:
+        raise NoStarError(
+            f"{star.share:.0%} of the actions are steps of leaves alone (it pays from "
+            f"{least_share:.0%} on; Gnad et al. 2021, Sec. 6)"
+        )
+    return star, centre
+
+
+def _footprints(model: Model) -> Job[Footprints]:
+    """Return what the actions of a model touch."""
+    if isinstance(model, PetriNet):
+        return (yield from footprints_of(model))
+    if not isinstance(model, DveModel):
+        raise NoStarError(f"nothing is known of the steps of {model.name}")
+    if model.program.synchronous:
+        raise NoStarError("all processes of a synchronous system move at once")
+    if any(process.committed for process in model.program.processes):
+        raise NoStarError("a committed state holds up all other processes")
+    return (yield from footprints_of(model))
+
+
+def _heart(footprints: Footprints, leaf: Leaf) -> Set[int]:
+    """Return what of a leaf goes to the centre."""
+    if not leaf.internal:
+        return frozenset(leaf.variables)
+    return frozenset(joined_most(footprints, leaf))
+
+
+def _divided(
+    footprints: Footprints, centre: Set[int], too_large: Leaf, effort: Effort
+) -> Job[Set[int]]:
+    """Return a centre whose leaves are all smaller than one that is too large."""
+    most = len(too_large.variables) * 3 // 4
+    is_done = False
+    while not is_done:
+        star: Partition = yield from partition(footprints, centre, effort)
+        large = [leaf for leaf in star.leaves if len(leaf.variables) > most]
+        for leaf in large:
+            centre = centre | _heart(footprints, leaf)
+        is_done = not large
+    return centre
+
+
+def model_run(star: Star, model: Model, run: Run) -> Job[Run]:
+    """Return a run of a star's network as one of the model."""
+    ticks = Ticks(_EXTRACTING, 1 + model.n_actions * _ACTION_WORK)
+    rows: list[Values] = [star.valuation(run.states[0].tolist())]
+    taken: list[int] = []
+    length = run.length
+    for action, state in zip(run.actions.tolist(), run.states[1:], strict=True):
+        if action in star.deadlocks:
+            # What leaves still do in a network whose centre has halted, they do not do.
+            length = len(taken)
+            taken.append(-1)
+            rows.append(rows[-1])
+            break
+        target = star.valuation(state.tolist())
+        step = _action(model, rows[-1], target)
+        if step is not None:
+            taken.append(step)
+            rows.append(target)
+        if ticks.over():
+            yield ticks.progress
+    states = np.array(rows, dtype=np.int64).reshape(len(rows), -1)
+    return Run(np.array(taken, dtype=np.int32), states, length)
+
+
+def _action(model: Model, state: Values, target: Values) -> int | None:
+    """Return an action that leads from a valuation to another; None in a deadlock."""
+    is_dead = True
+    for step in model.each_step(state):
+        if step.state == target:
+            return step.action
+        is_dead = False
+    if not is_dead:
+        raise RuntimeError("the search reported a run that is not there")
+    return None

@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from ltlpipe.decoupled.star import exploration, finding
-from ltlpipe.decoupled.star.finding import NoStarError, find_star
+from ltlpipe.decoupled.star import exploration, networks
+from ltlpipe.decoupled.star.exploration import NoStarError
+from ltlpipe.decoupled.star.networks import find_star
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.plain_steps import NetworkSteps
@@ -34,7 +35,7 @@ MAKERS = {
 @pytest.fixture(autouse=True)
 def _small_and_any(monkeypatch):
     """One leaf makes a star, too, and large ones are given up soon."""
-    monkeypatch.setattr(finding, "MIN_LEAVES", 1)
+    monkeypatch.setattr(networks, "MIN_LEAVES", 1)
     monkeypatch.setattr(exploration, "MAX_CENTRE", 200)
     monkeypatch.setattr(exploration, "MAX_LEAF", 100)
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.decoupled.star.effort import Effort, SpentError
-from ltlpipe.decoupled.star.footprints import of_net, of_program
-from ltlpipe.decoupled.star.partition import joined_most, partition
+from ltlpipe.decoupled.star.exploration import (
+    Effort,
+    NoStarError,
+    joined_most,
+    partition,
+)
+from ltlpipe.decoupled.star.footprints import footprints_of as footprints_job
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
@@ -22,8 +26,7 @@ system async;"""
 
 def footprints_of(model):
     complete(model.prepared())
-    job = of_net(model) if isinstance(model, PetriNet) else of_program(model)
-    return complete(job)
+    return complete(footprints_job(model))
 
 
 def named(model, variables):
@@ -83,5 +86,5 @@ def test_places():
         ((), (2,)),
     ]
     assert star.own == (3,)
-    with pytest.raises(SpentError, match="0 looks"):
+    with pytest.raises(NoStarError, match="0 looks"):
         complete(partition(footprints_of(net), {0}, Effort(0)))
