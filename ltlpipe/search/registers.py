@@ -47,14 +47,7 @@ class Reg(IntEnum):
     ATTEMPTS = 14  # states for which an ample set has been looked for
     EXAMINED = 15  # actions that were looked at to choose among steps
 
-    # Nested searches
-    ACCEPTING = 80  # accepting states on the blue stack
-    POST_BASE = 82  # tauriainen03: stack entries below the seed's transitions
-    RED_MARKS = 83  # tauriainen03: the marks that the red search carries
-    RED_VISITS = 84  # tauriainen03, bitstate: visits of red searches
-    WINDOW_LOW = 60  # bitstate: the lowest frame whose row is at hand
-    FRESH = 61  # bitstate: whether the top frame has been expanded since it is on top
-    SAMPLED = 62  # bitstate: states in the sample
+    RED_VISITS = 84  # decoupled-ndfs: states entered by inner searches
 
     # Searches for SCCs
     COUNT = 85  # highest DFS number in use

@@ -50,7 +50,6 @@ from ltlpipe.search.growth import (
 )
 from ltlpipe.search.nested.bitstate_steps import Arrays, bitstate_step
 from ltlpipe.search.nested.coverage import (
-    entered_states,
     halve,
     new_sample,
     omitted_of,
@@ -61,6 +60,7 @@ from ltlpipe.search.nested.step_stack import (
     BLOCK,
     FLAG_BITS,
     WINDOW,
+    BitstateReg,
     Flag,
     Steps,
     block_bits,
@@ -108,7 +108,7 @@ class ApproximateSE05(Search):
 
     name = "se05"
     generalised = False
-    counts: ClassVar = {"red_visits": Reg.RED_VISITS}
+    counts: ClassVar = {"red_visits": BitstateReg.RED_VISITS}
     kernel = staticmethod(bitstate_step)
 
     arrays: Arrays
@@ -274,15 +274,6 @@ class ApproximateSE05(Search):
         return int(self.registers[Reg.TRANSITIONS])
 
     @property
-    def sample_bound(self) -> int:
-        """The largest hash of states that are in the sample."""
-        return int(self.arrays.sample.most[0])
-
-    def sampled_states(self) -> np.ndarray:
-        """Return uint64[...], the hashes of the visited states in the sample."""
-        return entered_states(self.arrays.sample)
-
-    @property
     def is_complete(self) -> bool:
         """Whether it has come to its end without finding a run."""
         registers = self.registers
@@ -326,7 +317,7 @@ class BitstateSE05(ApproximateSE05):
     def predicted_omissions(self) -> float:
         """Return how many of the states met are omitted, on average."""
         n_states = self.n_visited
-        n_keys = n_states + int(self.registers[Reg.RED_VISITS])
+        n_keys = n_states + int(self.registers[BitstateReg.RED_VISITS])
         return bit_omissions(n_states, n_keys, self._n_words)
 
 

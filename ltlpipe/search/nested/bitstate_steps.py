@@ -20,6 +20,7 @@ from ltlpipe.search.nested.step_stack import (
     BLOCK,
     FLAG_BITS,
     WINDOW,
+    BitstateReg,
     Flag,
     Steps,
     copy_row,
@@ -75,7 +76,7 @@ def generate(expand, product, arrays, frame):
 def arrive_blue(product, registers, arrays, frame, n, mixed):
     """Tell what a blue frame's successors say of it (Fig. 3, line 5); return flags."""
     accepting = leaves_accepting(product, n)
-    registers[Reg.ACCEPTING] += accepting
+    registers[BitstateReg.ACCEPTING] += accepting
     sample_met(arrays.sample, registers, product.hashes, n, mixed)
     value = slot_of(mixed, frame, accepting, registers[Reg.ID_BITS])
     flags = Flag.ACCEPTING * np.int64(accepting)
@@ -125,17 +126,17 @@ def push(product, registers, arrays, i, red):
     frame = registers[Reg.DEPTH]
     if frame % BLOCK == 0:
         copy_row(product.rows, i, steps.kept, frame // BLOCK)
-        if frame - registers[Reg.WINDOW_LOW] >= WINDOW:
-            registers[Reg.WINDOW_LOW] += BLOCK
+        if frame - registers[BitstateReg.WINDOW_LOW] >= WINDOW:
+            registers[BitstateReg.WINDOW_LOW] += BLOCK
     copy_row(product.rows, i, steps.window, frame % WINDOW)
     write_entry(steps, frame, unlooked(steps) << FLAG_BITS | Flag.MORE)
     registers[Reg.DEPTH] = frame + 1
     registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], frame + 1)
-    registers[Reg.FRESH] = 0
+    registers[BitstateReg.FRESH] = 0
     mixed = product.hashes[i]
     visit(arrays.bits, arrays.prints, arrays.salt[0], mixed, red)
     if red:
-        registers[Reg.RED_VISITS] += 1
+        registers[BitstateReg.RED_VISITS] += 1
     else:
         registers[Reg.VISITED] += 1
         sample_entered(arrays.sample, registers, mixed)
@@ -149,8 +150,8 @@ def leave_blue(registers, arrays, frame, entry):
     registers[Reg.RED_BASE] = 0
     if accepting:
         visit(arrays.bits, arrays.prints, arrays.salt[0], mixed, True)
-        registers[Reg.RED_VISITS] += 1
-        registers[Reg.ACCEPTING] -= 1
+        registers[BitstateReg.RED_VISITS] += 1
+        registers[BitstateReg.ACCEPTING] -= 1
     if entry & Flag.SHARED == 0:
         value = slot_of(mixed, frame, accepting, registers[Reg.ID_BITS])
         leave_path(arrays.slots, value, mixed)
@@ -161,11 +162,11 @@ def pop(expand, product, registers, arrays):
     """Take the top frame off; return how many states were expanded for that."""
     depth = registers[Reg.DEPTH] - 1
     registers[Reg.DEPTH] = depth
-    registers[Reg.FRESH] = 0
-    if depth == 0 or depth > registers[Reg.WINDOW_LOW]:
+    registers[BitstateReg.FRESH] = 0
+    if depth == 0 or depth > registers[BitstateReg.WINDOW_LOW]:
         return 0
-    first = registers[Reg.WINDOW_LOW] - BLOCK
-    registers[Reg.WINDOW_LOW] = first
+    first = registers[BitstateReg.WINDOW_LOW] - BLOCK
+    registers[BitstateReg.WINDOW_LOW] = first
     regenerate(expand, product, arrays.steps, first, first % WINDOW, BLOCK)
     registers[Reg.EXPANSIONS] += BLOCK - 1
     return BLOCK - 1
@@ -200,22 +201,22 @@ def bitstate_step(expand, product, _store, registers, arrays, budget):
         if lacks_room(registers, arrays):
             return Status.GROW  # before any write: the call can be repeated
         red = registers[Reg.RED_BASE] > 0
+        top = depth - 1
+        entry = read_entry(steps, max(top, 0))
+        flags = entry & _KEPT_FLAGS
+        child = np.int64(-1)
         if depth == 0:  # the initial state
             copy_row(steps.kept, 0, product.rows, 0)
             product.hashes[0] = hash_row(product.rows, 0)
-            push(product, registers, arrays, 0, red)
-            continue
-        top = depth - 1
-        entry = read_entry(steps, top)
-        flags = entry & _KEPT_FLAGS
-        if entry & Flag.MORE:
-            if not (at_hand and registers[Reg.FRESH]):
+            child = np.int64(0)
+        elif entry & Flag.MORE:
+            if not (at_hand and registers[BitstateReg.FRESH]):
                 n, mixed = generate(expand, product, arrays, top)
                 first = first_taken(steps, mixed, n)
                 # Once more only because a call has ended: not counted.
-                registers[Reg.EXPANSIONS] += not registers[Reg.FRESH]
+                registers[Reg.EXPANSIONS] += not registers[BitstateReg.FRESH]
                 budget -= 1
-                registers[Reg.FRESH] = 1
+                registers[BitstateReg.FRESH] = 1
                 at_hand = True
             count = entry >> FLAG_BITS
             if count == unlooked(steps):
@@ -224,26 +225,24 @@ def bitstate_step(expand, product, _store, registers, arrays, budget):
                 if not red:
                     flags = arrive_blue(product, registers, arrays, top, n, mixed)
                 write_entry(steps, top, flags | Flag.MORE)
-                if red or registers[Reg.ACCEPTING] > 0:
+                if red or registers[BitstateReg.ACCEPTING] > 0:
                     closing = closing_of(expand, product, registers, arrays, n, flags)
                     if closing >= 0:
                         registers[Reg.CLOSING] = closing
                         return Status.FOUND
             count = next_unvisited(product, arrays, first, count, n, red)
-            if count == n:
-                write_entry(steps, top, flags)
-                continue
-            if not red and at_limit(registers):
-                return Status.LIMIT
-            child = taken(first, count, n)
-            count += 1
-            if next_unvisited(product, arrays, first, count, n, red) < n:
-                flags |= np.int64(Flag.MORE)
-            write_entry(steps, top, (count << FLAG_BITS) | flags)
-            push(product, registers, arrays, child, red)
+            if count < n:
+                if not red and at_limit(registers):
+                    return Status.LIMIT
+                child = taken(first, count, n)
+                count += 1
+                if next_unvisited(product, arrays, first, count, n, red) < n:
+                    flags |= np.int64(Flag.MORE)
+                flags |= count << FLAG_BITS
+            write_entry(steps, top, flags)
         elif not red and entry & Flag.ACCEPTING:  # lines 11-12
             registers[Reg.RED_BASE] = depth
-            registers[Reg.FRESH] = 0
+            registers[BitstateReg.FRESH] = 0
             flags |= np.int64(Flag.MORE)
             write_entry(steps, top, (unlooked(steps) << FLAG_BITS) | flags)
         else:
@@ -251,4 +250,6 @@ def bitstate_step(expand, product, _store, registers, arrays, budget):
                 leave_blue(registers, arrays, top, entry)
             budget -= pop(expand, product, registers, arrays)
             at_hand = False
+        if child >= 0:
+            push(product, registers, arrays, child, red)
     return Status.RUNNING

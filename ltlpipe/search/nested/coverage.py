@@ -32,7 +32,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.nested.step_stack import BitstateReg
 
 PLACES = 1 << 13
 
@@ -80,7 +80,7 @@ def place_in(sample, registers, key):
     while keys[at] != key:
         if keys[at] == np.uint64(0):
             keys[at] = key
-            registers[Reg.SAMPLED] += 1
+            registers[BitstateReg.SAMPLED] += 1
             break
         at = np.int64((np.uint64(at) + np.uint64(1)) & mask)
     return at
@@ -113,7 +113,7 @@ def sample_met(sample, registers, hashes, n, source):
 @inlined
 def is_crowded(sample, registers):
     """Whether a sample should be halved before states are added."""
-    return 2 * registers[Reg.SAMPLED] > sample.keys.shape[0]
+    return 2 * registers[BitstateReg.SAMPLED] > sample.keys.shape[0]
 
 
 def halve(sample: Sample, registers: np.ndarray) -> None:
@@ -122,7 +122,7 @@ def halve(sample: Sample, registers: np.ndarray) -> None:
     It does nothing before the sample is crowded.
     """
     keys, counts, most = sample
-    if 2 * registers[Reg.SAMPLED] <= len(keys):
+    if 2 * registers[BitstateReg.SAMPLED] <= len(keys):
         return
     filled = keys != 0
     known, times = keys[filled], counts[filled]
@@ -138,7 +138,7 @@ def halve(sample: Sample, registers: np.ndarray) -> None:
         while keys[at]:
             at = (at + 1) & mask
         keys[at], counts[at] = key, count
-    registers[Reg.SAMPLED] = len(known)
+    registers[BitstateReg.SAMPLED] = len(known)
 
 
 def times_met(sample: Sample) -> np.ndarray:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.search.nested.coverage import entered_states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +57,8 @@ def member_of(search: BitstateSE05) -> Member:
         transitions=search.n_transitions,
         coverage=search.coverage(),
         omitted=search.expected_omissions(),
-        sample=search.sampled_states(),
-        most=search.sample_bound,
+        sample=entered_states(search.arrays.sample),
+        most=int(search.arrays.sample.most[0]),
     )
 
 

@@ -62,6 +62,7 @@ most two looks at every transition, three in gmz04, one without a red search.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ from ltlpipe.search.packed import (
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, leaves_accepting
 from ltlpipe.search.reduced import visit_again, visit_first
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import PRIVATE, Reg, Status
 from ltlpipe.search.sweeping import close_gaps, forget_coloured, swept
 
 if TYPE_CHECKING:
@@ -103,6 +104,13 @@ if TYPE_CHECKING:
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
+
+
+class NestedReg(IntEnum):
+    """Places in the registers that these searches have beside `Reg`."""
+
+    ACCEPTING = PRIVATE  # accepting states on the blue stack
+
 
 _YES = np.zeros(0, dtype=np.uint8)
 
@@ -197,7 +205,7 @@ def enter_blue(expand, product, store, registers, arrays, state, colour):
     n = visit_first(expand, product, store, registers, state, colours, arrays.reduction)
     accepting = leaves_accepting(product, n)
     registers[Reg.VISITED] += colour == Colour.WHITE
-    registers[Reg.ACCEPTING] += accepting
+    registers[NestedReg.ACCEPTING] += accepting
     push_frame(registers, arrays, marker(state, np.int64(accepting)))
     status = Status.RUNNING
     for i in range(n - 1, -1, -1):  # the first successor ends on top
@@ -207,7 +215,7 @@ def enter_blue(expand, product, store, registers, arrays, state, colour):
             push_waiting(registers, arrays, dst)
         elif (
             of_dst == Colour.CYAN
-            and registers[Reg.ACCEPTING] > 0
+            and registers[NestedReg.ACCEPTING] > 0
             and closes_blue(
                 rules.source, rules.target, expand, product, store, accepting, dst
             )
@@ -224,7 +232,7 @@ def leave_blue(registers, arrays, entry, colour):
     """Take the blue frame on top, `entry`, off the stack (lines 13-15)."""
     state, accepting = (-1 - entry) >> 1, (-1 - entry) & 1
     set_left_colour(arrays.rules.to_seed, arrays.colours, state, colour)
-    registers[Reg.ACCEPTING] -= accepting
+    registers[NestedReg.ACCEPTING] -= accepting
     registers[Reg.RED_BASE] = 0
     pop_frame(registers)
 
@@ -455,13 +463,16 @@ class DFSWeak(NestedDFS):
 
     name = "dfs-weak"
     rules = Rules(source=_YES, blue_only=_YES)
+    kinds: ClassVar[tuple[str, ...]] = ("weak",)
+    """What an automaton has to be, as `Problem` says."""
 
     def __init__(self, problem: Problem) -> None:
-        if not problem.weak:
-            raise UnsupportedError(
-                f"{self.name} takes weak automata, and this one is not weak: "
-                "use --emptiness=couvreur99"
-            )
+        for kind in self.kinds:
+            if not getattr(problem, kind):
+                raise UnsupportedError(
+                    f"{self.name} takes {kind} automata, and this one is not {kind}: "
+                    "use --emptiness=couvreur99"
+                )
         super().__init__(problem)
 
 
@@ -469,11 +480,4 @@ class ReachTerminal(DFSWeak):
     """Reachability of a universally accepting state."""
 
     name = "reach-terminal"
-
-    def __init__(self, problem: Problem) -> None:
-        if not problem.terminal:
-            raise UnsupportedError(
-                f"{self.name} takes terminal automata, and this one is not "
-                "terminal: use --emptiness=couvreur99"
-            )
-        super().__init__(problem)
+    kinds = ("terminal", "weak")

@@ -29,7 +29,7 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
 from ltlpipe.search.product import successors
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.registers import PRIVATE, Reg
 from ltlpipe.search.store import hash_row, home_slot
 
 BLOCK = 64
@@ -53,6 +53,16 @@ class Flag(IntEnum):
 
 
 FLAG_BITS = 3
+
+
+class BitstateReg(IntEnum):
+    """Places in the registers that bitstate searches have beside `Reg`."""
+
+    ACCEPTING = PRIVATE  # accepting states on the blue stack
+    RED_VISITS = PRIVATE + 1  # visits of red searches
+    WINDOW_LOW = PRIVATE + 2  # the lowest frame whose row is at hand
+    FRESH = PRIVATE + 3  # whether the top frame has been expanded since it is on top
+    SAMPLED = PRIVATE + 4  # states in the sample
 
 
 class Steps(NamedTuple):
@@ -156,7 +166,7 @@ def place_in_block(expand, product, registers, steps, first, n_frames, i):
     the buffers of the product then hold the successors of the top frame, as before.
     """
     window, rows = steps.window, product.rows
-    if first >= registers[Reg.WINDOW_LOW]:
+    if first >= registers[BitstateReg.WINDOW_LOW]:
         at = first % WINDOW
         for k in range(n_frames):
             if same_row(window, at + k, rows, i):

@@ -45,6 +45,7 @@ successor; at most n + 2 looks at every transition.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -66,12 +67,20 @@ from ltlpipe.search.packed import (
     write_marks,
 )
 from ltlpipe.search.product import Setting, at_limit, is_full, visit
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import PRIVATE, Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Layout
+
+
+class RedReg(IntEnum):
+    """Places in the registers that this search has beside `Reg`."""
+
+    POST_BASE = PRIVATE  # stack entries below the seed's transitions
+    RED_MARKS = PRIVATE + 1  # the marks that the red search carries
+    RED_VISITS = PRIVATE + 2  # visits of red searches
 
 
 class Arrays(NamedTuple):
@@ -134,11 +143,11 @@ def look_again(expand, product, store, registers, arrays, state):
 @inlined
 def enter_red(expand, product, store, registers, arrays, state):
     """Add the marks that the red search carries to a state; go on from there."""
-    marks = np.uint32(registers[Reg.RED_MARKS])
+    marks = np.uint32(registers[RedReg.RED_MARKS])
     bits = registers[Reg.MARK_BITS]
     marks_of_state = read_marks(arrays.seen, bits, state) | marks
     write_marks(arrays.seen, bits, state, marks_of_state)
-    registers[Reg.RED_VISITS] += 1
+    registers[RedReg.RED_VISITS] += 1
     push_frame(registers, arrays, marker(state, 0))
     if (
         marks_of_state == wanted_marks(product)
@@ -163,12 +172,12 @@ def begin_red(registers, arrays, entry):
     Returns whether the state at its end is to be entered.
     """
     bits = registers[Reg.MARK_BITS]
-    seed = (-1 - np.int64(arrays.stack[registers[Reg.POST_BASE] - 1])) >> 1
+    seed = (-1 - np.int64(arrays.stack[registers[RedReg.POST_BASE] - 1])) >> 1
     marks = read_marks(arrays.stack_marks, bits, registers[Reg.TOP])
     marks |= read_marks(arrays.seen, bits, seed)
     if marks & ~read_marks(arrays.seen, bits, entry) == 0:
         return False
-    registers[Reg.RED_MARKS] = marks
+    registers[RedReg.RED_MARKS] = marks
     registers[Reg.RED_BASE] = registers[Reg.TOP]
     return True
 
@@ -177,7 +186,7 @@ def begin_red(registers, arrays, entry):
 def take_waiting(expand, product, store, registers, arrays, entry):
     """Enter the state that has waited on top of the stack, if need be."""
     registers[Reg.TOP] -= 1
-    if registers[Reg.POST_BASE] == 0:
+    if registers[RedReg.POST_BASE] == 0:
         if colour_of(arrays.colours, entry) == Colour.WHITE:
             enter_blue(expand, product, store, registers, arrays, entry)
         return Status.RUNNING
@@ -185,7 +194,7 @@ def take_waiting(expand, product, store, registers, arrays, entry):
         needed = begin_red(registers, arrays, entry)
     else:
         bits = registers[Reg.MARK_BITS]
-        marks = np.uint32(registers[Reg.RED_MARKS])
+        marks = np.uint32(registers[RedReg.RED_MARKS])
         needed = marks & ~read_marks(arrays.seen, bits, entry) != 0
     if needed:
         return enter_red(expand, product, store, registers, arrays, entry)
@@ -203,11 +212,11 @@ def leave(expand, product, store, registers, arrays, entry):
             registers[Reg.RED_BASE] = 0
         return False
     marks = read_marks(arrays.seen, registers[Reg.MARK_BITS], state)
-    if registers[Reg.POST_BASE] == 0 and ((-1 - entry) & 1 != 0 or marks != 0):
-        registers[Reg.POST_BASE] = top
+    if registers[RedReg.POST_BASE] == 0 and ((-1 - entry) & 1 != 0 or marks != 0):
+        registers[RedReg.POST_BASE] = top
         look_again(expand, product, store, registers, arrays, state)
         return True
-    registers[Reg.POST_BASE] = 0
+    registers[RedReg.POST_BASE] = 0
     set_colour(arrays.colours, state, Colour.BLUE)
     pop_frame(registers)
     return False
@@ -231,7 +240,7 @@ def tauriainen03_step(expand, product, store, registers, arrays, budget):
             budget -= leave(expand, product, store, registers, arrays, entry)
             continue
         if (
-            registers[Reg.POST_BASE] == 0
+            registers[RedReg.POST_BASE] == 0
             and at_limit(registers)
             and colour_of(arrays.colours, entry) == Colour.WHITE
         ):
@@ -249,7 +258,7 @@ class Tauriainen03(Search):
     name = "tauriainen03"
     generalised = True
     kernel = staticmethod(tauriainen03_step)
-    counts: ClassVar = {"red_visits": Reg.RED_VISITS}
+    counts: ClassVar = {"red_visits": RedReg.RED_VISITS}
 
     array_type = Arrays
     arrays: Arrays
@@ -281,7 +290,7 @@ class Tauriainen03(Search):
 
     def assert_consistent(self) -> None:
         """Check that exactly the states with a blue frame are cyan."""
-        base = self.registers[Reg.POST_BASE] or self.registers[Reg.TOP]
+        base = self.registers[RedReg.POST_BASE] or self.registers[Reg.TOP]
         blue = stack_frames(self.arrays.stack[:base])
         cyan = np.flatnonzero(self.colours() == Colour.CYAN)
         assert sorted(blue.tolist()) == cyan.tolist()
