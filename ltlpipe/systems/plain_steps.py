@@ -453,12 +453,7 @@ class ModelSteps(NamedSteps):
 
     def moves(self, src: Any, action: int, dst: Any) -> tuple[Move, ...]:
         """Return the processes that move, and the other variables that change."""
-        return self.moves_between(action, self.shown(src), self.shown(dst))
-
-    def moves_between(
-        self, action: int, old: Mapping[str, Any], new: Mapping[str, Any]
-    ) -> tuple[Move, ...]:
-        """Do `moves`, given the valuations with their names."""
+        old, new = self.shown(src), self.shown(dst)
         movers = self._model.movers(action) if action >= 0 else ()
         stay = {process: (old[process], old[process]) for process in movers}
         return moves_of_values(stay | changed_values(old, new))

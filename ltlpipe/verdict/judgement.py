@@ -26,7 +26,7 @@ from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.graph import SpotGraph, unlabelled
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.plain_steps import STUTTER_NAME
+from ltlpipe.systems.plain_steps import named_steps_of
 from ltlpipe.systems.runs import compressed, shortest_form
 from ltlpipe.verdict.lasso import FiniteRun, Lasso, spelling_of
 from ltlpipe.verdict.replay import (
@@ -230,14 +230,11 @@ def _named(
     system: Network | Model, actions: np.ndarray, states: np.ndarray
 ) -> tuple[list[Any], list[str] | None]:
     """Return what prefix and cycle show of steps, and the names of actions apart."""
-    if isinstance(system, Network):
-        known: Sequence[str] = [action.name for action in system.actions]
-    else:
-        known = system.actions
-    names = [known[a] if a >= 0 else STUTTER_NAME for a in actions.tolist()]
+    steps = named_steps_of(system)
+    names = list(map(steps.action_name, actions.tolist()))
     if isinstance(system, Network):
         return names, None
-    return [system.shown(tuple(state)) for state in states[:-1].tolist()], names
+    return [steps.shown(tuple(state)) for state in states[:-1].tolist()], names
 
 
 def graph_run(question: GraphQuestion, run: Run) -> Lasso:

@@ -13,11 +13,10 @@ from ltlpipe.runtime.values import ByValue
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import (
-    ModelSteps,
     Move,
-    NetworkSteps,
     changed_values,
     moves_of_values,
+    named_steps_of,
 )
 
 if TYPE_CHECKING:
@@ -313,7 +312,7 @@ def situation(lasso: Lasso, step: int) -> dict[str, Any]:
     """
     row = lasso.states[step].tolist()
     if isinstance(lasso.system, Network):
-        return NetworkSteps(lasso.system, limited=False).shown(row)
+        return named_steps_of(lasso.system).shown(row)
     if lasso.has_valuations:
         return lasso.valuation(step)
     return {f"component {i}": str(state) for i, state in enumerate(row, start=1)}
@@ -333,15 +332,10 @@ def _holding(lasso: Lasso) -> Callable[[int], tuple[str, ...]]:
 def _movers_of(lasso: Lasso) -> Callable[[int], tuple[Move, ...]]:
     """Return the function for the moves of a step."""
     system, states, actions = lasso.system, lasso.states, lasso.actions
-    if isinstance(system, Network):
-        steps = NetworkSteps(system, limited=False)
+    if isinstance(system, Network | Model):
+        steps = named_steps_of(system)
         return lambda k: steps.moves(
-            states[k].tolist(), int(actions[k]), states[k + 1].tolist()
-        )
-    if isinstance(system, Model):
-        model = ModelSteps(system, limited=False)
-        return lambda k: model.moves_between(
-            int(actions[k]), lasso.valuation(k), lasso.valuation(k + 1)
+            tuple(states[k].tolist()), int(actions[k]), tuple(states[k + 1].tolist())
         )
     if lasso.has_valuations:  # of a graph, or of a system that is unknown
         return lambda k: moves_of_values(lasso.change(k))
