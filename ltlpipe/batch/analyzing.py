@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import deque
 from dataclasses import asdict
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -414,16 +415,17 @@ def call_many(
         for number in range(len(calls)):
             yield Outcome(number, [], StoppedError(TIMEOUT), 0.0)
         return
-    todo = iter(enumerate(calls))
+    todo = deque(enumerate(calls))
     active: list[_Call] = []
     try:
-        while True:
-            while len(active) < jobs and (item := next(todo, None)) is not None:
-                active.append(_Call(item[0], operation, item[1]))
-            if not active:
-                return
-            waits = {x for call in active for x in call.waits}
-            wait(list(waits), _patience(active, timeout))
+        while todo or active:
+            while todo and len(active) < jobs:
+                active.append(_Call(operation, *todo.popleft()))
+            patience = LOOK_SECONDS
+            if timeout is not None:
+                left = min(call.started for call in active) + timeout - time.monotonic()
+                patience = min(max(left, 0.0), LOOK_SECONDS)
+            wait(list({x for call in active for x in call.waits}), patience)
             for call in list(active):
                 outcome = call.advanced(timeout)
                 if outcome is not None:
@@ -434,18 +436,10 @@ def call_many(
             call.job.close()
 
 
-def _patience(active: list[_Call], timeout: float | None) -> float:
-    """Return the seconds until the next check."""
-    if timeout is None:
-        return LOOK_SECONDS
-    first = min(call.started for call in active)
-    return min(max(first + timeout - time.monotonic(), 0.0), LOOK_SECONDS)
-
-
 class _Call:
     """One call that a worker works on."""
 
-    def __init__(self, number: int, operation: str, arguments: dict[str, Any]) -> None:
+    def __init__(self, operation: str, number: int, arguments: dict[str, Any]) -> None:
         self._number = number
         self._parts: list[Any] = []
         self.job: Job[Any] = workers.call(operation, parts=self._parts, **arguments)

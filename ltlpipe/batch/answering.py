@@ -7,7 +7,7 @@ import time
 import warnings
 from collections import OrderedDict
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.batch.table import host_columns, option_columns, row_of
 from ltlpipe.batch.task_job import CRASH, now
@@ -62,6 +62,7 @@ _UNREAD = "the system or the property was not read within the limits"
 """What the row of a task says that was stopped before its question was known."""
 
 _SYSTEMS_KEPT = 4
+_Input = TypeVar("_Input")
 
 
 class Answer(NamedTuple):
@@ -78,6 +79,21 @@ class Expected(NamedTuple):
 
     system: tuple[str, ...]
     question: tuple[str, str]
+
+
+_Observer: TypeAlias = "Callable[[Progress], None] | bool | None"
+
+
+class _Reading(NamedTuple):
+    """How the inputs of a task are read: what they have to be, and how long."""
+
+    expected: Expected | None
+    limits: Limits
+    progress: _Observer
+
+    def run(self, job: Job[_Input]) -> _Input:
+        """Run a job that reads; StoppedError if a limit was hit."""
+        return run(job, self.limits, observer=self.progress)
 
 
 _LIMIT_OF: dict[str, Callable[[Limits], float | None]] = {
@@ -102,7 +118,6 @@ class _Unread(NamedTuple):
 
 
 _Kept: TypeAlias = "System | LtlpipeError | _Unread"
-_Observer: TypeAlias = "Callable[[Progress], None] | bool | None"
 
 
 class Systems:
@@ -117,18 +132,10 @@ class Systems:
         self._digests = Digests()
         self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
 
-    def system(
-        self,
-        task: Task,
-        expected: Expected | None,
-        *,
-        limits: Limits,
-        progress: _Observer,
-        **manner: Any,
-    ) -> System:
+    def system(self, task: Task, reading: _Reading, **manner: Any) -> System:
         """Return the system of a task, if it has not changed since the run began.
 
-        The manner is that in which its files are read; `progress` is as for `check`.
+        The manner is that in which its files are read.
 
         Raises
         ------
@@ -138,24 +145,21 @@ class Systems:
         if not isinstance(task.system, tuple):
             return task.system
         digest = self._digests.system(task.system)
-        if expected is not None and digest != expected.system:
+        if reading.expected is not None and digest != reading.expected.system:
             raise _changed(task.system[0])
-        # An error names files: those of the same contents have another one.
         place = (*digest, *map(str, manner.values()))
-        if place not in self._kept:
-            place = (*place, *task.system)
-        found = self._kept.get(place)
-        if isinstance(found, _Unread) and found.allows_more(limits):
-            found = None
-        if found is None:
-            job = load_job(task.system, **manner)
-            found = self._loaded(task.system, digest, job, limits, progress)
-            if not isinstance(found, LtlpipeError):
-                place = (*digest, *map(str, manner.values()))
-            self._keep(place, found)
-        self._kept.move_to_end(place)
+        # An error names files: those of the same contents have another one.
+        place_of_error = (*place, *task.system)
+        found = self._kept.get(place, self._kept.get(place_of_error))
+        if found is None or (
+            isinstance(found, _Unread) and found.allows_more(reading.limits)
+        ):
+            found = self._loaded(task.system, digest, reading, **manner)
         if isinstance(found, LtlpipeError):
+            self._kept.pop(place, None)
+            self._keep(place_of_error, found)
             raise found
+        self._keep(place, found)
         if isinstance(found, _Unread):
             raise StoppedError(found.reason)
         return found
@@ -167,8 +171,7 @@ class Systems:
         found = self._kept.get((digest,))
         if not isinstance(found, IN_MEMORY):
             found = make()
-            self._keep((digest,), found)
-        self._kept.move_to_end((digest,))
+        self._keep((digest,), found)
         return found
 
     def forget_digests(self) -> None:
@@ -177,6 +180,7 @@ class Systems:
 
     def _keep(self, place: tuple[str, ...], system: _Kept) -> None:
         self._kept[place] = system
+        self._kept.move_to_end(place)
         if len(self._kept) > _SYSTEMS_KEPT:
             self._kept.popitem(last=False)
 
@@ -184,30 +188,22 @@ class Systems:
         self,
         files: tuple[str, ...],
         digest: tuple[str, ...],
-        job: Job[System],
-        limits: Limits,
-        progress: _Observer,
+        reading: _Reading,
+        **manner: Any,
     ) -> _Kept:
         try:
-            system = run(job, limits, observer=progress)
+            system = reading.run(load_job(files, **manner))
         except LtlpipeError as error:
             return error
         except StoppedError as stopped:
             if stopped.reason == INTERRUPTED:
                 raise
-            return _Unread(stopped.reason, limits)
+            return _Unread(stopped.reason, reading.limits)
         if Digests().system(files) != digest:  # another process is writing it
             return _changed(files[0])
         return system
 
-    def question(
-        self,
-        task: Task,
-        expected: Expected | None,
-        *,
-        limits: Limits,
-        progress: _Observer,
-    ) -> dict[str, Any]:
+    def question(self, task: Task, reading: _Reading) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
 
         It must not have changed since the run began.
@@ -224,7 +220,8 @@ class Systems:
             return {"formula": parse(asked) if isinstance(asked, str) else asked}
         from ltlpipe.automata.hoa import read_job
 
-        automaton = run(read_job(asked.path, asked.name), limits, observer=progress)
+        automaton = reading.run(read_job(asked.path, asked.name))
+        expected = reading.expected
         if expected is not None and Digests().question(task) != expected.question:
             raise _changed(asked.path)
         return {"automaton": automaton}
@@ -269,13 +266,12 @@ def answer(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LtlpipeWarning)
         try:
-            limits = limits_of(merged)
+            reading = _Reading(expected, limits_of(merged), progress)
             try:
-                reading: dict[str, Any] = {"limits": limits, "progress": progress}
-                system = systems.system(task, expected, **reading, **manner_of(merged))
+                system = systems.system(task, reading, **manner_of(merged))
                 if isinstance(system, Network):
                     known["n_components"] = len(system.components)
-                question = systems.question(task, expected, **reading)
+                question = systems.question(task, reading)
             except StoppedError as stopped:
                 plan = not_read(task.system_name, stopped.reason).plan
                 row = failed_row(task.system_name, task.formula, stopped)

@@ -316,15 +316,13 @@ class _Agenda:
             rows = list(map(listed, tasks, merged, identities))
             self._keys = [row["key"] for row in rows]
             store.list_tasks(rows)
-            self._set_aside(store.finished())
-
-    def _set_aside(self, finished: dict[str, Row]) -> None:
-        """Fetch the results that the store has already."""
-        numbers = range(len(self._tasks))
-        done = [number for number in numbers if self._keys[number] in finished]
-        for number in done:
-            self._note(number, finished[self._keys[number]])
-        self._waiting = deque(sorted(set(numbers) - set(done)))
+            finished = store.finished()
+            self._waiting.clear()
+            for number, key in enumerate(self._keys):
+                if key in finished:
+                    self._note(number, finished[key])
+                else:
+                    self._waiting.append(number)
 
     def _note(self, number: int, row: Row) -> None:
         """Note a row of the store, which may have another name for the same task."""

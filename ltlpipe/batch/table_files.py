@@ -51,6 +51,12 @@ if TYPE_CHECKING:
 
 TABLE_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
+_FORMULA = "[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+_RISKY = re.compile(f"'*{_FORMULA}")
+_GUARDED = re.compile(f"'+{_FORMULA}")
+
+_PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
+
 
 def read_table(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
     """Return the table in a file whose name ends in one of `TABLE_SUFFIXES`.
@@ -126,11 +132,6 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.rename(columns=plain)
 
 
-_FORMULA = "[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
-_RISKY = re.compile(f"'*{_FORMULA}")
-_GUARDED = re.compile(f"'+{_FORMULA}")
-
-
 def read_parquet(name: str) -> pd.DataFrame:
     """Return the table in a parquet file; refuse other files."""
     import pandas as pd
@@ -172,9 +173,6 @@ def guarded_frame(frame: pd.DataFrame) -> pd.DataFrame:
             values = values.astype(object).map(guarded, na_action="ignore")
         columns[guarded(title)] = values
     return pd.DataFrame(columns)
-
-
-_PARQUET_SECONDS = 10.0  # how often a growing parquet file is replaced
 
 
 class TableWriter(ABC):
@@ -275,12 +273,12 @@ class CsvWriter(TableWriter):
             return
         try:
             self._put(list(self.dtypes))
-        except OSError as error:
+        except LtlpipeError:
             self._output.discard()
-            raise self._failure(error) from error
+            raise
 
-    def _put(self, cells: list[Any]) -> None:
-        """Write one line, or nothing."""
+    def _put(self, cells: list[Any]) -> tuple[int, int]:
+        """Write one line, or nothing; return where it begins and ends in a file."""
         line = io.StringIO()
         # With this terminator either line break within a cell is quoted.
         csv.writer(line, lineterminator="\r\n").writerow(map(guarded, cells))
@@ -289,11 +287,14 @@ class CsvWriter(TableWriter):
         try:
             while data:  # a disk that is nearly full takes a part
                 data = data[self._stream.write(data) :]
-        except BaseException:
+        except BaseException as error:
             with suppress(OSError):  # a device takes nothing back
                 self._stream.truncate(before)
                 self._stream.seek(before)
+            if isinstance(error, OSError):
+                raise self._failure(error) from error
             raise
+        return before, self._stream.tell() if self._is_file else 0
 
     def write(self, row: Row) -> None:
         """Add one row.
@@ -309,16 +310,8 @@ class CsvWriter(TableWriter):
             self._write(following)
 
     def _write(self, row: Row) -> None:
-        begin = self._stream.tell() if self._is_file else 0
-        try:
-            self._put([row.get(column) for column in self.dtypes])
-        except OSError as error:
-            raise self._failure(error) from error
-        end = self._stream.tell() if self._is_file else 0
-        number = row.get("task")
-        self._places.append(
-            _Place(self.n_rows if number is None else number, begin, end)
-        )
+        begin, end = self._put([row.get(column) for column in self.dtypes])
+        self._places.append(_Place(row.get("task", self.n_rows), begin, end))
         self.n_rows += 1
 
     def _finish(self) -> None:

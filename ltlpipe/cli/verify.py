@@ -76,14 +76,26 @@ def verify(
     certificate is verified only if what it names is true.
     """
     from ltlpipe.batch.sqlite_file import is_store
-    from ltlpipe.certificates.checking.verification import is_certificate
+    from ltlpipe.certificates.checking.verification import (
+        is_certificate,
+        verify_certificate,
+    )
     from ltlpipe.runtime.errors import InputError
 
     is_file = Path(file).is_file()
     if is_file and is_certificate(file):
-        code = _verify_certificate(
-            file, system, system_root, timeout, memory, as_json=as_json, quiet=quiet
-        )
+        with search_progress(quiet=quiet) as progress:
+            progress.begin("verifying")
+            verification = verify_certificate(
+                file,
+                system,
+                system_root=system_root,
+                timeout=timeout,
+                memory=memory,
+                progress=progress,
+            )
+            progress.hide()
+        code = _report_certificate(verification, as_json=as_json)
     else:
         if is_file and not is_store(file, or_empty=True):
             message = "neither a result store nor a certificate"
@@ -91,33 +103,17 @@ def verify(
         if system is not None or memory is not None:
             raise typer.BadParameter("--system and --memory are for certificates")
         seconds = _LASSO_SECONDS if timeout is None else timeout
-        code = _verify_store(file, system_root, seconds, as_json=as_json, quiet=quiet)
+        from ltlpipe.batch.verifying import Verification
+
+        found = Verification(file, system_root=system_root, timeout=seconds)
+        with search_progress(quiet=quiet) as progress:
+            rows = found.findings(progress, lambda text: progress.begin(text[:60]))
+        code = _report_findings(rows, as_json=as_json, quiet=quiet)
     raise typer.Exit(code)
 
 
-def _verify_certificate(
-    file: str,
-    system: list[str] | None,
-    system_root: str | None,
-    timeout: float | None,
-    memory: float | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    from ltlpipe.certificates.checking.verification import verify_certificate
-
-    with search_progress(quiet=quiet) as progress:
-        progress.begin("verifying")
-        verification = verify_certificate(
-            file,
-            system,
-            system_root=system_root,
-            timeout=timeout,
-            memory=memory,
-            progress=progress,
-        )
-        progress.hide()
+def _report_certificate(verification: VerifiedCertificate, *, as_json: bool) -> int:
+    """Print the result of a certificate, and return the exit code."""
     if as_json:
         print(json_line(verification.to_dict()), flush=True)
     else:
@@ -143,19 +139,10 @@ def _print_verified(verification: VerifiedCertificate) -> None:
         print(f"  on trust: {condition}")
 
 
-def _verify_store(
-    store: str,
-    system_root: str | None,
-    timeout: float,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    from ltlpipe.batch.verifying import UNCHECKED, Verification, wrong
+def _report_findings(rows: list[Finding], *, as_json: bool, quiet: bool) -> int:
+    """Print what was found of a store, and return the exit code."""
+    from ltlpipe.batch.verifying import UNCHECKED, wrong
 
-    found = Verification(store, system_root=system_root, timeout=timeout)
-    with search_progress(quiet=quiet) as progress:
-        rows = found.findings(progress, lambda text: progress.begin(text[:60]))
     if as_json:
         for row in rows:
             print(json.dumps(row, ensure_ascii=False))
