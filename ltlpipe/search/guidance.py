@@ -25,7 +25,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.sccs import Step, decompose
-from ltlpipe.runtime.kernels.jit import inlined, specialised
+from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.interning import intern, row_of
 from ltlpipe.search.paths import popcount
 from ltlpipe.search.product import Setting, property_state, successors
@@ -72,6 +72,9 @@ class Place(IntEnum):
 
     MANNER = 0
     WANTED = 1  # the marks not seen since all have been, as bits
+    WALKS = 2  # walks that have begun
+    LEFT = 3  # states that the walk may still enter
+    SHORTEST = 4  # states of the shortest walks
 
 
 class Guidance(NamedTuple):
@@ -84,12 +87,14 @@ class Guidance(NamedTuple):
 
 
 def make_guidance(
-    automaton: PropertyAutomaton, n_successors: int, seed: int
+    automaton: PropertyAutomaton, n_successors: int, seed: int, shortest: int
 ) -> Guidance:
     """Return guidance by an automaton, for states of at most so many successors."""
+    registers = np.zeros(len(Place), dtype=np.int64)
+    registers[Place.SHORTEST] = shortest
     return Guidance(
         distances=distances(automaton),
-        registers=np.zeros(len(Place), dtype=np.int64),
+        registers=registers,
         chance=np.array([seed, 0], dtype=np.uint64),
         keys=np.zeros(n_successors, dtype=np.int64),
     )
@@ -201,14 +206,6 @@ def note_marks(guidance, marks, full):
 
 
 @inlined
-def begin_walk(guidance, number, full):
-    """Begin a walk, the first with number 1: its manner, and its ranks."""
-    guidance.registers[Place.MANNER] = number % N_MANNERS
-    guidance.registers[Place.WANTED] = full
-    guidance.chance[1] = draw(guidance.chance)
-
-
-@inlined
 def length_of(number, shortest):
     """Return the states of walk `number`, counted from 1."""
     turn = number // N_MANNERS
@@ -219,36 +216,16 @@ def length_of(number, shortest):
     return length
 
 
-@specialised
-def is_walked(guidance, registers):
-    """Whether a walk has entered or stored as many states as it may."""
-    if guidance is None:
-        return False
-    return registers[Reg.LEFT] == 0 or registers[Reg.STORED] > MOST_STORED
-
-
-@specialised
-def forget_walk(guidance, product, store, registers, arrays):
-    """Forget what has been seen, and put the initial state, id 0, on the stack."""
-    if guidance is None:
-        return
-    arrays.numbers[: registers[Reg.STORED]] = 0
-    store.slots[:] = 0
-    initial = row_of(product, store, 0)
-    for w in range(product.rows.shape[1]):
-        product.rows[0, w] = initial[w]
-    registers[Reg.STORED] = 0
-    store_rows(product, store, registers, arrays.numbers, 1)
-    arrays.stack[0] = 0
-    registers[Reg.TOP] = 1
-    registers[Reg.DEPTH] = 0
-    registers[Reg.COUNT] = 0
-    registers[Reg.N_ROOTS] = 0
-    registers[Reg.N_DEAD] = 0
-    registers[Reg.WALKS] += 1
-    registers[Reg.LEFT] = length_of(registers[Reg.WALKS], registers[Reg.SHORTEST])
-    full = np.uint32(product.settings[Setting.FULL])
-    begin_walk(guidance, registers[Reg.WALKS], full)
+@inlined
+def begin_walk(guidance, full):
+    """Begin a walk, the first with number 1: its length, its manner, and its ranks."""
+    registers = guidance.registers
+    registers[Place.WALKS] += 1
+    number = registers[Place.WALKS]
+    registers[Place.LEFT] = length_of(number, registers[Place.SHORTEST])
+    registers[Place.MANNER] = number % N_MANNERS
+    registers[Place.WANTED] = full
+    guidance.chance[1] = draw(guidance.chance)
 
 
 @inlined
@@ -264,7 +241,7 @@ def visit_guided(expand, product, store, registers, guidance, numbers, state, ma
 
     See `ltlpipe.search.product.visit_successors`.
     """
-    registers[Reg.LEFT] -= 1
+    guidance.registers[Place.LEFT] -= 1
     note_marks(guidance, marks, np.uint32(product.settings[Setting.FULL]))
     row = row_of(product, store, state)
     src = property_state(product, row)

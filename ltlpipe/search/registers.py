@@ -52,11 +52,6 @@ class Reg(IntEnum):
     # Searches for SCCs
     COUNT = 85  # highest DFS number in use
     MAX_ROOTS = 86  # its largest value
-    N_DEAD = 87  # dead intervals of DFS numbers
-    REMOVE_BASE = 88  # couvreur99-fig5: stack entries below the removal
-    N_CURRENT = 89  # tarjan72, gv04: states of SCCs that are not complete
-    MAX_CURRENT = 90  # its largest value
-    N_GOALS = 91  # gv04: accepting states on the call stack
     N_SCCS = 92  # sccs: complete SCCs
 
     # Decoupled searches; each tree over visited states has registers of its own
@@ -79,13 +74,7 @@ class Reg(IntEnum):
     N_FSTATES = 36  # entries of the list of states behind Fin transitions
     REENTERED = 37  # states entered once more, by a later pair or inside an SCC
     IS_LATER = 38  # whether the product has been searched to its end before
-    CURSOR = 39  # in a later pass: no state before this one is left
-    LEVEL = 40  # tela: SCCs that are being taken apart, each inside the one before
-    MAX_LEVEL = 41  # its largest value
-    IS_CHOOSING = 42  # tela: whether the next step chooses what to avoid
-    N_ROWS = 43  # tela: alternatives that are left
     EMPTY_ACCEPTS = 44  # tela: whether a cycle without marks is accepting
-    N_SPLITS = 45  # tela: searches inside an SCC so far
 
     # Searches of automata over sets
     KIND = 47  # which of the checks it is
@@ -96,11 +85,6 @@ class Reg(IntEnum):
     PENDING = 64  # the set whose successors are not all known yet, plus 1; or 0
     WORK = 65  # sets looked at, generated and compared: what budgets count
     INSIDE_LIMIT = 63  # VISITED may not exceed it while an alarm is being realised
-
-    # Walks
-    WALKS = 67  # walks that have begun
-    LEFT = 68  # states that the walk may still enter
-    SHORTEST = 69  # states of the shortest walks
 
 
 PRIVATE = 16

@@ -78,8 +78,8 @@ MUTANTS = [
     Mutant(
         "one mark is enough",
         "search/scc/couvreur99.py",
-        "if marks & clauses[i] == clauses[i]:",
-        "if marks & clauses[i] != 0:",
+        "return marks & full == full",
+        "return marks & full != 0",
         SCC,
     ),
     Mutant(

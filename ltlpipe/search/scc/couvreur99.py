@@ -59,7 +59,6 @@ from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, UINT32, total_bytes
-from ltlpipe.search.guidance import forget_walk, is_walked
 from ltlpipe.search.packed import (
     COLOURS,
     mark_bits,
@@ -74,6 +73,7 @@ from ltlpipe.search.scc.rules import (
     YES,
     Dead,
     Path,
+    SccReg,
     begin_notes,
     begin_removal,
     bury,
@@ -84,12 +84,14 @@ from ltlpipe.search.scc.rules import (
     is_ranked_on,
     is_removing,
     is_unknown,
+    is_walked,
     lack_room,
     leave_path,
     merge_notes,
     note_cycle,
     note_exit,
     remove,
+    restart,
     visit,
 )
 from ltlpipe.search.sweeping import close_marked_gaps, forget_numbered, swept
@@ -254,7 +256,7 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
         if is_walked(arrays.guidance, registers):
             if at_limit(registers):
                 return Status.LIMIT
-            forget_walk(arrays.guidance, product, store, registers, arrays)
+            restart(arrays.guidance, product, store, registers, arrays)
         top = registers[Reg.TOP]
         if top == 0:
             if has_ended(fin, registers, arrays):
@@ -329,7 +331,7 @@ class Couvreur99(Search):
             Reg.STORED: {"numbers": INT32},
             Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
             Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
-            Reg.N_DEAD: {"dead.first": INT32, "dead.last": INT32},
+            SccReg.N_DEAD: {"dead.first": INT32, "dead.last": INT32},
         }
         if self.problem.ample is not None:
             layout[Reg.STORED]["path.colours"] = COLOURS
@@ -401,7 +403,7 @@ class Couvreur99(Search):
         dead = self.arrays.dead
         if dead is None:
             return np.zeros(len(numbers), dtype=np.bool_)
-        n_dead = self.registers[Reg.N_DEAD]
+        n_dead = self.registers[SccReg.N_DEAD]
         last = np.append(dead.last[:n_dead], -1)  # of interval -1
         interval = np.searchsorted(dead.first[:n_dead], numbers, "right") - 1
         return np.asarray(numbers <= last[interval])
@@ -421,7 +423,7 @@ class Couvreur99(Search):
         """Check the invariants that the module states."""
         roots = self.arrays.roots[: self.registers[Reg.N_ROOTS]]
         assert (np.diff(roots) > 0).all()
-        if self.registers[Reg.REMOVE_BASE] > 0:
+        if self.registers[SccReg.REMOVE_BASE] > 0:
             return
         numbers = self.arrays.numbers[: self.n_stored]
         live = np.sort(numbers[(numbers > 0) & ~self._dead(numbers)])
@@ -431,7 +433,7 @@ class Couvreur99(Search):
             return
         every = np.arange(1, int(self.registers[Reg.COUNT]) + 1)
         assert live.tolist() == every[~self._dead(every)].tolist()
-        n_dead = self.registers[Reg.N_DEAD]
+        n_dead = self.registers[SccReg.N_DEAD]
         first, last = (interval[:n_dead] for interval in self.arrays.dead)
         assert (first <= last).all()
         assert (first[1:] > last[:-1] + 1).all()
@@ -444,7 +446,7 @@ class Couvreur99Fig5(Couvreur99):
 
     def _layout(self) -> Layout:
         layout = super()._layout()
-        del layout[Reg.N_DEAD]
+        del layout[SccReg.N_DEAD]
         return layout
 
     def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:

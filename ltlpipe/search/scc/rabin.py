@@ -64,7 +64,7 @@ from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Product, Setting
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import Couvreur99
-from ltlpipe.search.scc.rules import NOTED, REMOVED, Fin
+from ltlpipe.search.scc.rules import NOTED, REMOVED, Fin, SccReg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
 
-_OF_ONE_PAIR = [Reg.COUNT, Reg.N_ROOTS, Reg.N_DEAD, Reg.N_FSTATES, Reg.DEPTH]
+_OF_ONE_PAIR = [Reg.COUNT, Reg.N_ROOTS, SccReg.N_DEAD, Reg.N_FSTATES, Reg.DEPTH]
 
 _CHUNK = 1 << 16  # states whose numbers are set at a time
 
@@ -140,7 +140,7 @@ def begin_later(search: Search, of_use: np.ndarray) -> None:
         words = rows_of(search.store, ids)[:, settings[Setting.WORD]]
         states = ((words >> shift) & mask).astype(np.int64)
         numbers[ids] = of_state[states]
-    search.registers[Reg.CURSOR] = 0
+    search.registers[SccReg.CURSOR] = 0
     search.registers[Reg.IS_LATER] = 1
 
 

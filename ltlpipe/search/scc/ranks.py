@@ -63,7 +63,7 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.growth import INT32, UINT32
 from ltlpipe.search.registers import Reg
 from ltlpipe.search.scc.couvreur99 import Couvreur99
-from ltlpipe.search.scc.rules import Ranks, least_rank
+from ltlpipe.search.scc.rules import Ranks, SccReg, least_rank
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -314,7 +314,7 @@ class RankedSearch(Couvreur99):
 
     def _layout(self) -> Layout:
         layout = super()._layout()
-        del layout[Reg.N_DEAD]
+        del layout[SccReg.N_DEAD]
         layout[Reg.N_ROOTS] |= {"ranks.below": INT32, "ranks.exits": UINT32}
         layout[Reg.COUNT] = {"ranks.live": INT32}
         return layout

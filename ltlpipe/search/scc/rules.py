@@ -10,16 +10,24 @@ Sources: see the modules of the searches: `ltlpipe.search.scc.couvreur99` (`Dead
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, specialised
-from ltlpipe.search.guidance import visit_guided
+from ltlpipe.search.guidance import (
+    MOST_STORED,
+    Place,
+    begin_walk,
+    store_rows,
+    visit_guided,
+)
+from ltlpipe.search.interning import row_of
 from ltlpipe.search.packed import Colour, set_colour, write_marks
-from ltlpipe.search.product import visit_successors
+from ltlpipe.search.product import Setting, visit_successors
 from ltlpipe.search.reduced import visit_ample
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.registers import PRIVATE, Reg
 
 if TYPE_CHECKING:
     from ltlpipe.por.component_sets import Reduction
@@ -34,6 +42,14 @@ YES = np.zeros(0, dtype=np.uint8)
 """A rule that holds and needs no arrays; None is one that does not hold."""
 
 _PIECE = 1 << 12  # states of an SCC that get their rank at a time
+
+
+class SccReg(IntEnum):
+    """Places in the registers of these searches, and of `ltlpipe.search.scc.tela`."""
+
+    N_DEAD = PRIVATE  # dead intervals of DFS numbers
+    REMOVE_BASE = PRIVATE + 1  # couvreur99-fig5: stack entries below the removal
+    CURSOR = PRIVATE + 2  # in a later pass: no state before this one is left
 
 
 class Dead(NamedTuple):
@@ -84,7 +100,7 @@ def is_live(dead, registers, number):
     """Whether the state of a number > 0 is in an SCC that is not complete."""
     if dead is None:
         return True
-    high = registers[Reg.N_DEAD]
+    high = registers[SccReg.N_DEAD]
     if high == 0 or number > dead.last[high - 1]:
         return True
     low = 0  # the interval that begins last at or before the number is in low..high
@@ -106,13 +122,13 @@ def bury(dead, registers, numbers, state, number):
         numbers[state] = REMOVED
         registers[Reg.COUNT] = number - 1
         return
-    n_dead = registers[Reg.N_DEAD]
+    n_dead = registers[SccReg.N_DEAD]
     while n_dead > 0 and dead.last[n_dead - 1] >= number - 1:
         n_dead -= 1
         number = min(number, np.int64(dead.first[n_dead]))
     dead.first[n_dead] = number
     dead.last[n_dead] = registers[Reg.COUNT]
-    registers[Reg.N_DEAD] = n_dead + 1
+    registers[SccReg.N_DEAD] = n_dead + 1
 
 
 # Removal by a second traversal
@@ -123,9 +139,9 @@ def is_removing(twice, registers):
     """Whether the states on top of the stack are being removed."""
     if twice is None:
         return False
-    if registers[Reg.REMOVE_BASE] > registers[Reg.TOP]:
-        registers[Reg.REMOVE_BASE] = 0  # all is removed
-    return registers[Reg.REMOVE_BASE] > 0
+    if registers[SccReg.REMOVE_BASE] > registers[Reg.TOP]:
+        registers[SccReg.REMOVE_BASE] = 0  # all is removed
+    return registers[SccReg.REMOVE_BASE] > 0
 
 
 @specialised
@@ -135,7 +151,7 @@ def begin_removal(twice, registers, arrays, root):
         arrays.numbers[root] = REMOVED
         arrays.stack[registers[Reg.TOP]] = root
         registers[Reg.TOP] += 1
-        registers[Reg.REMOVE_BASE] = registers[Reg.TOP]  # never 0
+        registers[SccReg.REMOVE_BASE] = registers[Reg.TOP]  # never 0
 
 
 @specialised
@@ -177,10 +193,10 @@ def next_start(registers, numbers, fstates):
                 found = np.int64(fstates[n])
         registers[Reg.N_FSTATES] = n
     else:
-        state = registers[Reg.CURSOR]
+        state = registers[SccReg.CURSOR]
         while state < registers[Reg.STORED] and numbers[state] != 0:
             state += 1
-        registers[Reg.CURSOR] = state
+        registers[SccReg.CURSOR] = state
         if state < registers[Reg.STORED]:
             found = state
     return found
@@ -215,6 +231,39 @@ def has_ended(fin, registers, arrays):
     write_marks(arrays.stack_marks, registers[Reg.MARK_BITS], 0, np.uint32(0))
     registers[Reg.TOP] = 1
     return False
+
+
+# Walks
+
+
+@specialised
+def is_walked(guidance, registers):
+    """Whether a walk has entered or stored as many states as it may."""
+    if guidance is None:
+        return False
+    left = guidance.registers[Place.LEFT]
+    return left == 0 or registers[Reg.STORED] > MOST_STORED
+
+
+@specialised
+def restart(guidance, product, store, registers, arrays):
+    """Forget what has been seen, and put the initial state, id 0, on the stack."""
+    if guidance is None:
+        return
+    arrays.numbers[: registers[Reg.STORED]] = 0
+    store.slots[:] = 0
+    initial = row_of(product, store, 0)
+    for w in range(product.rows.shape[1]):
+        product.rows[0, w] = initial[w]
+    registers[Reg.STORED] = 0
+    store_rows(product, store, registers, arrays.numbers, 1)
+    arrays.stack[0] = 0
+    registers[Reg.TOP] = 1
+    registers[Reg.DEPTH] = 0
+    registers[Reg.COUNT] = 0
+    registers[Reg.N_ROOTS] = 0
+    registers[SccReg.N_DEAD] = 0
+    begin_walk(guidance, np.uint32(product.settings[Setting.FULL]))
 
 
 # What is noted of SCCs
@@ -320,7 +369,7 @@ def count_scc(tally, registers, dead, number):
     if tally is None:
         return
     size = registers[Reg.COUNT] - number + 1  # less those that are dead
-    at = registers[Reg.N_DEAD] - 1
+    at = registers[SccReg.N_DEAD] - 1
     while at >= 0 and dead.first[at] >= number:
         size -= dead.last[at] - dead.first[at] + 1
         at -= 1
@@ -339,7 +388,7 @@ def count_scc(tally, registers, dead, number):
 @specialised
 def lack_room(dead, fin, ranks, tally, registers, n):
     """Whether a rule lacks room for a state with `n` successors."""
-    if dead is not None and registers[Reg.N_DEAD] == dead.first.shape[0]:
+    if dead is not None and registers[SccReg.N_DEAD] == dead.first.shape[0]:
         return True
     if fin is not None and registers[Reg.N_FSTATES] + n > fin.states.shape[0]:
         return True

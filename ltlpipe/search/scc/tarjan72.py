@@ -36,6 +36,7 @@ eight); one look at every transition.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, UINT8
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full, leaves_accepting, visit
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import PRIVATE, Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -65,6 +66,14 @@ SELF_LOOP = 2
 """Bit of `Arrays.kinds`: a transition leads from the state to itself."""
 
 
+class TarjanReg(IntEnum):
+    """Places in the registers of these searches."""
+
+    N_CURRENT = PRIVATE  # states of SCCs that are not complete
+    MAX_CURRENT = PRIVATE + 1  # its largest value
+    N_GOALS = PRIVATE + 2  # gv04: accepting states on the call stack
+
+
 class Arrays(NamedTuple):
     """The arrays of one search: n states, k stack entries, c current, p path."""
 
@@ -81,7 +90,7 @@ class Arrays(NamedTuple):
 def is_short(registers, arrays):
     """Whether Current or the path lacks room for one more state."""
     return (
-        registers[Reg.N_CURRENT] == arrays.current.shape[0]
+        registers[TarjanReg.N_CURRENT] == arrays.current.shape[0]
         or registers[Reg.DEPTH] == arrays.path.shape[0]
     )
 
@@ -90,8 +99,8 @@ def is_short(registers, arrays):
 def add_goal(goals, registers, place, kind):
     """Make the state just entered a goal if it accepts."""
     if goals is not None and kind & ACCEPTING:
-        goals[registers[Reg.N_GOALS]] = place
-        registers[Reg.N_GOALS] += 1
+        goals[registers[TarjanReg.N_GOALS]] = place
+        registers[TarjanReg.N_GOALS] += 1
 
 
 @specialised
@@ -99,7 +108,7 @@ def reaches_goal(goals, registers, lowlink):
     """Decide line 17: whether a cycle through the goal is closed."""
     if goals is None:
         return Status.RUNNING
-    n_goals = registers[Reg.N_GOALS]
+    n_goals = registers[TarjanReg.N_GOALS]
     if n_goals > 0 and lowlink <= goals[n_goals - 1]:
         return Status.FOUND
     return Status.RUNNING
@@ -109,9 +118,9 @@ def reaches_goal(goals, registers, lowlink):
 def drop_goal(goals, registers, place):
     """Note that the frame of a state has ended."""
     if goals is not None:
-        n_goals = registers[Reg.N_GOALS]
+        n_goals = registers[TarjanReg.N_GOALS]
         if n_goals > 0 and goals[n_goals - 1] == place:
-            registers[Reg.N_GOALS] = n_goals - 1
+            registers[TarjanReg.N_GOALS] = n_goals - 1
 
 
 @specialised
@@ -122,7 +131,7 @@ def is_accepting_scc(goals, registers, arrays, place):
     if goals is not None:
         return False
     kinds = arrays.kinds
-    last = registers[Reg.N_CURRENT]
+    last = registers[TarjanReg.N_CURRENT]
     if last == place and kinds[place - 1] & SELF_LOOP == 0:
         return False
     for i in range(place - 1, last):  # noqa: SIM110 (a kernel has no `any`)
@@ -139,11 +148,11 @@ def enter(expand, product, store, registers, arrays, state):
     """
     n = visit(expand, product, store, registers, state, arrays.numbers, 0)
     registers[Reg.VISITED] += 1
-    registers[Reg.N_CURRENT] += 1
-    registers[Reg.MAX_CURRENT] = max(
-        registers[Reg.MAX_CURRENT], registers[Reg.N_CURRENT]
+    registers[TarjanReg.N_CURRENT] += 1
+    registers[TarjanReg.MAX_CURRENT] = max(
+        registers[TarjanReg.MAX_CURRENT], registers[TarjanReg.N_CURRENT]
     )
-    place = registers[Reg.N_CURRENT]
+    place = registers[TarjanReg.N_CURRENT]
     numbers, stack = arrays.numbers, arrays.stack
     numbers[state] = place
     arrays.current[place - 1] = state
@@ -197,9 +206,9 @@ def leave(registers, arrays):
     if not is_root:
         return see_again(registers, arrays, place)
     numbers, current = arrays.numbers, arrays.current
-    for i in range(place - 1, registers[Reg.N_CURRENT]):
+    for i in range(place - 1, registers[TarjanReg.N_CURRENT]):
         numbers[current[i]] = REMOVED
-    registers[Reg.N_CURRENT] = place - 1
+    registers[TarjanReg.N_CURRENT] = place - 1
     return Status.RUNNING
 
 
@@ -245,7 +254,7 @@ class Tarjan72(Search):
 
     name = "tarjan72"
     generalised = False
-    counts: ClassVar = {"max_current": Reg.MAX_CURRENT}
+    counts: ClassVar = {"max_current": TarjanReg.MAX_CURRENT}
     kernel = staticmethod(tarjan72_step)
 
     array_type = Arrays
@@ -255,7 +264,7 @@ class Tarjan72(Search):
         return {
             Reg.STORED: {"numbers": INT32},
             Reg.TOP: {"stack": INT32},
-            Reg.N_CURRENT: {"current": INT32, "lowlinks": INT32, "kinds": UINT8},
+            TarjanReg.N_CURRENT: {"current": INT32, "lowlinks": INT32, "kinds": UINT8},
             Reg.DEPTH: {"path": INT32},
         }
 
@@ -263,12 +272,14 @@ class Tarjan72(Search):
         """Return a short accepting run; the search must have answered FOUND."""
         inside = np.zeros(self.n_stored, dtype=np.bool_)
         root = self.arrays.path[self.registers[Reg.DEPTH] - 1]
-        inside[self.arrays.current[root - 1 : self.registers[Reg.N_CURRENT]]] = True
+        inside[self.arrays.current[root - 1 : self.registers[TarjanReg.N_CURRENT]]] = (
+            True
+        )
         return (yield from PathFinder(self).lasso_in(inside))
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""
-        n_current = int(self.registers[Reg.N_CURRENT])
+        n_current = int(self.registers[TarjanReg.N_CURRENT])
         places = np.arange(1, n_current + 1)
         numbers = self.arrays.numbers[: self.n_stored]
         current = self.arrays.current[:n_current]
@@ -292,6 +303,6 @@ class GV04(Tarjan72):
     def lasso(self) -> Job[ProductLasso]:
         """Return a short accepting run; the search must have answered FOUND."""
         assert self.arrays.goals is not None
-        goal = self.arrays.goals[self.registers[Reg.N_GOALS] - 1]
+        goal = self.arrays.goals[self.registers[TarjanReg.N_GOALS] - 1]
         state = int(self.arrays.current[goal - 1])
         return (yield from PathFinder(self).lasso_through(state))

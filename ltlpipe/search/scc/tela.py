@@ -72,7 +72,8 @@ from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import MAX_MARKS
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rabin import begin_later, entered, useful_states
-from ltlpipe.search.scc.tela_steps import Arrays, Level, tela_step
+from ltlpipe.search.scc.rules import SccReg
+from ltlpipe.search.scc.tela_steps import Arrays, Level, TelaReg, tela_step
 
 if TYPE_CHECKING:
     from enum import IntEnum
@@ -93,13 +94,13 @@ OF_A_PASS = [
     Reg.DEPTH,
     Reg.TOP,
     Reg.N_ROOTS,
-    Reg.N_CURRENT,
+    TelaReg.N_CURRENT,
     Reg.N_FSTATES,
     Reg.IS_LATER,
-    Reg.CURSOR,
-    Reg.LEVEL,
-    Reg.IS_CHOOSING,
-    Reg.N_ROWS,
+    SccReg.CURSOR,
+    TelaReg.LEVEL,
+    TelaReg.IS_CHOOSING,
+    TelaReg.N_ROWS,
 ]
 """The registers that every pass has for itself."""
 
@@ -137,9 +138,9 @@ class Tela(Search):
     emerson_lei = True
     counts: ClassVar = {
         "max_roots": Reg.MAX_ROOTS,
-        "max_current": Reg.MAX_CURRENT,
-        "max_level": Reg.MAX_LEVEL,
-        "splits": Reg.N_SPLITS,
+        "max_current": TelaReg.MAX_CURRENT,
+        "max_level": TelaReg.MAX_LEVEL,
+        "splits": TelaReg.N_SPLITS,
         "reentered": Reg.REENTERED,
     }
     kernel = staticmethod(tela_step)
@@ -160,7 +161,7 @@ class Tela(Search):
             Reg.STORED: {"numbers": INT32},
             Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
             Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
-            Reg.N_CURRENT: {"current": INT32},
+            TelaReg.N_CURRENT: {"current": INT32},
             Reg.N_FSTATES: {"fstates": INT32},
         }
 
@@ -188,7 +189,7 @@ class Tela(Search):
 
     def _begin_pass(self) -> None:
         """Begin the pass whose arrays these are."""
-        self.registers[Reg.N_ROWS] = 1
+        self.registers[TelaReg.N_ROWS] = 1
         if not any(other.ended for other in self.passes):
             self.arrays.stack[0] = 0
             self.registers[Reg.TOP] = 1
@@ -296,7 +297,7 @@ class Tela(Search):
             if one.arrays is not None:
                 one.arrays.numbers.resize(self.store.rows.shape[0], refcheck=False)
         n_rows, n_nodes = self.arrays.rows.shape  # few and short
-        if self.registers[Reg.N_ROWS] + 1 >= n_rows:
+        if self.registers[TelaReg.N_ROWS] + 1 >= n_rows:
             self.arrays.rows.resize((2 * n_rows, n_nodes), refcheck=False)
 
     def visited(self) -> np.ndarray:
@@ -308,7 +309,7 @@ class Tela(Search):
         root = self.registers[Reg.N_ROOTS] - 1
         begin = self.arrays.roots[root] - 1
         inside = np.zeros(self.n_stored, dtype=np.bool_)
-        inside[self.arrays.current[begin : self.registers[Reg.N_CURRENT]]] = True
+        inside[self.arrays.current[begin : self.registers[TelaReg.N_CURRENT]]] = True
         clause = implied_clause(self.problem, int(self.arrays.root_marks[root]))
         return (yield from PathFinder(self).lasso_in(inside, clause))
 
@@ -324,7 +325,10 @@ class Tela(Search):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""
         registers, arrays = self.registers, self.arrays
-        level, n_current = int(registers[Reg.LEVEL]), int(registers[Reg.N_CURRENT])
+        level, n_current = (
+            int(registers[TelaReg.LEVEL]),
+            int(registers[TelaReg.N_CURRENT]),
+        )
         numbers = arrays.numbers[: self.n_stored]
         roots = arrays.roots[: registers[Reg.N_ROOTS]]
         assert (np.diff(roots) > 0).all()
@@ -334,9 +338,9 @@ class Tela(Search):
         for fields in arrays.levels[1 : level + 1]:
             assert end <= fields[Level.BEGIN] < fields[Level.END] <= n_current
             end = int(fields[Level.END])
-            if not registers[Reg.IS_CHOOSING] or end < n_current:
+            if not registers[TelaReg.IS_CHOOSING] or end < n_current:
                 live[fields[Level.BEGIN] : end] = False
         places = np.flatnonzero(live)
-        if not registers[Reg.IS_CHOOSING]:
+        if not registers[TelaReg.IS_CHOOSING]:
             assert (numbers[arrays.current[places]] == places + 1).all()
         assert sorted(set(roots.tolist())) == roots.tolist()

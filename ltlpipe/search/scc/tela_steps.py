@@ -16,10 +16,22 @@ from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.product import at_limit, is_full, visit_successors
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import push_root
-from ltlpipe.search.scc.rules import NOTED, REMOVED, next_start, note
+from ltlpipe.search.scc.rules import NOTED, REMOVED, SccReg, next_start, note
 
 WAITING = -2
 """On level l, ``WAITING - l`` is the number of a state that has not been entered."""
+
+
+class TelaReg(IntEnum):
+    """Places in the registers of this search, behind those of `SccReg`."""
+
+    N_CURRENT = max(SccReg) + 1  # states in Current
+    MAX_CURRENT = N_CURRENT + 1  # its largest value
+    LEVEL = N_CURRENT + 2  # SCCs that are being taken apart, each in the one before
+    MAX_LEVEL = N_CURRENT + 3  # its largest value
+    IS_CHOOSING = N_CURRENT + 4  # whether the next step chooses what to avoid
+    N_ROWS = N_CURRENT + 5  # alternatives that are left
+    N_SPLITS = N_CURRENT + 6  # searches inside an SCC so far
 
 
 class Level(IntEnum):
@@ -81,9 +93,9 @@ def is_unknown(number, level):
 @inlined
 def put_in_current(registers, arrays, state, marks):
     """Make a state the last one in Current, and a root."""
-    number = registers[Reg.N_CURRENT] + 1
-    registers[Reg.N_CURRENT] = number
-    registers[Reg.MAX_CURRENT] = max(registers[Reg.MAX_CURRENT], number)
+    number = registers[TelaReg.N_CURRENT] + 1
+    registers[TelaReg.N_CURRENT] = number
+    registers[TelaReg.MAX_CURRENT] = max(registers[TelaReg.MAX_CURRENT], number)
     arrays.current[number - 1] = state
     arrays.numbers[state] = number
     push_root(registers, arrays, number, marks)
@@ -92,7 +104,7 @@ def put_in_current(registers, arrays, state, marks):
 @inlined
 def enter(expand, product, store, registers, arrays, state, marks):
     """Enter a state over a transition with `marks`."""
-    level = registers[Reg.LEVEL]
+    level = registers[TelaReg.LEVEL]
     again = level > 0 or registers[Reg.IS_LATER] != 0
     registers[Reg.VISITED] += not again
     registers[Reg.REENTERED] += again
@@ -134,32 +146,32 @@ def copy_row(rows, src, dst):
 @inlined
 def begin_level(registers, arrays, begin, marks):
     """Take apart the SCC of the states from place `begin` of Current on."""
-    level = registers[Reg.LEVEL] + 1
-    registers[Reg.LEVEL] = level
-    registers[Reg.MAX_LEVEL] = max(registers[Reg.MAX_LEVEL], level)
+    level = registers[TelaReg.LEVEL] + 1
+    registers[TelaReg.LEVEL] = level
+    registers[TelaReg.MAX_LEVEL] = max(registers[TelaReg.MAX_LEVEL], level)
     fields = arrays.levels[level]
     fields[Level.BEGIN] = begin
-    fields[Level.END] = registers[Reg.N_CURRENT]
+    fields[Level.END] = registers[TelaReg.N_CURRENT]
     fields[Level.MARKS] = marks
     fields[Level.STACK_BASE] = registers[Reg.TOP]
-    row = registers[Reg.N_ROWS]
+    row = registers[TelaReg.N_ROWS]
     fields[Level.ROW_BASE] = row
     copy_row(arrays.rows, row - 1, row)
-    registers[Reg.N_ROWS] = row + 1
-    registers[Reg.IS_CHOOSING] = 1
+    registers[TelaReg.N_ROWS] = row + 1
+    registers[TelaReg.IS_CHOOSING] = 1
 
 
 @inlined
 def complete(registers, arrays, begin, marks):
     """End an SCC that is not accepting as a whole: remove it, or take it apart."""
-    row = arrays.rows[registers[Reg.N_ROWS] - 1]
+    row = arrays.rows[registers[TelaReg.N_ROWS] - 1]
     if marks != 0 and judge(arrays.formula, np.uint32(marks), row):
         begin_level(registers, arrays, begin, marks)
         return
     numbers, current = arrays.numbers, arrays.current
-    for i in range(begin, registers[Reg.N_CURRENT]):
+    for i in range(begin, registers[TelaReg.N_CURRENT]):
         numbers[current[i]] = REMOVED
-    registers[Reg.N_CURRENT] = begin
+    registers[TelaReg.N_CURRENT] = begin
 
 
 @inlined
@@ -180,30 +192,30 @@ def choose(registers, arrays):
 
     Either two alternatives take its place, or the search without its marks begins.
     """
-    level = registers[Reg.LEVEL]
+    level = registers[TelaReg.LEVEL]
     fields = arrays.levels[level]
     rows, formula = arrays.rows, arrays.formula
-    row = registers[Reg.N_ROWS] - 1
+    row = registers[TelaReg.N_ROWS] - 1
     judge(formula, np.uint32(fields[Level.MARKS]), rows[row])
     needs = formula.needs[formula.needs.shape[0] - 1]
     if needs == 0:
         copy_row(rows, row, row + 1)
         split(formula, rows[row], rows[row + 1])
-        registers[Reg.N_ROWS] = row + 2
+        registers[TelaReg.N_ROWS] = row + 2
         return
     fields[Level.AVOIDED] = arrays.levels[level - 1, Level.AVOIDED] | needs
     fields[Level.CURSOR] = fields[Level.BEGIN]
     numbers, current = arrays.numbers, arrays.current
     for i in range(fields[Level.BEGIN], fields[Level.END]):
         numbers[current[i]] = WAITING - level
-    registers[Reg.IS_CHOOSING] = 0
-    registers[Reg.N_SPLITS] += 1
+    registers[TelaReg.IS_CHOOSING] = 0
+    registers[TelaReg.N_SPLITS] += 1
 
 
 @inlined
 def next_state(registers, arrays):
     """Return a state to enter when all is done that the last one led to, or -1."""
-    level = registers[Reg.LEVEL]
+    level = registers[TelaReg.LEVEL]
     if level == 0:
         return next_start(registers, arrays.numbers, arrays.fstates)
     fields = arrays.levels[level]
@@ -218,14 +230,14 @@ def next_state(registers, arrays):
 @inlined
 def end_search(registers, arrays):
     """End the search for one alternative of a level: go on with the next, if any."""
-    level = registers[Reg.LEVEL]
+    level = registers[TelaReg.LEVEL]
     fields = arrays.levels[level]
-    registers[Reg.N_ROWS] -= 1
-    if registers[Reg.N_ROWS] > fields[Level.ROW_BASE]:
-        registers[Reg.IS_CHOOSING] = 1
+    registers[TelaReg.N_ROWS] -= 1
+    if registers[TelaReg.N_ROWS] > fields[Level.ROW_BASE]:
+        registers[TelaReg.IS_CHOOSING] = 1
     else:  # all states of the SCC have been removed
-        registers[Reg.N_CURRENT] = fields[Level.BEGIN]
-        registers[Reg.LEVEL] = level - 1
+        registers[TelaReg.N_CURRENT] = fields[Level.BEGIN]
+        registers[TelaReg.LEVEL] = level - 1
 
 
 @inlined
@@ -233,9 +245,9 @@ def is_short(registers, arrays, n):
     """Whether a stack lacks room for a state with `n` successors; its own apart."""
     return (
         registers[Reg.N_ROOTS] == arrays.roots.shape[0]
-        or registers[Reg.N_CURRENT] == arrays.current.shape[0]
+        or registers[TelaReg.N_CURRENT] == arrays.current.shape[0]
         or registers[Reg.N_FSTATES] + n > arrays.fstates.shape[0]
-        or registers[Reg.N_ROWS] + 1 >= arrays.rows.shape[0]
+        or registers[TelaReg.N_ROWS] + 1 >= arrays.rows.shape[0]
     )
 
 
@@ -255,10 +267,10 @@ def tela_step(expand, product, store, registers, arrays, budget):
             or is_full(product, store, registers)
         ):
             return Status.GROW  # before any write: the call can be repeated
-        if registers[Reg.IS_CHOOSING] != 0:
+        if registers[TelaReg.IS_CHOOSING] != 0:
             choose(registers, arrays)
             continue
-        level = registers[Reg.LEVEL]
+        level = registers[TelaReg.LEVEL]
         bits = registers[Reg.MARK_BITS]
         if top == arrays.levels[level, Level.STACK_BASE]:
             state = next_state(registers, arrays)

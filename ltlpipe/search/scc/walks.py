@@ -27,10 +27,9 @@ Cost: that of `couvreur99`, for the states of one walk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.search.guidance import make_guidance
-from ltlpipe.search.registers import Reg
+from ltlpipe.search.guidance import Place, make_guidance
 from ltlpipe.search.scc.couvreur99 import Couvreur99
 
 if TYPE_CHECKING:
@@ -65,7 +64,6 @@ class Walks(Couvreur99):
     """
 
     name = "walks"
-    counts: ClassVar = {"walks": Reg.WALKS}
 
     def __init__(
         self,
@@ -76,10 +74,17 @@ class Walks(Couvreur99):
     ) -> None:
         if problem.ample is not None:
             raise ValueError("walks take all steps")
-        self._automaton, self._seed = automaton, seed
+        self._automaton, self._seed, self._shortest = automaton, seed, shortest
         super().__init__(problem)
-        self.registers[Reg.SHORTEST] = shortest
 
     def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
-        guidance = make_guidance(self._automaton, self._branching, self._seed)
+        guidance = make_guidance(
+            self._automaton, self._branching, self._seed, self._shortest
+        )
         return {**super()._rules(parts), "guidance": guidance}
+
+    def statistics(self) -> dict[str, int]:
+        """Return what only this algorithm counts."""
+        guidance = self.arrays.guidance
+        assert guidance is not None
+        return {"walks": int(guidance.registers[Place.WALKS])}
