@@ -9,8 +9,7 @@ spent compiling kernels does not count.
 
 A worker that dies takes nothing with it but its task, whose reason is then "crash".
 
-What goes in and out here is data (`ltlpipe.batch.task_data`): neither Spot nor Numba is
-imported, so that a Dask worker can do it, too.
+What goes in and out here is data (`ltlpipe.batch.task_data`).
 """
 
 from __future__ import annotations
