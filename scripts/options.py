@@ -33,11 +33,12 @@ def page() -> str:
 
 def _table() -> list[str]:
     """Return which command takes which option."""
-    lines = [f"| option | {' | '.join(COMMANDS)} | systems |"]
-    lines.append("|---" * (len(COMMANDS) + 2) + "|")
+    lines = [f"| option | about | {' | '.join(COMMANDS)} | systems |"]
+    lines.append("|---" * (len(COMMANDS) + 3) + "|")
     for name, option in OPTIONS.items():
         marks = ["yes" if c in option.commands else "" for c in COMMANDS]
-        cells = [f"[`--{_flag(name)}`](#{name})", *marks, option.systems]
+        link = f"[`--{_flag(name)}`](#{name})"
+        cells = [link, option.group, *marks, option.systems]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 

@@ -57,8 +57,6 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
 READING = ("format", "alphabet")
 """Options about files: they have no effect on a system in memory."""
 
-_LIMITS = ("timeout", "cpu_time", "memory", "max_states")
-
 RUN_OPTIONS = (
     *("deadlock", "fairness", "fair_sets", "network_acceptance"),
     *("semantics", "unknown"),
@@ -87,7 +85,9 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
     UnsupportedError
         One is no limit.
     """
-    return Options(**{name: given[name] for name in _LIMITS if name in given}).limits
+    return Options(
+        **{n: v for n, v in given.items() if OPTIONS[n].group == "limits"}
+    ).limits
 
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:

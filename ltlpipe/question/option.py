@@ -66,6 +66,8 @@ class Option:
         Of a value; tuple where it can be given again.
     default
         What it is if not given.
+    group : str
+        What it is about: question, search, limits, counterexample, output, experts.
     """
 
     help: str
@@ -80,6 +82,7 @@ class Option:
     old: tuple[str, ...] = ()
     kind: type = str
     default: Any = None
+    group: str = ""
 
     def meant(self, name: str, value: Any) -> Any:
         """Return a value converted to the option's kind.

@@ -66,8 +66,8 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the user asks for; `ltlpipe.check` documents every field."""
+class _Question:
+    """What is asked: which runs count, and what propositions mean."""
 
     format: str | None = _option(
         None,
@@ -84,6 +84,141 @@ class Options:
         commands=EVERYWHERE | {SIMULATE},
         systems=NETWORKS,
     )
+    semantics: str | None = _option(
+        None,
+        "Whether propositions are about actions or states; by default as the system has"
+        " them.",
+        "KIND",
+        choices=("action", "state"),
+        commands=ABOUT_PROPERTIES | {SIMULATE},
+    )
+    deadlock: str | None = _option(
+        None,
+        "A finite maximal run violates nothing (ignore, the default for networks) or "
+        "repeats its last state for ever (stutter).",
+        "KIND",
+        choices=("ignore", "stutter"),
+        commands=ABOUT_RUNS | {SIMULATE},
+    )
+    unknown: str = _option(
+        "error",
+        "A proposition that the system does not have is an error, or never true "
+        "(never).",
+        details="With never, the result carries a warning.",
+        choices=("error", NEVER),
+        commands=ABOUT_PROPERTIES | {SIMULATE},
+        old=("strict",),
+    )
+    network_acceptance: str = _option(
+        TOGETHER,
+        "Whether accepting components have to accept in the same state (together), or "
+        "each infinitely often, no matter when (each).",
+        choices=(TOGETHER, EACH),
+        systems=NETWORKS,
+        old=("accepting",),
+    )
+    fairness: str | None = _option(
+        None,
+        "Only runs that are fair to each component, or to each of --fair-sets, count.",
+        details="A set that is enabled infinitely often (strong), or from some point "
+        "on always (weak), is taken infinitely often.",
+        choices=("weak", "strong"),
+    )
+    fair_sets: tuple[str, ...] = _option(
+        (),
+        "A set of actions for --fairness, instead of those of each component.",
+        "A,B",
+        old=("fair", "progress"),
+    )
+    visible: str | None = _option(
+        None,
+        "Visible actions of --automaton; by default those that it names.",
+        "A,B",
+        "Ample sets are used only if no other actions matter to it.",
+        commands=frozenset({CHECK, SOLVE}),
+        systems=NETWORKS,
+    )
+    constraint: object = _option(
+        None,
+        "Only runs that this HOA automaton accepts count.",
+        "FILE",
+        "It becomes part of the property, so that the system keeps its symmetry even if"
+        " the automaton names single components.",
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """How it is answered."""
+
+    emptiness: str = _option(
+        AUTO,
+        "Emptiness check: auto, or a name such as se05, couvreur99, dfs-weak.",
+        "NAME",
+        choices=(AUTO, *EMPTINESS_NAMES),
+    )
+    acceptance: str = _option(
+        AUTO,
+        "Property automaton: auto, ba, tgba, tgra, tfla, tela.",
+        "KIND",
+        choices=(AUTO, *ACCEPTANCE_NAMES),
+    )
+    reduce: str = _option(
+        AUTO,
+        "Reductions: auto, none, or a list.",
+        "LIST",
+        f"A list is separated by commas: {', '.join(REDUCTION_NAMES)}.",
+    )
+    bitstate: float | None = _option(
+        None,
+        "Mark states in a bit array of this size instead of storing them (se05); then "
+        'the verdict is never "holds".',
+        "MIB",
+        'States may be missed: instead of "holds" the verdict is "unknown" with reason '
+        '"bitstate"; "violated" is exact.',
+    )
+    compact: int | None = _option(
+        None,
+        "Keep so many bits of a hash of each state, and not the state (se05); then the "
+        'verdict is never "holds".',
+        details="States with the same bits are taken for one, which is rare: the "
+        'result has the probability that any was.  Instead of "holds" the verdict is '
+        '"unknown", for the reason "compact"; "violated" is as exact as ever.',
+        choices=COMPACT_BITS,
+    )
+    swarm: int | None = _option(
+        None,
+        "Number of bitstate searches, each with its own hash functions and order.",
+        "N",
+        "Goes with --bitstate; the first that finds a violation ends the others.  "
+        "Otherwise their coverage, each and together, is estimated.  --workers says how"
+        " many run at a time.",
+        least=1,
+        most=MAX_SWARM,
+    )
+    workers: int = _option(
+        1,
+        "Threads that share the search of each question.",
+        "P",
+        "For ufscc, rabin, rabin-parallel, tela and cndfs, one of which is then the "
+        "automatic choice; with --swarm so many of its searches run at a time.",
+        least=1,
+        most=MAX_WORKERS,
+    )
+    seed: int | None = _option(
+        None,
+        "Shuffle the order of transitions.",
+        "N",
+        least=0,
+        most=2**63 - 1,
+        commands=EVERYWHERE,
+    )
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """When a question is given up."""
+
     timeout: float | None = _option(
         None,
         "Wall-clock time limit of each question.",
@@ -117,57 +252,51 @@ class Options:
         unlimited=True,
         commands=EVERYWHERE,
     )
-    emptiness: str = _option(
-        AUTO,
-        "Emptiness check: auto, or a name such as se05, couvreur99, dfs-weak.",
-        "NAME",
-        choices=(AUTO, *EMPTINESS_NAMES),
+
+
+@dataclass(frozen=True)
+class _Counterexample:
+    """What is wanted of a violation."""
+
+    lasso: bool = _option(
+        True,
+        "Compute and replay a lasso for each violation, or none.",
+        commands=EVERYWHERE,
     )
-    acceptance: str = _option(
-        AUTO,
-        "Property automaton: auto, ba, tgba, tgra, tfla, tela.",
-        "KIND",
-        choices=(AUTO, *ACCEPTANCE_NAMES),
+    shortest: bool = _option(
+        False,
+        "Look for a shortest lasso of each violation.",
+        details="It stays within the limits; the result says whether the lasso is "
+        "proved shortest.",
     )
-    reduce: str = _option(
-        AUTO,
-        "Reductions: auto, none, or a list.",
-        "LIST",
-        f"A list is separated by commas: {', '.join(REDUCTION_NAMES)}.",
+
+
+@dataclass(frozen=True)
+class _Output:
+    """What is wanted of a formula that holds."""
+
+    vacuity: bool = _option(
+        False,
+        "Decide whether a formula that holds does so vacuously: also with a part "
+        "replaced by false or true.",
+        details="If not, the result has a witness: a run that violates the formula with"
+        " a part replaced.  It stays within the limits.",
+        commands=frozenset({CHECK, SOLVE}),
     )
-    semantics: str | None = _option(
+    certificate: str | None = _option(
         None,
-        "Whether propositions are about actions or states; by default as the system has"
-        " them.",
-        "KIND",
-        choices=("action", "state"),
-        commands=ABOUT_PROPERTIES | {SIMULATE},
+        "Where the answer is holds: write a certificate, which ltlpipe verify checks.",
+        "FILE",
+        "All states are searched one by one then, of the system or of the network to "
+        "which component reduction takes it.",
+        commands=frozenset({CHECK}),
     )
-    deadlock: str | None = _option(
-        None,
-        "A finite maximal run violates nothing (ignore, the default for networks) or "
-        "repeats its last state for ever (stutter).",
-        "KIND",
-        choices=("ignore", "stutter"),
-        commands=ABOUT_RUNS | {SIMULATE},
-    )
-    unknown: str = _option(
-        "error",
-        "A proposition that the system does not have is an error, or never true "
-        "(never).",
-        details="With never, the result carries a warning.",
-        choices=("error", NEVER),
-        commands=ABOUT_PROPERTIES | {SIMULATE},
-        old=("strict",),
-    )
-    bitstate: float | None = _option(
-        None,
-        "Mark states in a bit array of this size instead of storing them (se05); then "
-        'the verdict is never "holds".',
-        "MIB",
-        'States may be missed: instead of "holds" the verdict is "unknown" with reason '
-        '"bitstate"; "violated" is exact.',
-    )
+
+
+@dataclass(frozen=True)
+class _Experts:
+    """What need not be touched."""
+
     ample_sets: str = _option(
         STUBBORN,
         "How ample sets of networks are found: as stubborn sets of actions, or as "
@@ -175,14 +304,12 @@ class Options:
         choices=(STUBBORN, COMPONENTS),
         systems=NETWORKS,
     )
-    compact: int | None = _option(
-        None,
-        "Keep so many bits of a hash of each state, and not the state (se05); then the "
-        'verdict is never "holds".',
-        details="States with the same bits are taken for one, which is rare: the "
-        'result has the probability that any was.  Instead of "holds" the verdict is '
-        '"unknown", for the reason "compact"; "violated" is as exact as ever.',
-        choices=COMPACT_BITS,
+    red_ample: str = _option(
+        "full",
+        "How the red search of se05 repeats ample sets: full (all steps to known "
+        "states) or stored (two bytes per state).",
+        choices=("full", "stored"),
+        old=("ample_inner",),
     )
     compress: bool = _option(
         False,
@@ -198,23 +325,6 @@ class Options:
         "DIR",
         "For one worker, and searches that look at one state at a time.  The files have"
         " no names, and are gone afterwards.",
-    )
-    swarm: int | None = _option(
-        None,
-        "Number of bitstate searches, each with its own hash functions and order.",
-        "N",
-        "Goes with --bitstate; the first that finds a violation ends the others.  "
-        "Otherwise their coverage, each and together, is estimated.  --workers says how"
-        " many run at a time.",
-        least=1,
-        most=MAX_SWARM,
-    )
-    red_ample: str = _option(
-        "full",
-        "How the red search of se05 repeats ample sets: full (all steps to known "
-        "states) or stored (two bytes per state).",
-        choices=("full", "stored"),
-        old=("ample_inner",),
     )
     max_component_states: int = _option(
         MAX_COMPONENT_STATES,
@@ -233,14 +343,6 @@ class Options:
         "others of a run, whichever process answers them.",
         least=0,
         systems=NETWORKS,
-    )
-    network_acceptance: str = _option(
-        TOGETHER,
-        "Whether accepting components have to accept in the same state (together), or "
-        "each infinitely often, no matter when (each).",
-        choices=(TOGETHER, EACH),
-        systems=NETWORKS,
-        old=("accepting",),
     )
     ndfs_stack_test: bool = _option(
         False,
@@ -262,19 +364,6 @@ class Options:
         "CMD",
         "A task table names one only if --allow-translators lists its program.",
     )
-    fairness: str | None = _option(
-        None,
-        "Only runs that are fair to each component, or to each of --fair-sets, count.",
-        details="A set that is enabled infinitely often (strong), or from some point "
-        "on always (weak), is taken infinitely often.",
-        choices=("weak", "strong"),
-    )
-    fair_sets: tuple[str, ...] = _option(
-        (),
-        "A set of actions for --fairness, instead of those of each component.",
-        "A,B",
-        old=("fair", "progress"),
-    )
     symmetric: tuple[str, ...] = _option(
         (),
         "Interchangeable components, or a permutation of components; by default they "
@@ -283,65 +372,14 @@ class Options:
         "A permutation takes each component of a cycle to the next one.",
         systems=NETWORKS,
     )
-    visible: str | None = _option(
-        None,
-        "Visible actions of --automaton; by default those that it names.",
-        "A,B",
-        "Ample sets are used only if no other actions matter to it.",
-        commands=frozenset({CHECK, SOLVE}),
-        systems=NETWORKS,
-    )
-    constraint: object = _option(
-        None,
-        "Only runs that this HOA automaton accepts count.",
-        "FILE",
-        "It becomes part of the property, so that the system keeps its symmetry even if"
-        " the automaton names single components.",
-    )
-    workers: int = _option(
-        1,
-        "Threads that share the search of each question.",
-        "P",
-        "For ufscc, rabin, rabin-parallel, tela and cndfs, one of which is then the "
-        "automatic choice; with --swarm so many of its searches run at a time.",
-        least=1,
-        most=MAX_WORKERS,
-    )
-    seed: int | None = _option(
-        None,
-        "Shuffle the order of transitions.",
-        "N",
-        least=0,
-        most=2**63 - 1,
-        commands=EVERYWHERE,
-    )
-    shortest: bool = _option(
-        False,
-        "Look for a shortest lasso of each violation.",
-        details="It stays within the limits; the result says whether the lasso is "
-        "proved shortest.",
-    )
-    vacuity: bool = _option(
-        False,
-        "Decide whether a formula that holds does so vacuously: also with a part "
-        "replaced by false or true.",
-        details="If not, the result has a witness: a run that violates the formula with"
-        " a part replaced.  It stays within the limits.",
-        commands=frozenset({CHECK, SOLVE}),
-    )
-    certificate: str | None = _option(
-        None,
-        "Where the answer is holds: write a certificate, which ltlpipe verify checks.",
-        "FILE",
-        "All states are searched one by one then, of the system or of the network to "
-        "which component reduction takes it.",
-        commands=frozenset({CHECK}),
-    )
-    lasso: bool = _option(
-        True,
-        "Compute and replay a lasso for each violation, or none.",
-        commands=EVERYWHERE,
-    )
+
+
+@dataclass(frozen=True)
+class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
+    """What the user asks for; `ltlpipe.check` documents every field.
+
+    The classes in which they are declared are their groups.
+    """
 
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():
@@ -443,9 +481,12 @@ class Options:
 _KINDS = {kind.__name__: kind for kind in KINDS}
 OPTIONS: dict[str, Option] = {
     each.name: replace(
-        each.metadata["option"], kind=_KINDS[re.split(r"\W", str(each.type))[0]]
+        each.metadata["option"],
+        kind=_KINDS[re.split(r"\W", str(each.type))[0]],
+        group=group.__name__.removeprefix("_").lower(),
     )
-    for each in fields(Options)
+    for group in reversed(Options.__bases__)
+    for each in fields(group)
 }
 """Every option of a question by its name in Python."""
 
