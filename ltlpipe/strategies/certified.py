@@ -30,7 +30,12 @@ from ltlpipe.strategies.components import (
     Composed,
     small_first,
 )
-from ltlpipe.strategies.state_search import answer_of, new_search, search_states
+from ltlpipe.strategies.state_search import (
+    Attempt,
+    answer_of,
+    new_search,
+    search_states,
+)
 from ltlpipe.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -100,19 +105,13 @@ class Certified(Strategy):
             )
         )
 
-    def _search(
-        self,
-        question: Question,
-        product: Product,
-        packed: PackedSystem,
-        trace: Trace,
-        max_states: int | None,
-    ) -> Job[Answer]:
+    def _search(self, attempt: Attempt) -> Job[Answer]:
         """Search a product, and keep it if nothing was found."""
         from ltlpipe.search.scc.ranks import RankedSearch
         from ltlpipe.search.shortest.recording import Recording
 
-        options, problem = question.options, product.problem(packed)
+        options, trace = attempt.question.options, attempt.trace
+        problem = attempt.product.problem(attempt.packed)
         ranks = options.emptiness == AUTO and options.workers == 1
         simplified = RankedSearch.simplified(problem) if ranks else None
         search: Search
@@ -120,10 +119,10 @@ class Certified(Strategy):
             search = RankedSearch(simplified)
             trace.plan = replace(trace.plan, emptiness=search.name)
         else:
-            search = new_search(question, trace.plan, problem)
-        answer = yield from answer_of(question, search, packed, trace, max_states)
+            search = new_search(attempt.question, trace.plan, problem)
+        answer = yield from answer_of(attempt, search)
         if answer.kind == EMPTY:
-            self.packed = packed
+            self.packed = attempt.packed
             if isinstance(search, RankedSearch):
                 self.ended = search
             else:

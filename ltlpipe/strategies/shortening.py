@@ -26,7 +26,7 @@ from ltlpipe.strategies.continuation import continued
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.strategies.state_search import (
     OVERFLOW,
-    ended_problem,
+    Attempt,
     run_of,
     search_states,
 )
@@ -351,7 +351,7 @@ def _in_product(
         problem = product.problem(packed)
         if ends_of is not None:
             trace = Trace(ends_of.given)
-            problem = ended_problem(ends_of, product, packed, trace)
+            problem = Attempt(ends_of, product, packed, trace, None).problem()
         found = yield from _within(problem, packed, best, most_states, known)
         if found is not None:
             return found

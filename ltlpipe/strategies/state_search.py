@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.networks.packing import PackedSystem
 
     AnySearch = StoredSearch | DecoupledSCC | DecoupledNDFS
-    Way = Callable[[Question, Product, PackedSystem, Trace, int | None], Job[Answer]]
+    Way = Callable[["Attempt"], Job[Answer]]
 
 BITSTATE_REASON = "bitstate"
 """Why a search over bits that finds nothing says nothing: it may miss states.
@@ -44,6 +44,22 @@ _OF_WEAK = ("dfs-weak", "reach-terminal")
 
 OVERFLOW = "overflow"
 """Why there is no answer if no row can hold the values of a variable."""
+
+
+class Attempt(NamedTuple):
+    """A search that is about to begin."""
+
+    question: Question
+    product: Product  # of its system, or of what takes its place
+    packed: PackedSystem
+    trace: Trace
+    max_states: int | None  # that the search may enter
+
+    def problem(self) -> Problem:
+        """Return the product; states of `ends_of` repeat themselves in it."""
+        problem = self.product.problem(self.packed)
+        ends = ends_of(self.question, self.product.table, self.trace)
+        return replace(problem, product=problem.product._replace(ends=ends))
 
 
 def search_states(
@@ -81,27 +97,18 @@ def search_states(
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
         yield from ready_expand_pointer(packed.expand)
-        answer = yield from (way or search_once)(
-            question, product, packed, trace, limit
-        )
+        attempt = Attempt(question, product, packed, trace, limit)
+        answer = yield from (way or search_once)(attempt)
         if answer.reason != OVERFLOW:
             return answer
         packed = yield from packed.widened()
     return Answer(INCONCLUSIVE, OVERFLOW)
 
 
-def search_once(
-    question: Question,
-    product: Product,
-    packed: PackedSystem,
-    trace: Trace,
-    max_states: int | None,
-) -> Job[Answer]:
-    """Search a product by the emptiness check that the plan of the trace names."""
-    problem = ended_problem(question, product, packed, trace)
-    search = new_search(question, trace.plan, problem)
-    answer = yield from answer_of(question, search, packed, trace, max_states)
-    return answer
+def search_once(attempt: Attempt) -> Job[Answer]:
+    """Search by the emptiness check that the plan of the trace names."""
+    search = new_search(attempt.question, attempt.trace.plan, attempt.problem())
+    return (yield from answer_of(attempt, search))
 
 
 def ends_of(question: Question, table: PropertyAutomaton, trace: Trace) -> np.ndarray:
@@ -117,15 +124,6 @@ def ends_of(question: Question, table: PropertyAutomaton, trace: Trace) -> np.nd
         ends = ends[:0]
     trace.is_certain = question.stutters or not ends.any()
     return ends
-
-
-def ended_problem(
-    question: Question, product: Product, packed: Any, trace: Trace
-) -> Problem:
-    """Return a product in which states of `ends_of` repeat themselves."""
-    problem = product.problem(packed)
-    ends = ends_of(question, product.table, trace)
-    return replace(problem, product=problem.product._replace(ends=ends))
 
 
 def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
@@ -153,14 +151,10 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
 
 
 def answer_of(
-    question: Question,
-    search: Search,
-    packed: PackedSystem,
-    trace: Trace,
-    max_states: int | None,
-    outcome: Outcome | None = None,
+    attempt: Attempt, search: Search, outcome: Outcome | None = None
 ) -> Job[Answer]:
-    """Run a search of a product to its end; what the arguments are see `searched`."""
+    """Run a search of a product to its end; `outcome` is that of `searched`."""
+    question, _, packed, trace, max_states = attempt
 
     def extraction() -> Job[Run | None]:
         lasso = yield from search.lasso()

@@ -20,8 +20,8 @@ from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, Stopp
 from ltlpipe.search.nested.joint_coverage import member_of, together
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
+    Attempt,
     answer_of,
-    ended_problem,
     note_sample,
     note_search,
 )
@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.question.answer import Trace
-    from ltlpipe.question.question import Product, Question
+    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.nested.bitstate import BitstateSE05
     from ltlpipe.search.nested.joint_coverage import Member
-    from ltlpipe.systems.networks.packing import PackedSystem
 
 
 SEARCHING = "searching"
@@ -44,27 +43,21 @@ _ROUND = 50_000.0
 """Units of work of each search in a round: some 50 ms."""
 
 
-def search_by_swarm(
-    question: Question,
-    product: Product,
-    packed: PackedSystem,
-    trace: Trace,
-    max_states: int | None,
-) -> Job[Answer]:
+def search_by_swarm(attempt: Attempt) -> Job[Answer]:
     """Search a product by as many searches over bits as the question asks for.
 
     With a limit of states each of them may enter so many.
     """
-    swarm = _Swarm(question, product, packed, trace, max_states)
+    swarm = _Swarm(attempt)
     try:
-        ended = yield from trace.timed("search_seconds", swarm.run())
+        ended = yield from attempt.trace.timed("search_seconds", swarm.run())
     finally:
         swarm.note()
     if ended is None:
         reason = MAX_STATES if MAX_STATES in swarm.reasons else BITSTATE_REASON
         return Answer(INCONCLUSIVE, reason)
     search, outcome = ended
-    answer = yield from answer_of(question, search, packed, trace, max_states, outcome)
+    answer = yield from answer_of(attempt, search, outcome)
     swarm.note()
     return answer
 
@@ -76,24 +69,17 @@ class _Swarm:
     threads nor the machine's load decide which of two searches ends first.
     """
 
-    def __init__(
-        self,
-        question: Question,
-        product: Product,
-        packed: PackedSystem,
-        trace: Trace,
-        max_states: int | None,
-    ) -> None:
-        self._question, self._product, self._packed = question, product, packed
-        self._trace, self._max_states = trace, max_states
-        self._left = list(range(question.options.swarm or 1))
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._options = attempt.question.options
+        self._left = list(range(self._options.swarm or 1))
         self._running: dict[BitstateSE05, Job[Outcome]] = {}  # in order of numbers
         self._members: list[Member] = []
         self.reasons: set[str | None] = set()
 
     def run(self) -> Job[tuple[BitstateSE05, Outcome] | None]:
         """Return the first search that ended otherwise than all do, and how."""
-        n_threads = min(self._question.options.workers, len(self._left))
+        n_threads = min(self._options.workers, len(self._left))
         grant = yield Progress(SEARCHING, memory_bytes=self._memory_bytes)
         with ThreadPoolExecutor(n_threads) as threads:
             while self._left or self._running:
@@ -117,7 +103,7 @@ class _Swarm:
         from ltlpipe.search.driver import advance
         from ltlpipe.search.nested.bitstate import BitstateSE05
 
-        bits = self._question.options.bitstate
+        bits = self._options.bitstate
         assert bits is not None  # since `Options`
         while self._left and len(self._running) < n_threads:
             needed = self._memory_bytes + bits * MIB
@@ -126,15 +112,12 @@ class _Swarm:
             grant = yield Progress(SEARCHING, memory_bytes=needed)
             if needed > grant.memory_bytes:
                 raise StoppedError(MEMORY)
-            problem = ended_problem(
-                self._question, self._product, self._packed, self._trace
-            )
-            variant = variant_of(self._question, self._left.pop(0))
-            search = BitstateSE05(problem, bits, variant)
+            variant = variant_of(self._attempt.question, self._left.pop(0))
+            search = BitstateSE05(self._attempt.problem(), bits, variant)
             job = advance(
                 search,
-                max_states=self._max_states,
-                overflowed=self._packed.overflowed,
+                max_states=self._attempt.max_states,
+                overflowed=self._attempt.packed.overflowed,
             )
             kernel, arguments = search.kernel_call(1)
             yield from ready(kernel, *arguments)
@@ -165,7 +148,7 @@ class _Swarm:
                 self._running.clear()  # makes room
                 return search, outcome
             self.reasons.add(outcome.reason)
-            note_search(self._trace, search)
+            note_search(self._attempt.trace, search)
             self._members.append(member_of(search))
             del self._running[search]
         return None
@@ -185,8 +168,8 @@ class _Swarm:
     def note(self) -> None:
         """Tell the trace what all searches have seen so far."""
         members = self._seen()
-        _note(self._trace, members)
-        note_sample(self._question, self._trace, members)
+        _note(self._attempt.trace, members)
+        note_sample(self._attempt.question, self._attempt.trace, members)
 
 
 class _Turn:

@@ -12,13 +12,12 @@ from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import WALKS, WITH_FIN
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES
-from ltlpipe.strategies.state_search import answer_of, ended_problem, search_states
+from ltlpipe.strategies.state_search import Attempt, answer_of, search_states
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.networks.packing import PackedSystem
 
 SOME_STATES = 100_000
 """States that walks enter in all, beside other strategies."""
@@ -50,21 +49,13 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     return answer
 
 
-def _walk(
-    question: Question,
-    product: Product,
-    packed: PackedSystem,
-    trace: Trace,
-    max_states: int | None,
-) -> Job[Answer]:
-    """Walk through a product; see `ltlpipe.strategies.state_search.search_once`."""
+def _walk(attempt: Attempt) -> Job[Answer]:
+    """Walk through a product."""
     from ltlpipe.search.scc.walks import Walks
 
-    seed = question.options.seed or 0
-    problem = ended_problem(question, product, packed, trace)
-    search = Walks(problem, product.table, seed)
-    answer = yield from answer_of(question, search, packed, trace, max_states)
-    return answer
+    seed = attempt.question.options.seed or 0
+    search = Walks(attempt.problem(), attempt.product.table, seed)
+    return (yield from answer_of(attempt, search))
 
 
 def _plan(question: Question, product: Product) -> Plan:
