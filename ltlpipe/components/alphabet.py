@@ -41,6 +41,7 @@ import numpy as np
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import without_letters
+from ltlpipe.components.equivalence.transition_arrays import compact
 from ltlpipe.components.progress import ENTRY_WORK, TRIMMING
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
@@ -52,11 +53,9 @@ if TYPE_CHECKING:
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.networks.lts import LTS
 
 
 _ACTIONS_AT_ONCE = 1 << 14  # until the next progress
-_SPARSE = 4  # declared states per transition end beyond which only used ones count
 _ACTION_BYTES = 200  # of an entry of a dictionary
 _TRANSITION_BYTES = 64  # of all copies
 
@@ -294,12 +293,13 @@ def _flatten(network: Network) -> Job[Flat]:
     initial: list[int] = []
     n_states = 0
     for i, component in enumerate(network.components):
-        start, src, dst, count = _compact(component)
+        start, src, dst, used = compact(component)
         label = component.label.astype(np.int64) + len(actions)
-        columns.append((src + n_states, dst + n_states, label))
+        ends = (column.astype(np.int64) + n_states for column in (src, dst))
+        columns.append((*ends, label))
         initial.append(start + n_states)
         actions += [number[i, name] for name in component.labels]
-        n_states += count
+        n_states += len(used)
         work = component.n_transitions * ENTRY_WORK + len(component.labels)
         held += component.n_transitions * _TRANSITION_BYTES
         yield Progress(TRIMMING, work, held)
@@ -312,17 +312,3 @@ def _flatten(network: Network) -> Job[Flat]:
         np.array(actions, dtype=np.int64),
         n_states,
     )
-
-
-def _compact(component: LTS) -> tuple[int, np.ndarray, np.ndarray, int]:
-    """Return initial state, sources and targets in numbers below the last entry.
-
-    A component may have far more states than transitions.
-    """
-    m = component.n_transitions
-    if component.n_states <= _SPARSE * (2 * m + 1):
-        src, dst = component.src.astype(np.int64), component.dst.astype(np.int64)
-        return component.initial, src, dst, component.n_states
-    ends = np.concatenate([[component.initial], component.src, component.dst])
-    named, place = np.unique(ends, return_inverse=True)
-    return int(place[0]), place[1 : m + 1], place[m + 1 :], len(named)

@@ -241,6 +241,8 @@ def decouple(
         ):
             stays = {p: components[p].accepting_closures for p in group}
             yield from parts.add_label(-1 - j, stays, (move,), ticks)
+    table = np.array(parts.parts, dtype=np.int64).reshape(-1, 3)
+    participant, first_source, first_image = table.T.copy()
     tables = Decoupled(
         first_block=np.arange(len(blocks) + 1),
         **columns_of(blocks),
@@ -248,10 +250,10 @@ def decouple(
         looping=rows[2].copy(),
         references=rows[3].copy(),
         first_part=_ints(parts.ends),
-        component=_ints(parts.component),
-        first_source=_ints(parts.first_source),
+        component=participant,
+        first_source=first_source,
         sources=_joined(parts.sources),
-        first_image=_ints(parts.first_image),
+        first_image=first_image,
         image=_ints(parts.image),
         first_closure=_ints(first_closure),
         closure=_ints(closure),
@@ -353,13 +355,12 @@ class _Parts:
         self.labels: list[int] = []
         self.moves: list[Move] = []
         self.ends = [0]
-        self.component: list[int] = []
-        self.first_source: list[int] = []
+        # The participant, and where its sources and images begin.
+        self.parts: list[tuple[int, int, int]] = []
         self.sources: list[np.ndarray] = []
-        self.first_image: list[int] = []
-        self.image: list[int] = []
         self.n_sources = 0
-        self._moved: dict[int, tuple[int, int]] = {}  # parts of moves, by identity
+        self.image: list[int] = []
+        self._moved: dict[int, tuple[int, int, int]] = {}  # of moves, by identity
 
     def add_label(
         self,
@@ -374,41 +375,35 @@ class _Parts:
         """
         own = []
         for p, image in images.items():
-            own.append((p, (yield from self._stored(p, image, ticks))))
-        for move in ({},) if moves is None else moves:
-            if moves is not None:
-                if not move:
-                    continue
-                part = yield from self._part_of(move, ticks)
-                self._add(len(self.blocks) - 1, part)
-            for p, stored in own:
-                self._add(p, stored)
-            self.labels.append(label)
-            self.moves.append(move)
-            self.ends.append(len(self.component))
-
-    def _part_of(self, move: Move, ticks: Ticks) -> Job[tuple[int, int]]:
-        """Store a move once, however many labels have it."""
-        if id(move) not in self._moved:
-            watching = len(self.blocks) - 1
-            image = {src: 1 << dst for src, (dst, _) in move.items()}
-            self._moved[id(move)] = yield from self._stored(watching, image, ticks)
-        return self._moved[id(move)]
+            own.append((yield from self._stored(p, image, ticks)))
+        if moves is None:
+            self._end(label, own, {})
+            return
+        for move in filter(None, moves):
+            if id(move) not in self._moved:  # once, however many labels have it
+                watching = len(self.blocks) - 1
+                image = {src: 1 << dst for src, (dst, _) in move.items()}
+                part = yield from self._stored(watching, image, ticks)
+                self._moved[id(move)] = part
+            self._end(label, [self._moved[id(move)], *own], move)
 
     def _stored(
         self, p: int, images: dict[int, int], ticks: Ticks
-    ) -> Job[tuple[int, int]]:
-        """Store sources and images of a participant; return where they begin."""
-        where = self.n_sources, len(self.image)
+    ) -> Job[tuple[int, int, int]]:
+        """Store sources and images of a participant; return its part."""
+        part = p, self.n_sources, len(self.image)
         self.sources.append(self.blocks[p].words_of(set_of(images)))
         self.n_sources += self.blocks[p].n_words
         self.image += yield from self.sets.add(self.blocks[p], images, ticks)
-        return where
+        return part
 
-    def _add(self, p: int, where: tuple[int, int]) -> None:
-        self.component.append(p)
-        self.first_source.append(where[0])
-        self.first_image.append(where[1])
+    def _end(
+        self, label: int, parts: Sequence[tuple[int, int, int]], move: Move
+    ) -> None:
+        self.parts += parts
+        self.labels.append(label)
+        self.moves.append(move)
+        self.ends.append(len(self.parts))
 
 
 def _ints(values: list[int]) -> np.ndarray:

@@ -60,7 +60,6 @@ class Reg(IntEnum):
     DOMINATED = 30  # other states that a visited one dominates
     NODES_SEEN = 31  # nodes that look-ups have met
     COMPARED = 32  # visited states that look-ups have compared with
-    INNER_DEPTH = 33  # states on the stack of the inner search, 0 if none runs
     INNER_ROOTS = 34  # inner searches so far
     STACK_TEST = 35  # whether inner states are compared with the stack
     EXACT = 46  # decoupled-scc: whether the second pass has begun

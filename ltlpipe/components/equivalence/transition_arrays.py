@@ -72,6 +72,19 @@ class Graph(NamedTuple):
     src: np.ndarray  # int32[m], of the steps by target
 
 
+def compact(lts: LTS) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Return initial state, sources and targets as numbers, and the state of each.
+
+    If there are far more states than transitions, those on no transition have none.
+    """
+    m = lts.n_transitions
+    if lts.n_states <= _SPARSE * (2 * m + 1):
+        return lts.initial, lts.src, lts.dst, np.arange(lts.n_states)
+    ends = np.concatenate([[lts.initial], lts.src, lts.dst])
+    used, place = np.unique(ends, return_inverse=True)
+    return int(place[0]), place[1 : m + 1], place[m + 1 :], used
+
+
 def steps_of(
     lts: LTS, letters: np.ndarray, n_labels: int, marked: np.ndarray
 ) -> Job[Steps]:
@@ -80,15 +93,9 @@ def steps_of(
     letters is int32[len(lts.labels)]: what each label becomes, a visible one or
     `n_labels` for a silent one; marked is bool[lts.n_states].
     """
-    label = letters[lts.label]
-    n, initial, src, dst = lts.n_states, lts.initial, lts.src, lts.dst
-    if n > _SPARSE * (2 * lts.n_transitions + 1):
-        # Far more states than transitions: those on no transition need no room.
-        ends = np.concatenate([[initial], src, dst])
-        named, place = np.unique(ends, return_inverse=True)
-        n, initial, marked = len(named), int(place[0]), marked[named]
-        src, dst = place[1 : len(src) + 1], place[len(src) + 1 :]
-    steps = Steps(n, initial, n_labels, src, label, dst, marked)
+    initial, src, dst, used = compact(lts)
+    label, n = letters[lts.label], len(used)
+    steps = Steps(n, initial, n_labels, src, label, dst, marked[used])
     return (yield from breadth_first(steps))
 
 

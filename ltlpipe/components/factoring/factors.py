@@ -222,9 +222,9 @@ class _Splitter:
         if not _may_split(form):
             return None
         paths = effort(form)
-        if paths.total > self._left or paths.largest > MOST_AT_A_STATE:
+        if paths.sum() > self._left or paths.max() > MOST_AT_A_STATE:
             raise _LeftError("too dense")
-        self._left -= paths.total
+        self._left -= int(paths.sum())
         split = yield from finest_split(form, together=self._together)
         return None if split is None else _Found(form, split)
 

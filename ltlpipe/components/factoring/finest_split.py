@@ -240,13 +240,6 @@ def _held(form: MinimalForm, n_parts: int) -> int:
     return (n_parts + 1) * _STATE_BYTES * (form.n_states + form.n_transitions)
 
 
-class Effort(NamedTuple):
-    """The paths and pairs of a component that have to be looked at."""
-
-    total: int
-    largest: int  # of one state
-
-
 class _Graph(NamedTuple):
     """A component with what is looked up of its transitions again and again."""
 
@@ -259,15 +252,12 @@ def _outgoing(form: MinimalForm) -> np.ndarray:
     return np.searchsorted(form.src, np.arange(form.n_states + 1))
 
 
-def effort(form: MinimalForm) -> Effort:
-    """Count what `dependent_labels` has to look at."""
-    per_state = _per_state(form, _outgoing(form))
-    return Effort(int(per_state.sum()), int(per_state.max()))
+def effort(form: MinimalForm) -> np.ndarray:
+    """Count the paths and pairs that `dependent_labels` looks at, float64[n] by state.
 
-
-def _per_state(form: MinimalForm, first: np.ndarray) -> np.ndarray:
-    """Return the paths and pairs that begin in each state, float64[n]."""
-    degree = np.diff(first).astype(np.float64)
+    They begin there.
+    """
+    degree = np.diff(_outgoing(form)).astype(np.float64)
     paths = np.bincount(form.src, weights=degree[form.dst], minlength=form.n_states)
     return np.asarray(paths + degree * degree)
 
@@ -289,7 +279,7 @@ def dependent_labels(form: MinimalForm, *, together: bool) -> Job[np.ndarray]:
         form, _outgoing(form), np.searchsorted(combined, combined, side="right")
     )
     found = np.zeros(form.n_labels * form.n_labels, dtype=np.bool_)
-    for begin, end in _pieces(_per_state(form, graph.first)):
+    for begin, end in _pieces(effort(form)):
         yield from _look(graph, begin, end, found)
     table: np.ndarray = found.reshape(form.n_labels, form.n_labels)
     if form.accepting is not None and not together:

@@ -80,24 +80,18 @@ class NoStarError(Exception):
         super().__init__(reason)
 
 
-class Effort:
-    """What may still be spent on a model, and when to yield.
-
-    Parameters
-    ----------
-    looks : int
-        Looks at actions in local states.
-    """
+class Effort(Ticks):
+    """What may still be spent on a model, in looks at actions in local states."""
 
     def __init__(self, looks: int) -> None:
-        self.ticks = Ticks(STATIC, _LOOK_WORK)
+        super().__init__(STATIC, _LOOK_WORK)
         self._most = looks
         self._left: float = looks
 
-    def over(self, looks: float = 1) -> bool:
+    def over(self, n: float = 1) -> bool:
         """Count looks; return whether it is time to yield."""
-        self._left -= looks
-        return self.ticks.over(looks)
+        self._left -= n
+        return super().over(n)
 
     def check(self) -> None:
         """Raise `NoStarError` if all is spent."""
@@ -159,7 +153,7 @@ def partition(
             owner.setdefault(variable, variable)
             owner[root(variable)] = root(rest[0])
         if effort.over((1 + len(touched)) * _TOUCHED):
-            yield effort.ticks.progress
+            yield effort.progress
     effort.check()
     members: dict[int, list[int]] = defaultdict(list)
     for variable in sorted(owner):
@@ -314,11 +308,11 @@ class Spaces:
             if target is not None:
                 self.centre.steps[src, OWN, self.centre.number(target)] = None
             if self._effort.over():
-                yield self._effort.ticks.progress
+                yield self._effort.progress
         for i, crossings in enumerate(self._crossings):
             for crossing in crossings:
                 if self._effort.over(_OFFER):
-                    yield self._effort.ticks.progress
+                    yield self._effort.progress
                 seen = crossing.divided.offer(state)
                 if seen is None:
                     continue
@@ -328,7 +322,7 @@ class Spaces:
                     for leaf in range(self._n_done[i]):
                         self._answer(i, crossing, seen, offer, leaf)
                         if self._effort.over():
-                            yield self._effort.ticks.progress
+                            yield self._effort.progress
                 offer.centres.append(src)
                 for relation in offer.relations:
                     self._move_centre(src, relation)
@@ -343,12 +337,12 @@ class Spaces:
             if target is not None:
                 space.internal[src, space.number(target)] = None
             if self._effort.over():
-                yield self._effort.ticks.progress
+                yield self._effort.progress
         for crossing in self._crossings[i]:
             for seen, offer in crossing.offers.items():
                 self._answer(i, crossing, seen, offer, src)
                 if self._effort.over():
-                    yield self._effort.ticks.progress
+                    yield self._effort.progress
         self._refuse_large(self._star.leaves[i], len(space.states), MAX_LEAF)
 
     def _answer(

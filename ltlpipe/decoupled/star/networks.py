@@ -190,12 +190,21 @@ def star_of(
     labels = _Labels()
     edges = [(yield from _centre_edges(spaces.centre, seen, labels, ticks))]
     for leaf in spaces.leaves:
-        edges.append(_leaf_edges(leaf, labels))
+        own = [(src, _INSIDE, dst) for src, dst in leaf.internal]
+        own += [
+            (src, label, dst)
+            for src, relation, dst in leaf.steps
+            for label in labels.by_relation[relation]
+        ]
+        edges.append(own)
         yield ticks.progress
     dead = set()
     if stutters:
         for centres, stuck in (yield from deadlock_classes(spaces, ticks)):
-            dead.add(_add_deadlocks(centres, stuck, edges, labels))
+            label = labels.add(_DEADLOCK, None)  # deadlocks repeat themselves by it
+            dead.add(label)
+            for own, states in zip(edges, (centres, *stuck), strict=True):
+                own += [(state, label, state) for state in states]
             _refuse_many(labels, spaces)
     _refuse_many(labels, spaces)
     named = [spaces.centre.states, *(leaf.states for leaf in spaces.leaves)]
@@ -252,27 +261,6 @@ def _centre_edges(
         if ticks.over():
             yield ticks.progress
     return edges
-
-
-def _leaf_edges(leaf: Space, labels: _Labels) -> list[Edge]:
-    """Return the transitions of a leaf."""
-    edges = [(src, _INSIDE, dst) for src, dst in leaf.internal]
-    edges += [
-        (src, label, dst)
-        for src, relation, dst in leaf.steps
-        for label in labels.by_relation[relation]
-    ]
-    return edges
-
-
-def _add_deadlocks(
-    centres: list[int], stuck: Stuck, edges: list[list[Edge]], labels: _Labels
-) -> int:
-    """Let deadlocks repeat themselves, by a label of their own, which is returned."""
-    label = labels.add(_DEADLOCK, None)
-    for own, states in zip(edges, (centres, *stuck), strict=True):
-        own += [(state, label, state) for state in states]
-    return label
 
 
 def _refuse_many(labels: _Labels, spaces: Spaces) -> None:
@@ -442,14 +430,13 @@ def _next_star(
 
 def _footprints(model: Model) -> Job[Footprints]:
     """Return what the actions of a model touch."""
-    if isinstance(model, PetriNet):
-        return (yield from footprints_of(model))
-    if not isinstance(model, DveModel):
+    if isinstance(model, DveModel):
+        if model.program.synchronous:
+            raise NoStarError("all processes of a synchronous system move at once")
+        if any(process.committed for process in model.program.processes):
+            raise NoStarError("a committed state holds up all other processes")
+    elif not isinstance(model, PetriNet):
         raise NoStarError(f"nothing is known of the steps of {model.name}")
-    if model.program.synchronous:
-        raise NoStarError("all processes of a synchronous system move at once")
-    if any(process.committed for process in model.program.processes):
-        raise NoStarError("a committed state holds up all other processes")
     return (yield from footprints_of(model))
 
 
