@@ -90,7 +90,7 @@ class Reduction(NamedTuple):
 
     tables: AmpleTables
     seeds: np.ndarray  # uint16[n], see `Inner.STORED`; else empty
-    others: Any = None  # of several workers `nodes` and `sets` (`search.shared`)
+    others: Any = None  # of several workers `words`, `nodes` and `sets`
 
 
 def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> AmpleTables:

@@ -77,16 +77,16 @@ def may_choose(registers, n_steps):
 
 
 @specialised
-def look_up(others, product, store, registers, n, companion):
+def look_up(others, product, store, registers, n, colours):
     """Write the ids of `n` successors, -1 where they are not stored.
 
     Several workers store them, as one cannot say otherwise whether others enter them.
     """
     rows, ids, hashes = product.rows, product.ids, product.hashes
     if others is None:
-        lookup(store, registers, rows, n, ids, hashes, companion, COLOUR_SHIFT)
+        lookup(store, registers, rows, n, ids, hashes, colours, COLOUR_SHIFT)
     else:
-        intern(store, registers, rows, n, ids, hashes, companion, 0)
+        intern(store, registers, rows, n, ids, hashes, others[0], 0)
 
 
 @specialised
@@ -128,7 +128,7 @@ def may_return(others, colours, state):
     """
     if others is None:
         return state >= 0 and colour_of(colours, state) == Colour.CYAN
-    nodes, sets = others
+    _, nodes, sets = others
     return not is_new(nodes, sets, state) and not is_dead(nodes, state)
 
 
@@ -150,8 +150,7 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
     ``reduction.seeds`` takes the seed of the set that was taken, plus 1, or 0 where all
     steps are; it may be empty.  Returns n as `visit_successors` does.
 
-    With ``reduction.others`` `registers` are a worker's, and instead of colours it is
-    going to look at ``colours[id]``.
+    With ``reduction.others`` `registers` are a worker's, and colours are not looked at.
     """
     tables, seeds, others = reduction
     stubborn, actions = tables.stubborn, product.actions

@@ -116,11 +116,12 @@ def visit(expand, product, store_, arrays, state, reduction):
 
     See `visit_first`; here states of complete SCCs and new ones close no cycle.
     """
-    own, words = arrays.own, arrays.words
+    own, words, sets = arrays.own, arrays.words, arrays.sets
     if reduction is None:
         return visit_successors(expand, product, store_, own, state, words, 0)
-    known = Reduction(reduction.tables, reduction.seeds, (arrays.nodes, arrays.sets))
-    return visit_ample(expand, product, store_, own, state, words, known)
+    others = words, arrays.nodes, sets
+    known = Reduction(reduction.tables, reduction.seeds, others)
+    return visit_ample(expand, product, store_, own, state, sets, known)
 
 
 @inlined
