@@ -77,7 +77,7 @@ KRIPKE, AUTOMATON = "Kripke structure", "automaton"
 """Kinds of systems; the last two are graphs of Spot."""
 
 INSTANT, EXPLICIT, CERTIFIED = "instant", "explicit", "certified"
-AMPLE_SETS, COMPOSITION = "ample sets", "composition"
+AMPLE_SETS, COMPOSITION, ORBITS = "ample sets", "composition", "orbits"
 """Reductions, whichever strategy uses them."""
 
 UNFAIR = "fairness depends on which actions are enabled"
@@ -156,6 +156,14 @@ class Condition(NamedTuple):
     """
     sentence: str
     """Formatted with `o`, `q`, and `found`, which is what `applies` has returned."""
+
+
+def _at(colours: bool, condition: Condition) -> Condition:
+    """Return a condition that applies to symmetric nets alone, or to all else."""
+    return Condition(
+        lambda o, q: (q.kind == COLOURED) == colours and condition.applies(o, q),
+        condition.sentence,
+    )
 
 
 def _unnamed(name: str) -> Condition:
@@ -267,6 +275,44 @@ _OF_GRAPH = (
     ),
 )
 
+_OF_ORBITS = (
+    Condition(
+        lambda _, q: q.kind in (KRIPKE, AUTOMATON),
+        "a graph has no parts that could change places",
+    ),
+    _OF_SETS,
+    _UNFAIR,
+    Condition(
+        lambda o, _: (
+            o.workers > 1 and (o.wants_symmetry or o.insists_on(AUTOMORPHISMS))
+        ),
+        "several workers cannot share its tables: leave out --workers",
+    ),
+    Condition(lambda o, _: o.swarm is not None, "--swarm searches the system as it is"),
+    Condition(
+        lambda o, q: o.insists_on(AMPLE) and q.kind != NETWORK,
+        "ample sets of models are chosen by action: leave one out",
+    ),
+    Condition(
+        lambda o, q: o.insists_on(AMPLE) and first_obstacle((AMPLE_SETS,), o, q),
+        "--reduce asks for ample sets, but {found}",
+    ),
+    _APART,
+)
+
+_OF_MARKINGS = (
+    Condition(
+        lambda _, q: q.given.emptiness not in (None, *POWERSET),
+        "{q.given.emptiness} looks at one state at a time",
+    ),
+    Condition(lambda _, q: q.fairness is not None, "fairness tells colours apart"),
+    Condition(lambda o, _: o.omitting, "{o.omitting} looks at one state at a time"),
+    Condition(
+        lambda o, _: o.insists_on(AMPLE),
+        "ample sets are chosen for states, not for sets: leave one out",
+    ),
+)
+
 CONDITIONS: dict[str, tuple[Condition, ...]] = {
     ANY: _OF_ANY,
     NETWORK: (
@@ -365,6 +411,40 @@ CONDITIONS: dict[str, tuple[Condition, ...]] = {
         _UNFAIR,
         Condition(lambda o, _: o.omitting, "{o.omitting} is for systems as they are"),
         _OWN_ACCEPTANCE,
+    ),
+    ORBITS: _OF_ORBITS,
+    AUTOMORPHISMS: (
+        Condition(
+            lambda o, _: not o.insists_on(AUTOMORPHISMS), "--reduce does not name it"
+        ),
+    ),
+    SYMMETRY: (
+        Condition(
+            lambda o, _: not (o.reduces(SYMMETRY) or o.wants_symmetry),
+            "--reduce does not name it",
+        ),
+        Condition(
+            lambda o, _: o.wants_decoupling,
+            "decoupled search, which is requested, has sets of another kind",
+        ),
+        *(_at(True, condition) for condition in _OF_MARKINGS),
+        Condition(
+            lambda _, q: q.kind != COLOURED and q.given.emptiness in POWERSET,
+            "{q.given.emptiness} is for sets of markings, of symmetric nets only",
+        ),
+        Condition(
+            lambda o, q: not o.wants_symmetry and q.kind not in (NETWORK, COLOURED),
+            "the system has neither components nor colours",
+        ),
+        Condition(
+            lambda o, q: (
+                q.kind != COLOURED
+                and not o.wants_symmetry
+                and (q.given.emptiness or o.omitting)
+            ),
+            "{found} is requested, which searches all states",
+        ),
+        *(_at(False, condition) for condition in _OF_ORBITS),
     ),
     DECOUPLING: (
         _NO_COMPONENTS,

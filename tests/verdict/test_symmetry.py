@@ -21,7 +21,7 @@ from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.runtime.jobs import Limits, Progress, run
-from ltlpipe.strategies import symmetry
+from ltlpipe.strategies.registry import BY_NAME
 from ltlpipe.symmetry.groups.graph import ColouredGraph
 from ltlpipe.symmetry.sets.runs import SetRuns
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
@@ -33,6 +33,7 @@ from tests.symmetry.groups.networks import personal_formula, random_symmetric
 SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"
 NET = SymmetricNet(coloured_client_server(5, 1))
 LARGER = SymmetricNet(coloured_client_server(9, 2))
+SYMMETRY = BY_NAME["symmetry"]
 SOME_WAIT = "G(waiting <= 1)"
 
 
@@ -79,8 +80,8 @@ def test_the_plan_leaves_it_where_it_cannot_be_used(options):
     asked = Property(parse("G !tie"))
     question = question_of(majority(6), asked, Options(**options))
 
-    assert symmetry.obstacle(question) is not None
-    assert symmetry.obstacle(question_of(majority(6), asked, Options())) is None
+    assert SYMMETRY.obstacle(question) is not None
+    assert SYMMETRY.obstacle(question_of(majority(6), asked, Options())) is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_what_is_worth_it_unasked(system, formula, outcome, monkeypatch):
     monkeypatch.setattr(ColouredGraph, "automorphisms", noted)
     asked = Property(parse(formula))
     question = question_of(system, asked, Options(reduce="auto"))
-    portfolio = Portfolio(question, [symmetry])
+    portfolio = Portfolio(question, [SYMMETRY])
     if outcome == "answered":
         run(portfolio.job(), Limits(timeout=60))
     else:
@@ -118,7 +119,7 @@ def test_what_is_worth_it_unasked(system, formula, outcome, monkeypatch):
 
 def test_several_workers_leave_orbits_to_one():
     """Unless the search is one that they share."""
-    portfolio = [symmetry]
+    portfolio = [SYMMETRY]
     for formula, outcome in (("G !tie", "answered"), ("G F tie", "answered")):
         asked = Property(parse(formula))
         question = question_of(majority(7), asked, Options(workers=2))
