@@ -162,6 +162,18 @@ def _unnamed(name: str) -> Condition:
     return Condition(lambda o, _: not o.reduces(name), "--reduce does not name it")
 
 
+def _only(kinds: tuple[str, ...], *conditions: Condition) -> list[Condition]:
+    """Return conditions that apply to some kinds of systems only."""
+
+    def within(condition: Condition) -> Condition:
+        def applies(options: Any, question: Any) -> Any:
+            return question.kind in kinds and condition.applies(options, question)
+
+        return condition._replace(applies=applies)
+
+    return list(map(within, conditions))
+
+
 _OF_PARTS = ("visible", "symmetric", "fairness", "network_acceptance")
 _NO_PARTS = "is about actions or components, which graphs of Spot do not have"
 _NOT_OF_MODELS = "is for networks of LTSs, not for models"
@@ -177,12 +189,33 @@ _NO_COMPONENTS = Condition(
     lambda _, q: q.kind in (KRIPKE, AUTOMATON), "the system has no components"
 )
 _OWN_ACCEPTANCE = Condition(
-    lambda _, q: (
-        q.kind == NETWORK and (q.property.is_trivial or q.system.has_acceptance)
-    ),
+    lambda _, q: q.property.is_trivial or q.system.has_acceptance,
     "acceptance of the system is about states",
 )
 _APART = Condition(lambda _, q: q.accepts_apart, _EACH)
+
+_OF_ORBITS = (
+    Condition(
+        lambda _, q: q.kind in (KRIPKE, AUTOMATON),
+        "a graph has no parts that could change places",
+    ),
+    _OF_SETS,
+    _UNFAIR,
+    Condition(
+        lambda o, _: o.workers > 1 and (o.reduce != AUTO or o.wants_symmetry),
+        "several workers cannot share its tables: leave out --workers",
+    ),
+    Condition(lambda o, _: o.swarm, "--swarm searches the system as it is"),
+    Condition(
+        lambda o, q: o.insists_on(AMPLE) and q.kind != NETWORK,
+        "ample sets of models are chosen by action: leave one out",
+    ),
+    Condition(
+        lambda o, q: o.insists_on(AMPLE) and q.obstacle_to_ample(),
+        "--reduce asks for ample sets, but {found}",
+    ),
+    _APART,
+)
 
 _OF_ANY = (
     Condition(
@@ -253,9 +286,7 @@ _OF_GRAPH = (
         "valuations; use state",
     ),
     Condition(
-        lambda o, _: _given(
-            o, "visible", "symmetric", "fairness", "network_acceptance"
-        ),
+        lambda o, _: _given(o, *_OF_PARTS),
         "{found} " + _NO_PARTS,
     ),
     Condition(
@@ -331,17 +362,15 @@ CONDITIONS: dict[str, tuple[Condition, ...]] = {
         _OF_SETS,
         _UNFAIR,
         Condition(lambda _, q: q.kind in (KRIPKE, AUTOMATON), NO_ACTIONS),
-        Condition(
-            lambda o, q: q.kind == NETWORK and o.omitting,
-            "{o.omitting} takes all steps",
-        ),
-        Condition(
-            lambda _, q: (
-                q.kind == NETWORK and q.given.emptiness not in (None, *AMPLE_SEARCHES)
+        *_only(
+            (NETWORK,),
+            Condition(lambda o, _: o.omitting, "{found} takes all steps"),
+            Condition(
+                lambda _, q: q.given.emptiness not in (None, *AMPLE_SEARCHES),
+                "{q.given.emptiness} takes all steps",
             ),
-            "{q.given.emptiness} takes all steps",
+            _OWN_ACCEPTANCE,
         ),
-        _OWN_ACCEPTANCE,
     ),
     WALKS: (
         _unnamed(WALKS),
@@ -377,17 +406,66 @@ CONDITIONS: dict[str, tuple[Condition, ...]] = {
             "--reduce does not name it",
         ),
         _UNFAIR,
-        Condition(
-            lambda _, q: q.kind == NETWORK and q.stutters,
-            "sets of states do not tell which of them are deadlocks",
-        ),
-        Condition(
-            lambda _, q: (
-                q.kind == NETWORK
-                and q.given.emptiness == DECOUPLED_SCC
-                and q.system.has_acceptance
+        *_only(
+            (NETWORK,),
+            Condition(
+                lambda _, q: q.stutters,
+                "sets of states do not tell which of them are deadlocks",
             ),
-            f"{DECOUPLED_SCC} takes no components that accept: use {DECOUPLED_NDFS}",
+            Condition(
+                lambda _, q: (
+                    q.given.emptiness == DECOUPLED_SCC and q.system.has_acceptance
+                ),
+                f"{DECOUPLED_SCC} takes no components that accept: use "
+                f"{DECOUPLED_NDFS}",
+            ),
         ),
+    ),
+    SYMMETRY: (
+        Condition(
+            lambda o, q: (
+                not (q.given.emptiness or o.reduces(SYMMETRY) or o.wants_symmetry)
+            ),
+            "--reduce does not name it",
+        ),
+        Condition(
+            lambda o, _: o.wants_decoupling,
+            "decoupled search, which is requested, has sets of another kind",
+        ),
+        *_only(
+            (COLOURED,),
+            Condition(
+                lambda _, q: q.given.emptiness not in (None, *POWERSET),
+                "{q.given.emptiness} looks at one state at a time",
+            ),
+            Condition(lambda _, q: q.fairness, "fairness tells colours apart"),
+            Condition(lambda o, _: o.omitting, "{found} looks at one state at a time"),
+            Condition(
+                lambda o, _: o.insists_on(AMPLE),
+                "ample sets are chosen for states, not for sets: leave one out",
+            ),
+        ),
+        *_only(
+            (NETWORK, MODEL, KRIPKE, AUTOMATON),
+            Condition(
+                lambda _, q: q.given.emptiness in POWERSET,
+                "{q.given.emptiness} is for sets of markings, of symmetric nets only",
+            ),
+            Condition(
+                lambda o, q: q.kind != NETWORK and not o.wants_symmetry,
+                "the system has neither components nor colours",
+            ),
+            Condition(
+                lambda o, q: not o.wants_symmetry and (q.given.emptiness or o.omitting),
+                "{found} is requested, which searches all states",
+            ),
+            *_OF_ORBITS,
+        ),
+    ),
+    AUTOMORPHISMS: (
+        Condition(
+            lambda o, _: not o.insists_on(AUTOMORPHISMS), "--reduce does not name it"
+        ),
+        *_OF_ORBITS,
     ),
 }

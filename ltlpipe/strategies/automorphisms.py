@@ -17,64 +17,24 @@ from dataclasses import dataclass, replace
 from math import factorial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, COMPONENTS, UNFAIR
+from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, COMPONENTS
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.network import NetworkQuestion, with_components
+from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
-from ltlpipe.search.catalogue import OF_SETS, SHARED
+from ltlpipe.search.catalogue import SHARED
 from ltlpipe.strategies import components
-from ltlpipe.strategies.explicit import obstacle_of_marks
 from ltlpipe.strategies.permuted import ModelSide, NetworkSide
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Answer, Plan, Trace
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.symmetry.groups.group import Group
     from ltlpipe.systems.networks.packing import PackedSystem
-
-name = AUTOMORPHISMS
-supersedes: str | None = None
-needs_kernels = True
-takes_colours = False
-
-
-def is_named(options: Options) -> bool:
-    """Whether the options ask for it by name, so that it must not be left out."""
-    return options.insists_on(AUTOMORPHISMS)
-
-
-def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, as far as that costs nothing to know."""
-    if not is_named(question.options):
-        return "--reduce does not name it"
-    return obstacle_of_orbits(question, is_named=True)
-
-
-def obstacle_of_orbits(question: Question, *, is_named: bool) -> str | None:
-    """Return why orbits cannot be searched, by whatever name."""
-    options = question.options
-    if not isinstance(question, NetworkQuestion | ModelQuestion):
-        return "a graph has no parts that could change places"
-    if question.given.emptiness in OF_SETS:
-        return f"{question.given.emptiness} does not look at one state at a time"
-    if question.fairness is not None:
-        return UNFAIR
-    if is_named and options.workers > 1:
-        return "several workers cannot share its tables: leave out --workers"
-    if options.swarm is not None:
-        return "--swarm searches the system as it is"
-    if options.insists_on(AMPLE):
-        if not isinstance(question, NetworkQuestion):
-            return "ample sets of models are chosen by action: leave one out"
-        if obstacle_to_ample := question.obstacle_to_ample():
-            return f"--reduce asks for ample sets, but {obstacle_to_ample}"
-    return obstacle_of_marks(question)
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

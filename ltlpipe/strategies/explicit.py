@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import for_workers
 from ltlpipe.strategies.state_search import search_states
 from ltlpipe.strategies.swarm import search_by_swarm
@@ -13,14 +12,6 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-
-
-def obstacle_of_marks(question: Question) -> str | None:
-    """Return why components must be told apart by what they accept."""
-    network = with_components(question)
-    if network is not None and network.accepts_apart:
-        return "--network-acceptance=each gives each component a mark of its own"
-    return None
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:

@@ -10,16 +10,16 @@ used drop out soon.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ltlpipe.question.conditions import (
     AMPLE,
     AMPLE_SETS,
+    AUTOMORPHISMS,
     COMPONENTS,
     COMPOSITION,
     DECOUPLING,
     EXPLICIT,
     INSTANT,
+    SYMMETRY,
     WALKS,
 )
 from ltlpipe.strategies import (
@@ -34,15 +34,15 @@ from ltlpipe.strategies import (
 )
 from ltlpipe.strategies.strategy import Strategy
 
-STRATEGIES: tuple[Any, ...] = (
+STRATEGIES: tuple[Strategy, ...] = (
     Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
     Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
     Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
     Strategy(AMPLE, ample.job, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT),
     Strategy(WALKS, walks.job, (WALKS,)),
     Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION)),
-    symmetry,
-    automorphisms,
+    Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
+    Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),
 )
 
-BY_NAME: dict[str, Any] = {strategy.name: strategy for strategy in STRATEGIES}
+BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}

@@ -13,34 +13,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.conditions import AMPLE, SYMMETRY
+from ltlpipe.question.conditions import SYMMETRY
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import not_generalised
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
-from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET, TEC
+from ltlpipe.search.catalogue import AEC_CLOSED, TEC
 from ltlpipe.strategies import automorphisms
-from ltlpipe.strategies.explicit import obstacle_of_marks
 from ltlpipe.strategies.state_search import OVERFLOW, ends_of, searched
 from ltlpipe.systems.nets.coloured.symmetric import MOST_CELLS, SymmetricNet
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Answer, Plan, Trace
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.colours.group import ColourGroup
     from ltlpipe.symmetry.colours.reached import Layout
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.runs import Run
-
-name = SYMMETRY
-supersedes: str | None = None
-needs_kernels = True
-takes_colours = True
 
 WORTH_IT = 3
 """Members of a class from which on symmetry is used unasked."""
@@ -57,52 +49,12 @@ class _LostRunError(Exception):
     """A run of sets is lost, since inclusions of its sets are not found again."""
 
 
-def is_named(options: Options) -> bool:
-    """Whether the options ask for it by name, so that it must not be left out."""
-    return options.wants_symmetry
-
-
-def obstacle(question: Question) -> str | None:
-    """Return why it cannot be used, as far as that costs nothing to know."""
-    options, named = question.options, question.given.emptiness
-    if named is None and not (options.reduces(SYMMETRY) or is_named(options)):
-        return "--reduce does not name it"
-    if options.wants_decoupling:
-        return "decoupled search, which is requested, has sets of another kind"
-    if _with_colours(question) is not None:
-        return _obstacle_of_sets(question)
-    if named in POWERSET:
-        return f"{named} is for sets of markings, of symmetric nets only"
-    if not is_named(options):
-        if with_components(question) is None:
-            return "the system has neither components nor colours"
-        if named is not None or options.omitting is not None:
-            return (
-                f"{named or options.omitting} is requested, which searches all states"
-            )
-    return automorphisms.obstacle_of_orbits(question, is_named=is_named(options))
-
-
-def _obstacle_of_sets(question: Question) -> str | None:
-    """Return why sets of markings cannot be searched."""
-    options, named = question.options, question.given.emptiness
-    if named is not None and named not in POWERSET:
-        return f"{named} looks at one state at a time"
-    if question.fairness is not None:
-        return "fairness tells colours apart"
-    if options.omitting is not None:
-        return f"{options.omitting} looks at one state at a time"
-    if options.insists_on(AMPLE):
-        return "ample sets are chosen for states, not for sets: leave one out"
-    return obstacle_of_marks(question)
-
-
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     net = _with_colours(question)
     if net is not None:
         return _job_of_sets(net, trace)
-    least = 1 if is_named(question.options) else WORTH_IT
+    least = 1 if question.options.wants_symmetry else WORTH_IT
     return automorphisms.job_of_orbits(question, trace, SYMMETRY, least)
 
 

@@ -21,7 +21,7 @@ from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.runtime.jobs import Limits, Progress, run
-from ltlpipe.strategies import symmetry
+from ltlpipe.strategies.registry import BY_NAME
 from ltlpipe.symmetry.groups.graph import ColouredGraph
 from ltlpipe.symmetry.sets.runs import SetRuns
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
@@ -79,8 +79,10 @@ def test_the_plan_leaves_it_where_it_cannot_be_used(options):
     asked = Property(parse("G !tie"))
     question = question_of(majority(6), asked, Options(**options))
 
-    assert symmetry.obstacle(question) is not None
-    assert symmetry.obstacle(question_of(majority(6), asked, Options())) is None
+    assert BY_NAME["symmetry"].obstacle(question) is not None
+    assert (
+        BY_NAME["symmetry"].obstacle(question_of(majority(6), asked, Options())) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_what_is_worth_it_unasked(system, formula, outcome, monkeypatch):
     monkeypatch.setattr(ColouredGraph, "automorphisms", noted)
     asked = Property(parse(formula))
     question = question_of(system, asked, Options(reduce="auto"))
-    portfolio = Portfolio(question, [symmetry])
+    portfolio = Portfolio(question, [BY_NAME["symmetry"]])
     if outcome == "answered":
         run(portfolio.job(), Limits(timeout=60))
     else:
@@ -118,7 +120,7 @@ def test_what_is_worth_it_unasked(system, formula, outcome, monkeypatch):
 
 def test_several_workers_leave_orbits_to_one():
     """Unless the search is one that they share."""
-    portfolio = [symmetry]
+    portfolio = [BY_NAME["symmetry"]]
     for formula, outcome in (("G !tie", "answered"), ("G F tie", "answered")):
         asked = Property(parse(formula))
         question = question_of(majority(7), asked, Options(workers=2))
