@@ -77,7 +77,7 @@ KRIPKE, AUTOMATON = "Kripke structure", "automaton"
 """Kinds of systems; the last two are graphs of Spot."""
 
 INSTANT, EXPLICIT, CERTIFIED = "instant", "explicit", "certified"
-AMPLE_SETS, COMPOSITION, ORBITS = "ample sets", "composition", "orbits"
+AMPLE_SETS, COMPOSITION = "ample sets", "composition"
 """Reductions, whichever strategy uses them."""
 
 UNFAIR = "fairness depends on which actions are enabled"
@@ -158,16 +158,20 @@ class Condition(NamedTuple):
     """Formatted with `o`, `q`, and `found`, which is what `applies` has returned."""
 
 
-def _at(colours: bool, condition: Condition) -> Condition:
-    """Return a condition that applies to symmetric nets alone, or to all else."""
-    return Condition(
-        lambda o, q: (q.kind == COLOURED) == colours and condition.applies(o, q),
-        condition.sentence,
-    )
-
-
 def _unnamed(name: str) -> Condition:
     return Condition(lambda o, _: not o.reduces(name), "--reduce does not name it")
+
+
+def _only(kinds: tuple[str, ...], *conditions: Condition) -> list[Condition]:
+    """Return conditions that apply to some kinds of systems only."""
+
+    def within(condition: Condition) -> Condition:
+        def applies(options: Any, question: Any) -> Any:
+            return question.kind in kinds and condition.applies(options, question)
+
+        return condition._replace(applies=applies)
+
+    return list(map(within, conditions))
 
 
 _OF_PARTS = ("visible", "symmetric", "fairness", "network_acceptance")
@@ -185,12 +189,33 @@ _NO_COMPONENTS = Condition(
     lambda _, q: q.kind in (KRIPKE, AUTOMATON), "the system has no components"
 )
 _OWN_ACCEPTANCE = Condition(
-    lambda _, q: (
-        q.kind == NETWORK and (q.property.is_trivial or q.system.has_acceptance)
-    ),
+    lambda _, q: q.property.is_trivial or q.system.has_acceptance,
     "acceptance of the system is about states",
 )
 _APART = Condition(lambda _, q: q.accepts_apart, _EACH)
+
+_OF_ORBITS = (
+    Condition(
+        lambda _, q: q.kind in (KRIPKE, AUTOMATON),
+        "a graph has no parts that could change places",
+    ),
+    _OF_SETS,
+    _UNFAIR,
+    Condition(
+        lambda o, _: o.workers > 1 and (o.reduce != AUTO or o.wants_symmetry),
+        "several workers cannot share its tables: leave out --workers",
+    ),
+    Condition(lambda o, _: o.swarm, "--swarm searches the system as it is"),
+    Condition(
+        lambda o, q: o.insists_on(AMPLE) and q.kind != NETWORK,
+        "ample sets of models are chosen by action: leave one out",
+    ),
+    Condition(
+        lambda o, q: o.insists_on(AMPLE) and q.obstacle_to_ample(),
+        "--reduce asks for ample sets, but {found}",
+    ),
+    _APART,
+)
 
 _OF_ANY = (
     Condition(
@@ -261,9 +286,7 @@ _OF_GRAPH = (
         "valuations; use state",
     ),
     Condition(
-        lambda o, _: _given(
-            o, "visible", "symmetric", "fairness", "network_acceptance"
-        ),
+        lambda o, _: _given(o, *_OF_PARTS),
         "{found} " + _NO_PARTS,
     ),
     Condition(
@@ -272,44 +295,6 @@ _OF_GRAPH = (
     Condition(
         lambda o, _: o.reduce not in (AUTO, NONE, WALKS),
         "--reduce={o.reduce} " + _NO_PARTS,
-    ),
-)
-
-_OF_ORBITS = (
-    Condition(
-        lambda _, q: q.kind in (KRIPKE, AUTOMATON),
-        "a graph has no parts that could change places",
-    ),
-    _OF_SETS,
-    _UNFAIR,
-    Condition(
-        lambda o, _: (
-            o.workers > 1 and (o.wants_symmetry or o.insists_on(AUTOMORPHISMS))
-        ),
-        "several workers cannot share its tables: leave out --workers",
-    ),
-    Condition(lambda o, _: o.swarm is not None, "--swarm searches the system as it is"),
-    Condition(
-        lambda o, q: o.insists_on(AMPLE) and q.kind != NETWORK,
-        "ample sets of models are chosen by action: leave one out",
-    ),
-    Condition(
-        lambda o, q: o.insists_on(AMPLE) and first_obstacle((AMPLE_SETS,), o, q),
-        "--reduce asks for ample sets, but {found}",
-    ),
-    _APART,
-)
-
-_OF_MARKINGS = (
-    Condition(
-        lambda _, q: q.given.emptiness not in (None, *POWERSET),
-        "{q.given.emptiness} looks at one state at a time",
-    ),
-    Condition(lambda _, q: q.fairness is not None, "fairness tells colours apart"),
-    Condition(lambda o, _: o.omitting, "{o.omitting} looks at one state at a time"),
-    Condition(
-        lambda o, _: o.insists_on(AMPLE),
-        "ample sets are chosen for states, not for sets: leave one out",
     ),
 )
 
@@ -377,17 +362,15 @@ CONDITIONS: dict[str, tuple[Condition, ...]] = {
         _OF_SETS,
         _UNFAIR,
         Condition(lambda _, q: q.kind in (KRIPKE, AUTOMATON), NO_ACTIONS),
-        Condition(
-            lambda o, q: q.kind == NETWORK and o.omitting,
-            "{o.omitting} takes all steps",
-        ),
-        Condition(
-            lambda _, q: (
-                q.kind == NETWORK and q.given.emptiness not in (None, *AMPLE_SEARCHES)
+        *_only(
+            (NETWORK,),
+            Condition(lambda o, _: o.omitting, "{found} takes all steps"),
+            Condition(
+                lambda _, q: q.given.emptiness not in (None, *AMPLE_SEARCHES),
+                "{q.given.emptiness} takes all steps",
             ),
-            "{q.given.emptiness} takes all steps",
+            _OWN_ACCEPTANCE,
         ),
-        _OWN_ACCEPTANCE,
     ),
     WALKS: (
         _unnamed(WALKS),
@@ -412,40 +395,6 @@ CONDITIONS: dict[str, tuple[Condition, ...]] = {
         Condition(lambda o, _: o.omitting, "{o.omitting} is for systems as they are"),
         _OWN_ACCEPTANCE,
     ),
-    ORBITS: _OF_ORBITS,
-    AUTOMORPHISMS: (
-        Condition(
-            lambda o, _: not o.insists_on(AUTOMORPHISMS), "--reduce does not name it"
-        ),
-    ),
-    SYMMETRY: (
-        Condition(
-            lambda o, _: not (o.reduces(SYMMETRY) or o.wants_symmetry),
-            "--reduce does not name it",
-        ),
-        Condition(
-            lambda o, _: o.wants_decoupling,
-            "decoupled search, which is requested, has sets of another kind",
-        ),
-        *(_at(True, condition) for condition in _OF_MARKINGS),
-        Condition(
-            lambda _, q: q.kind != COLOURED and q.given.emptiness in POWERSET,
-            "{q.given.emptiness} is for sets of markings, of symmetric nets only",
-        ),
-        Condition(
-            lambda o, q: not o.wants_symmetry and q.kind not in (NETWORK, COLOURED),
-            "the system has neither components nor colours",
-        ),
-        Condition(
-            lambda o, q: (
-                q.kind != COLOURED
-                and not o.wants_symmetry
-                and (q.given.emptiness or o.omitting)
-            ),
-            "{found} is requested, which searches all states",
-        ),
-        *(_at(False, condition) for condition in _OF_ORBITS),
-    ),
     DECOUPLING: (
         _NO_COMPONENTS,
         Condition(
@@ -457,17 +406,66 @@ CONDITIONS: dict[str, tuple[Condition, ...]] = {
             "--reduce does not name it",
         ),
         _UNFAIR,
-        Condition(
-            lambda _, q: q.kind == NETWORK and q.stutters,
-            "sets of states do not tell which of them are deadlocks",
-        ),
-        Condition(
-            lambda _, q: (
-                q.kind == NETWORK
-                and q.given.emptiness == DECOUPLED_SCC
-                and q.system.has_acceptance
+        *_only(
+            (NETWORK,),
+            Condition(
+                lambda _, q: q.stutters,
+                "sets of states do not tell which of them are deadlocks",
             ),
-            f"{DECOUPLED_SCC} takes no components that accept: use {DECOUPLED_NDFS}",
+            Condition(
+                lambda _, q: (
+                    q.given.emptiness == DECOUPLED_SCC and q.system.has_acceptance
+                ),
+                f"{DECOUPLED_SCC} takes no components that accept: use "
+                f"{DECOUPLED_NDFS}",
+            ),
         ),
+    ),
+    SYMMETRY: (
+        Condition(
+            lambda o, q: (
+                not (q.given.emptiness or o.reduces(SYMMETRY) or o.wants_symmetry)
+            ),
+            "--reduce does not name it",
+        ),
+        Condition(
+            lambda o, _: o.wants_decoupling,
+            "decoupled search, which is requested, has sets of another kind",
+        ),
+        *_only(
+            (COLOURED,),
+            Condition(
+                lambda _, q: q.given.emptiness not in (None, *POWERSET),
+                "{q.given.emptiness} looks at one state at a time",
+            ),
+            Condition(lambda _, q: q.fairness, "fairness tells colours apart"),
+            Condition(lambda o, _: o.omitting, "{found} looks at one state at a time"),
+            Condition(
+                lambda o, _: o.insists_on(AMPLE),
+                "ample sets are chosen for states, not for sets: leave one out",
+            ),
+        ),
+        *_only(
+            (NETWORK, MODEL, KRIPKE, AUTOMATON),
+            Condition(
+                lambda _, q: q.given.emptiness in POWERSET,
+                "{q.given.emptiness} is for sets of markings, of symmetric nets only",
+            ),
+            Condition(
+                lambda o, q: q.kind != NETWORK and not o.wants_symmetry,
+                "the system has neither components nor colours",
+            ),
+            Condition(
+                lambda o, q: not o.wants_symmetry and (q.given.emptiness or o.omitting),
+                "{found} is requested, which searches all states",
+            ),
+            *_OF_ORBITS,
+        ),
+    ),
+    AUTOMORPHISMS: (
+        Condition(
+            lambda o, _: not o.insists_on(AUTOMORPHISMS), "--reduce does not name it"
+        ),
+        *_OF_ORBITS,
     ),
 }

@@ -9,6 +9,7 @@ from typing import Any
 from ltlpipe.components.composition.groups import MAX_COMPONENT_STATES
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
+    AMPLE,
     ANY,
     AUTO,
     AUTOMORPHISMS,
@@ -462,7 +463,8 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
 
     def taker_of(self, strategy: str) -> str | None:
         """Return a strategy that is asked for and uses another one itself."""
-        return next(filter(self._wants, TAKERS.get(strategy, ())), None)
+        wants = self.insists_on if strategy == AMPLE else self._wants
+        return next(filter(wants, TAKERS.get(strategy, ())), None)
 
     def _wants(self, strategy: str) -> bool:
         of_sets = {DECOUPLING: self.wants_decoupling, SYMMETRY: self.wants_symmetry}

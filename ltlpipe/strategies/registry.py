@@ -19,7 +19,6 @@ from ltlpipe.question.conditions import (
     DECOUPLING,
     EXPLICIT,
     INSTANT,
-    ORBITS,
     SYMMETRY,
     WALKS,
 )
@@ -43,7 +42,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(WALKS, walks.job, (WALKS,)),
     Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION)),
     Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
-    Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS, ORBITS)),
+    Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),
 )
 
-BY_NAME: dict[str, Strategy] = {strategy.name: strategy for strategy in STRATEGIES}
+BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}

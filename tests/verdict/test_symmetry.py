@@ -33,7 +33,6 @@ from tests.symmetry.groups.networks import personal_formula, random_symmetric
 SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"
 NET = SymmetricNet(coloured_client_server(5, 1))
 LARGER = SymmetricNet(coloured_client_server(9, 2))
-SYMMETRY = BY_NAME["symmetry"]
 SOME_WAIT = "G(waiting <= 1)"
 
 
@@ -80,8 +79,10 @@ def test_the_plan_leaves_it_where_it_cannot_be_used(options):
     asked = Property(parse("G !tie"))
     question = question_of(majority(6), asked, Options(**options))
 
-    assert SYMMETRY.obstacle(question) is not None
-    assert SYMMETRY.obstacle(question_of(majority(6), asked, Options())) is None
+    assert BY_NAME["symmetry"].obstacle(question) is not None
+    assert (
+        BY_NAME["symmetry"].obstacle(question_of(majority(6), asked, Options())) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_what_is_worth_it_unasked(system, formula, outcome, monkeypatch):
     monkeypatch.setattr(ColouredGraph, "automorphisms", noted)
     asked = Property(parse(formula))
     question = question_of(system, asked, Options(reduce="auto"))
-    portfolio = Portfolio(question, [SYMMETRY])
+    portfolio = Portfolio(question, [BY_NAME["symmetry"]])
     if outcome == "answered":
         run(portfolio.job(), Limits(timeout=60))
     else:
@@ -119,7 +120,7 @@ def test_what_is_worth_it_unasked(system, formula, outcome, monkeypatch):
 
 def test_several_workers_leave_orbits_to_one():
     """Unless the search is one that they share."""
-    portfolio = [SYMMETRY]
+    portfolio = [BY_NAME["symmetry"]]
     for formula, outcome in (("G !tie", "answered"), ("G F tie", "answered")):
         asked = Property(parse(formula))
         question = question_of(majority(7), asked, Options(workers=2))
