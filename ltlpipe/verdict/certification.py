@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translating import hoa_text
-from ltlpipe.certificates.writing.certificate import hoa_of
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.conditions import ALPHABET, AUTO, COMPONENTS
 from ltlpipe.question.graph import GraphQuestion
@@ -135,6 +134,7 @@ class Certification:
             Certificate,
             Evidence,
             digest_of,
+            hoa_of,
             written,
         )
         from ltlpipe.certificates.writing.reduction import reduction_of
