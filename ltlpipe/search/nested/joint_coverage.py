@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.errors import LtlpipeError
-from ltlpipe.search.nested.coverage import entered_states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +51,8 @@ class Joint:
 
 def member_of(search: BitstateSE05) -> Member:
     """Return what a search has seen."""
+    from ltlpipe.search.nested.coverage import entered_states
+
     return Member(
         states=search.n_visited,
         transitions=search.n_transitions,
