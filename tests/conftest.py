@@ -14,7 +14,8 @@ from ltlpipe.runtime.spelling import PARAMETERS, name_as
 
 # Kernels compile on their first call: no deadline for single examples.  The examples
 # of a change's own tests are the same each time, so that main stays as it was seen;
-# `make slow` draws others each time.  `max_examples` scales all tests (tests/depth.py).
+# `make slow` draws others each time.  `max_examples` scales all tests
+# (tests/example_counts.py).
 settings.register_profile("same", deadline=None, print_blob=True, derandomize=True)
 settings.register_profile("quick", settings.get_profile("same"), max_examples=10)
 settings.register_profile("others", deadline=None, print_blob=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import settings
 
-from tests.depth import FEWEST, examples
+from tests.example_counts import FEWEST, examples
 
 TESTS = Path(__file__).parent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.modes import INTERPRETED, checked, output
+from tests.kernel_modes import INTERPRETED, checked, output
 
 BEYOND = """
 import numpy as np

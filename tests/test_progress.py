@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.cli import running
+from tests.cli import command_line as running
 
 MADE = """
 import ltlpipe

@@ -17,7 +17,7 @@ import pytest
 from lxml import html
 
 from benchmarks.browser import chromium
-from tests.report.browsing import messages, needs_chromium, requests, wait_for
+from tests.report.chromium import messages, needs_chromium, requests, wait_for
 
 ROOT = Path(__file__).parent.parent
 

@@ -14,8 +14,8 @@ from ltlpipe.automata.bad_prefixes import first_bad_prefix
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.progression import residuals
 from ltlpipe.runtime.jobs import complete
-from tests.depth import examples
-from tests.strategies import formulas
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 
 ACTIONS = st.lists(st.sampled_from([0, 1, 2, 3]), min_size=1, max_size=7)
 NAMES = [["a"], ["b"], ["c"], []]

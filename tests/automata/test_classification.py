@@ -8,7 +8,7 @@ from hypothesis import given
 from ltlpipe.automata.classification import is_stutter_invariant, manna_pnueli, size
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, satisfies
-from tests.strategies import formulas
+from tests.hypothesis_strategies import formulas
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ from ltlpipe.automata.conditions import (
     shape_of,
 )
 from ltlpipe.automata.normal_form import MAX_CLAUSES, merged_fin, normal_form
-from tests.depth import examples
-from tests.strategies import conditions
+from tests.example_counts import examples
+from tests.hypothesis_strategies import conditions
 
 N_MARKS = 5
 ALL_MARKS = range(1 << N_MARKS)

@@ -9,8 +9,8 @@ from ltlpipe import is_erasable as is_erasable_formula
 from ltlpipe.automata import classification
 from ltlpipe.automata.erasures import is_erasable
 from ltlpipe.logic.formulas import parse
-from tests.depth import examples
-from tests.strategies import formulas
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 
 
 def violations_of(text):

@@ -13,10 +13,10 @@ from ltlpipe.automata.external import MAX_LENGTH, portable_text, translate_exter
 from ltlpipe.automata.translation import from_automaton
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 from tests.oracles import accepts, satisfies
 from tests.processes import SOON
-from tests.strategies import formulas
 
 # Reads only what every translator reads, and prints a TELA.
 TRANSLATOR = """

@@ -34,16 +34,16 @@ from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.automata.structure import Draft, cells_of, table_of
 from ltlpipe.automata.translation import from_formula, translate
 from ltlpipe.logic.formulas import parse
-from tests.automata.comparing import (
+from tests.automata.spot_tables import (
     SHORT_WORDS,
     as_spot,
     over_actions,
     small_complement,
 )
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import generalised_rabin as rabin_conditions
+from tests.hypothesis_strategies import tela_tables
 from tests.oracles import accepts, reaches
-from tests.strategies import generalised_rabin as rabin_conditions
-from tests.strategies import tela_tables
 
 
 def prop_1(table):

@@ -15,7 +15,7 @@ from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
 from ltlpipe.automata.graphs import graph_arrays
 from ltlpipe.runtime.jobs import complete
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke
 
 SEEDS = st.integers(0, 1 << 30)

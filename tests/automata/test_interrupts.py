@@ -21,9 +21,9 @@ from ltlpipe.automata.interrupts import (
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import KINDS, formulas, hoa_automata
 from tests.oracles import reaches
-from tests.strategies import KINDS, formulas, hoa_automata
 
 DEFAULT_EXAMPLES = 300
 SLOW_EXAMPLES = 5000

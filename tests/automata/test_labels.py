@@ -10,7 +10,7 @@ import spot
 
 from ltlpipe.automata.labels import table_over_sets
 from ltlpipe.automata.translation import table_over
-from tests.depth import examples
+from tests.example_counts import examples
 
 KINDS = (
     ("Buchi", "SBAcc"),

@@ -20,9 +20,14 @@ from ltlpipe.automata.structure import (
 )
 from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import (
+    conditions,
+    hoa_automata,
+    marked_cells,
+    tela_tables,
+)
 from tests.oracles import accepts, reaches
-from tests.strategies import conditions, hoa_automata, marked_cells, tela_tables
 
 ACTIONS = ("a", "b", "c")
 

@@ -16,7 +16,7 @@ from ltlpipe.automata.tight import tight
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies import instant_search
 from ltlpipe.strategies.acceptance import _Word
-from tests.depth import examples
+from tests.example_counts import examples
 
 SEEDS = st.integers(0, 1 << 30)
 LONGEST = 4

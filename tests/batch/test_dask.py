@@ -31,8 +31,8 @@ from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.families.philosophers import philosophers
 from tests.batch.cluster import ROOT, running
 from tests.batch.test_pool import SAME, plant
-from tests.cli.running import HARD, MANY, program
-from tests.cli.running import RING as RING_TEXT
+from tests.cli.command_line import HARD, MANY, program
+from tests.cli.command_line import RING as RING_TEXT
 from tests.processes import SOON
 
 pytestmark = pytest.mark.thorough("starts a cluster, and kills parts of it")

@@ -13,7 +13,7 @@ import pytest
 
 from ltlpipe import results
 from ltlpipe.batch.status import status
-from tests.cli.running import HARD, MANY, PROGRAM, RING
+from tests.cli.command_line import HARD, MANY, PROGRAM, RING
 from tests.processes import SOON, children
 
 pytestmark = pytest.mark.thorough("kills processes, and fills disks and memory")

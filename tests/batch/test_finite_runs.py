@@ -12,7 +12,7 @@ from ltlpipe.batch.stored_rows import checksum
 from ltlpipe.batch.table import DTYPES, from_frame, json_of, row_of, to_frame
 from ltlpipe.report.page import write_report
 from ltlpipe.systems.nets.writing import save_pnml
-from tests.cli.running import program
+from tests.cli.command_line import program
 from tests.cross.test_finite_runs import SOURCE, net
 
 FORMULA = "G(p0<=2)"

@@ -13,7 +13,7 @@ from ltlpipe.batch.task_sources import as_tasks
 from tests.batch.faults import RING
 from tests.batch.test_solving import problem
 from tests.batch.test_tasks import NEVER_A
-from tests.cli.running import RING as RING_TEXT
+from tests.cli.command_line import RING as RING_TEXT
 
 MODEL = """byte x = 0;
 process P { state s; init s; trans s -> s { guard x < 2; effect x = x + 1; }; }

@@ -11,7 +11,7 @@ from ltlpipe.batch.analyzing import call_many
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import StoppedError
 from tests.processes import SOON
-from tests.runtime.operations import these_operations
+from tests.runtime.worker_operations import these_operations
 
 
 @pytest.fixture(scope="module", autouse=True)

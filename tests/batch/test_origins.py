@@ -8,8 +8,8 @@ from ltlpipe import LtlpipeError, Network
 from ltlpipe.batch.results import Origins, results
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.systems.networks.lts import LTS
-from tests.cli.running import RING
-from tests.report.made import make_store, result
+from tests.cli.command_line import RING
+from tests.report.handmade_stores import make_store, result
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from ltlpipe.batch.tasks import Task
 from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
 from tests.batch.test_pool import Watcher
-from tests.cli.running import RING as RING_TEXT
+from tests.cli.command_line import RING as RING_TEXT
 from tests.processes import SOON, is_running
 
 ROOT = Path(__file__).parents[2]

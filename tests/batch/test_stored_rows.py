@@ -15,7 +15,7 @@ from ltlpipe.batch.status import status
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.tasks import Task
 from tests.batch.faults import RING
-from tests.report.made import make_store, result
+from tests.report.handmade_stores import make_store, result
 
 FORMULAS = ["F a", "G a", "G(a -> F b)", "X b", "G F c"]
 

@@ -11,7 +11,7 @@ import pytest
 from ltlpipe import InputError, LtlpipeError, UnsupportedError, results
 from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, to_frame
 from ltlpipe.batch.table_files import open_table
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 ROWS = [
     row(

@@ -19,7 +19,7 @@ from ltlpipe.batch.tasks import (
     setting_value,
 )
 from tests.batch.faults import RING
-from tests.cli.running import RING as RING_TEXT
+from tests.cli.command_line import RING as RING_TEXT
 
 NEVER_A = """HOA: v1
 States: 1

@@ -21,7 +21,7 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict import recorded as recorded_runs
 from ltlpipe.verdict.confirmation import confirmed, run_options
 from ltlpipe.verdict.recorded import UndecidedError, recorded
-from tests.report.made import make_store, result
+from tests.report.handmade_stores import make_store, result
 
 ROOT = Path(__file__).parents[2]
 NETWORK = """digraph g {

@@ -11,7 +11,7 @@ from ltlpipe import InputError, LtlpipeError, check, verify_certificate
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.certificates.checking import verification as checker
 from tests.certificates.parts import parts_of
-from tests.cli.running import RING
+from tests.cli.command_line import RING
 
 
 @pytest.fixture

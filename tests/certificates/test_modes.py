@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.modes import INTERPRETED, compiled, output
+from tests.kernel_modes import INTERPRETED, compiled, output
 
 PROGRAM = """
 import tempfile, warnings

@@ -34,8 +34,8 @@ from tests.certificates.test_round_trip import (
     WAYS,
 )
 from tests.cross.test_agreement import ask
-from tests.depth import examples
-from tests.strategies import hoa_automata
+from tests.example_counts import examples
+from tests.hypothesis_strategies import hoa_automata
 
 SEEDS = st.integers(0, 1 << 30)
 

@@ -26,15 +26,15 @@ from ltlpipe.systems.programs.model import read_dve_model
 from tests.certificates.parts import parts_of, proves
 from tests.cross.test_fairness import fair_questions
 from tests.cross.test_models import dve_atoms, explored, net_atoms, random_formula
-from tests.depth import examples
-from tests.strategies import (
+from tests.example_counts import examples
+from tests.hypothesis_strategies import (
     formulas,
     hoa_automata,
     networks,
     petri_nets,
     recurrent_formulas,
 )
-from tests.systems.programs.strategies import models
+from tests.systems.programs.random_models import models
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=2, internal=["d"], acceptance=True)

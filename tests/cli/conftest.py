@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from ltlpipe.cli import main
-from tests.cli.running import RING, Outcome, program
+from tests.cli.command_line import RING, Outcome, program
 from tests.processes import SOON
 
 

@@ -15,7 +15,7 @@ from ltlpipe.cli.verdicts import Form, report
 from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_token_ring
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.coloured.writing import save_coloured
-from tests.cli.running import HARD, MANY, RING, program
+from tests.cli.command_line import HARD, MANY, RING, program
 from tests.oracles import accepting_run_exists
 from tests.processes import SOON
 

@@ -12,7 +12,7 @@ from ltlpipe.batch import comparing
 from ltlpipe.batch.table import COMPARISON_DTYPES, from_frame
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.verdict.checking import check
-from tests.cli.running import RING, OnTerminal
+from tests.cli.command_line import RING, OnTerminal
 
 HOLDS = "!(GF(a & X a) & GF b)"  # two marks on transitions as a TGBA
 VIOLATED = "!(GF a & GF b)"  # another two

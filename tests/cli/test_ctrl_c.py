@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from ltlpipe import results
-from tests.cli.running import OnTerminal, plain, program
+from tests.cli.command_line import OnTerminal, plain, program
 from tests.processes import SOON, wait_until
 
 START = [

@@ -20,7 +20,7 @@ from ltlpipe.batch.sqlite_file import translated
 from ltlpipe.batch.store import Store
 from ltlpipe.runtime import exhaustion
 from ltlpipe.runtime.exhaustion import is_out_of_memory, lack_of_room
-from tests.cli.running import PROGRAM, RING
+from tests.cli.command_line import PROGRAM, RING
 
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20

@@ -19,7 +19,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.systems.networks.ll_net import to_ll_net
 from ltlpipe.systems.networks.promela import to_promela
-from tests.cli.running import RING
+from tests.cli.command_line import RING
 
 FAMILIES = {"philosophers": philosophers, "ring": ring_family}
 

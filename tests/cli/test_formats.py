@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import ltlpipe
-from tests.cli.running import PROGRAM, RING, program
+from tests.cli.command_line import PROGRAM, RING, program
 from tests.cli.test_models import ring
 
 DOT = 'digraph { s -> 0 [label=""] 0 -> 1 [label=a] 1 -> 0 [label=b] }\n'

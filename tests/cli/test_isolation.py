@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.batch.test_pool import plant
-from tests.cli.running import PROGRAM, RING
+from tests.cli.command_line import PROGRAM, RING
 
 ROOT = Path(__file__).parents[2]
 

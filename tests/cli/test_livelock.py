@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.running import program
+from tests.cli.command_line import program
 
 POLITE = [
     "\n".join(

@@ -23,7 +23,7 @@ from ltlpipe.certificates.writing.certificate import digest_of
 from ltlpipe.runtime.files import open_regular, write_text
 from ltlpipe.runtime.jobs import complete
 from tests.batch.test_csv_files import rows_of
-from tests.cli.running import RING
+from tests.cli.command_line import RING
 
 # --- what opens files --------------------------------------------------------
 

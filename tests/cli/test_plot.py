@@ -10,7 +10,7 @@ from ltlpipe import results, solve
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report import plots
 from ltlpipe.systems.networks.lts import LTS, Network
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 KINDS = ("cactus", "scatter", "verdicts", "growth")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.cli.running import HARD, MANY, PROGRAM, RING, OnTerminal, plain, program
+from tests.cli.command_line import HARD, MANY, PROGRAM, RING, OnTerminal, plain, program
 from tests.processes import SOON, children, cpu_seconds, is_running, wait_until
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network, load, save
-from tests.cli.running import OnTerminal, plain
+from tests.cli.command_line import OnTerminal, plain
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.made import SYSTEM, make_store, some_tasks
+from tests.report.handmade_stores import SYSTEM, make_store, some_tasks
 from tests.report.test_page import Page
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "problems"

@@ -14,8 +14,8 @@ from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.shared_runs import WITNESS_DTYPES
 from ltlpipe.batch.tasks import Task
 from ltlpipe.systems.networks.lts import LTS, Network
-from tests.report.made import EVIL as EVIL_NAMES
-from tests.report.made import make_store, result
+from tests.report.handmade_stores import EVIL as EVIL_NAMES
+from tests.report.handmade_stores import make_store, result
 
 EVIL = "<b>&|_\\"
 

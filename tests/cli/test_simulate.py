@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import ltlpipe
-from tests.cli.running import OnTerminal, plain, program
+from tests.cli.command_line import OnTerminal, plain, program
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "simulate.md"

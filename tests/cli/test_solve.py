@@ -13,7 +13,7 @@ from ltlpipe import results
 from ltlpipe.batch.status import status
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.cli.progress import TaskWatcher
-from tests.cli.running import RING, OnTerminal
+from tests.cli.command_line import RING, OnTerminal
 from tests.processes import SOON
 
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.cli.running import RING, OnTerminal
+from tests.cli.command_line import RING, OnTerminal
 from tests.processes import SOON
 
 TRANSLATOR = """

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ltlpipe.batch.tasks import Task
-from tests.report.made import make_store, result
+from tests.report.handmade_stores import make_store, result
 
 ROOT = Path(__file__).parents[2]
 MUTEX = ROOT / "examples/problems/mutex/system.dot"

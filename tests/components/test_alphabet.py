@@ -14,9 +14,9 @@ from ltlpipe.components import alphabet
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import run
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks
 from tests.oracles import compose
-from tests.strategies import formulas, networks
 
 
 def trim(network, barred=()):

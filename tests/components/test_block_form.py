@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS
 from ltlpipe.components import TooLargeError, reduce
-from tests.depth import examples
-from tests.strategies import lts
+from tests.example_counts import examples
+from tests.hypothesis_strategies import lts
 
 COMPONENTS = lts(max_states=6, max_transitions=14, internal=["d"])
 HIDDEN = st.sets(st.sampled_from(["a", "b", "nowhere"]))

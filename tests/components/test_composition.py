@@ -25,9 +25,9 @@ from ltlpipe.components.composition.merger import Limit, Merger, components_of
 from ltlpipe.runtime.jobs import Grant, Progress, run
 from tests import oracles
 from tests.components.test_equivalence import observations
-from tests.depth import examples
-from tests.modes import INTERPRETED, checked, compiled, output
-from tests.strategies import lts
+from tests.example_counts import examples
+from tests.hypothesis_strategies import lts
+from tests.kernel_modes import INTERPRETED, checked, compiled, output
 
 DEPTH = 5
 

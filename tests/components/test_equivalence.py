@@ -14,9 +14,9 @@ from ltlpipe.components import TooLargeError, reduce
 from ltlpipe.components.equivalence import determinise, refinement, transition_arrays
 from ltlpipe.components.equivalence.equivalences import EQUIVALENCES
 from ltlpipe.runtime.jobs import run
-from tests.depth import examples
-from tests.modes import INTERPRETED, checked, compiled, output
-from tests.strategies import lts
+from tests.example_counts import examples
+from tests.hypothesis_strategies import lts
+from tests.kernel_modes import INTERPRETED, checked, compiled, output
 
 #: Few states and many steps: cycles, choices, and subsets worth the name.
 COMPONENTS = lts(max_states=7, max_transitions=16, internal=["d"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ltlpipe.components.equivalence import silent_sccs
 from ltlpipe.components.equivalence.silent_sccs import sccs_of
 from ltlpipe.runtime.jobs import Progress, complete
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.oracles import reaches
 
 

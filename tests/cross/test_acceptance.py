@@ -17,9 +17,14 @@ from ltlpipe.automata.translation import from_automaton, from_formula
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from tests.cross.test_agreement import ask
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import (
+    formulas,
+    hoa_automata,
+    networks,
+    recurrent_formulas,
+)
 from tests.oracles import accepts, intersection_verdict, satisfies, spot_verdict
-from tests.strategies import formulas, hoa_automata, networks, recurrent_formulas
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=2, acceptance=True)

@@ -17,15 +17,15 @@ from ltlpipe import LtlpipeWarning, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
-from tests.conducting import ALONE, BY_NAME, all_playing
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import KINDS, formulas, hoa_automata, networks
 from tests.oracles import (
     accepting_run_exists,
     intersection_verdict,
     satisfies,
     spot_verdict,
 )
-from tests.strategies import KINDS, formulas, hoa_automata, networks
+from tests.portfolio_settings import ALONE, BY_NAME, all_playing
 
 DEFAULT_EXAMPLES = 300
 SLOW_EXAMPLES = 5000

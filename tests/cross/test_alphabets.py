@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe.systems.networks.hoa import read_hoa, write_hoa
 from ltlpipe.systems.networks.lts import LTS, Network
-from tests.depth import examples
-from tests.strategies import formulas, networks
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks
 
 WAYS = [
     {},

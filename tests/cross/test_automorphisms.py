@@ -14,8 +14,8 @@ import pytest
 from ltlpipe import Network, UnsupportedError
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
-from tests.depth import at_least, examples
-from tests.symmetry.groups import systems
+from tests.example_counts import at_least, examples
+from tests.symmetry.groups import random_systems as systems
 from tests.symmetry.groups.test_declared import cycles
 
 SEARCHES = ("couvreur99", "se05", "gmz04", "rabin", "tela", "auto")

@@ -17,15 +17,15 @@ from ltlpipe.question.conditions import (
     EMPTINESS_NAMES,
     REDUCTION_NAMES,
 )
-from tests.conducting import all_playing
 from tests.cross.test_agreement import ask
 from tests.cross.test_automorphisms import model_question, network_question
 from tests.cross.test_models import net_atoms
-from tests.depth import at_least, examples
-from tests.symmetry.groups import systems
-from tests.symmetry.groups.networks import random_formula, random_symmetric
-from tests.symmetry.sets.nets import formula as formula_about
-from tests.symmetry.sets.nets import lively_net
+from tests.example_counts import at_least, examples
+from tests.portfolio_settings import all_playing
+from tests.symmetry.groups import random_systems as systems
+from tests.symmetry.groups.random_networks import random_formula, random_symmetric
+from tests.symmetry.sets.random_nets import formula as formula_about
+from tests.symmetry.sets.random_nets import lively_net
 
 LIMIT = 20_000
 """States: some nets are unbounded."""

@@ -26,9 +26,9 @@ from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.strategies.lifting import Lifter
 from tests.cross.test_agreement import ask, visible_word
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, hoa_automata, networks
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
-from tests.strategies import formulas, hoa_automata, networks
 
 NETWORKS = networks(max_components=4, max_states=3, max_transitions=6, internal=["d"])
 FORMULAS = st.builds(

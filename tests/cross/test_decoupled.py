@@ -14,7 +14,8 @@ from ltlpipe import UnsupportedError
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from tests.cross.test_agreement import ask, visible_word
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks
 from tests.oracles import (
     accepting_run_exists,
     each_component_accepts,
@@ -22,7 +23,6 @@ from tests.oracles import (
     satisfies,
     spot_verdict,
 )
-from tests.strategies import formulas, networks
 
 AUTOMATA = networks(
     max_components=4, max_states=5, max_transitions=9, internal=["d"], acceptance=True

@@ -14,10 +14,10 @@ import pytest
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES, takes_any_marks
-from tests.conducting import searching_at_once
 from tests.cross.test_factoring import random_formula, random_network
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.oracles import each_component_accepts, spot_verdict
+from tests.portfolio_settings import searching_at_once
 
 TAKEN = [name for name in SEARCHES if takes_any_marks(name)]
 WAYS = [

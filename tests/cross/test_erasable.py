@@ -26,9 +26,9 @@ from ltlpipe.logic.interruptible import is_interruptible
 from ltlpipe.runtime.jobs import run
 from tests.components.factoring.products import random_network
 from tests.cross.test_agreement import ask, visible_word
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, hoa_automata, networks
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
-from tests.strategies import formulas, hoa_automata, networks
 
 NETWORKS = networks(max_components=4, max_states=4, max_transitions=8, internal=["d"])
 

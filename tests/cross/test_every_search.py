@@ -25,7 +25,7 @@ from tests import oracles
 from tests.cross import test_models as models
 from tests.cross.test_agreement import ask
 from tests.cross.test_spot_graphs import known
-from tests.depth import at_least, examples
+from tests.example_counts import at_least, examples
 from tests.spot_graphs import (
     ACCEPTANCES,
     as_automaton,
@@ -35,8 +35,8 @@ from tests.spot_graphs import (
     random_kripke,
     spot_finds,
 )
-from tests.symmetry.groups import systems
-from tests.symmetry.sets import nets
+from tests.symmetry.groups import random_systems as systems
+from tests.symmetry.sets import random_nets as nets
 
 LIMIT = 3_000
 """States: some nets are unbounded."""

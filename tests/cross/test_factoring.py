@@ -14,7 +14,7 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from tests.components.factoring.products import random_network
 from tests.cross.test_agreement import ask, visible_word
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.oracles import (
     accepting_run_exists,
     each_component_accepts,

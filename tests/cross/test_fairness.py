@@ -16,7 +16,13 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from tests.cross.test_agreement import ask
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import (
+    formulas,
+    hoa_automata,
+    networks,
+    recurrent_formulas,
+)
 from tests.oracles import (
     actions_of_components,
     intersection_verdict,
@@ -24,7 +30,6 @@ from tests.oracles import (
     satisfies,
     spot_verdict,
 )
-from tests.strategies import formulas, hoa_automata, networks, recurrent_formulas
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=2, internal=["d"], acceptance=True)

@@ -40,7 +40,6 @@ from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
-from tests.conducting import all_playing, searching_at_once
 from tests.cross.test_models import (
     WAYS,
     dve_atoms,
@@ -49,11 +48,12 @@ from tests.cross.test_models import (
     random_formula,
     spot_verdict,
 )
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks, petri_nets
 from tests.oracles import spot_verdict as spot_verdict_of_network
-from tests.strategies import formulas, networks, petri_nets
-from tests.symmetry.groups.networks import personal_formula, random_symmetric
-from tests.systems.programs.strategies import models
+from tests.portfolio_settings import all_playing, searching_at_once
+from tests.symmetry.groups.random_networks import personal_formula, random_symmetric
+from tests.systems.programs.random_models import models
 
 NETWORK_WAYS = [
     {},

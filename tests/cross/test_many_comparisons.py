@@ -20,8 +20,8 @@ from ltlpipe.systems.nets.writing import pnml_text
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.verdict.explicit_product import product
 from tests.certificates.parts import parts_of
-from tests.depth import at_least, examples
-from tests.symmetry.sets.nets import atoms, lively_net
+from tests.example_counts import at_least, examples
+from tests.symmetry.sets.random_nets import atoms, lively_net
 
 LIMIT = 300
 FORMS = ("G {}", "F {}", "G F {}", "G({} -> F {})", "{} U {}", "F G {} || G {}")

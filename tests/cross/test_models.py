@@ -14,10 +14,10 @@ from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
-from tests.conducting import all_playing
-from tests.depth import examples
-from tests.strategies import petri_nets
-from tests.systems.programs.strategies import models
+from tests.example_counts import examples
+from tests.hypothesis_strategies import petri_nets
+from tests.portfolio_settings import all_playing
+from tests.systems.programs.random_models import models
 
 MAX_STATES = 300
 WAYS = [

@@ -17,7 +17,7 @@ from tests.cross.test_models import (
     random_formula,
     spot_verdict,
 )
-from tests.depth import at_least, examples
+from tests.example_counts import at_least, examples
 from tests.por.models.random_models import random_dve, random_net
 from tests.por.models.twins import Reduced
 

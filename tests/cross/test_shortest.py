@@ -1,7 +1,7 @@
 """What is called shortest is: no lasso of the system that violates has fewer steps.
 
-Random systems of every kind, by brute force (`tests.shortest_runs`); once in plain
-Python, once by kernels.
+Random systems of every kind, by brute force (`tests.shortest_violations`); once in
+plain Python, once by kernels.
 """
 
 from __future__ import annotations
@@ -24,12 +24,18 @@ from ltlpipe.question.property import Property
 from ltlpipe.strategies import shortening
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
-from tests.conducting import searching_at_once
 from tests.cross.test_models import dve_atoms, explored, net_atoms
 from tests.cross.test_models import random_formula as model_formula
 from tests.cross.test_spot_graphs import known
-from tests.depth import at_least, examples
-from tests.shortest_runs import (
+from tests.example_counts import at_least, examples
+from tests.hypothesis_strategies import (
+    formulas,
+    networks,
+    petri_nets,
+    recurrent_formulas,
+)
+from tests.portfolio_settings import searching_at_once
+from tests.shortest_violations import (
     graph_system,
     model_system,
     network_system,
@@ -41,8 +47,7 @@ from tests.spot_graphs import (
     random_formula,
     random_kripke,
 )
-from tests.strategies import formulas, networks, petri_nets, recurrent_formulas
-from tests.systems.programs.strategies import models
+from tests.systems.programs.random_models import models
 
 SEEDS = st.integers(0, 1 << 30)
 NETWORKS = networks(max_components=3, max_states=4, internal=["d"])

@@ -21,7 +21,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies.registry import BY_NAME
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict.inquiry import Inquiry
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.spot_graphs import (
     ACCEPTANCES,
     as_automaton,

@@ -18,7 +18,7 @@ from tests.decoupled.star.random_stars import (
     star_model,
     star_net,
 )
-from tests.depth import at_least, examples
+from tests.example_counts import at_least, examples
 
 MAKERS = {"models": (star_model, star_atoms), "nets": (star_net, net_star_atoms)}
 

@@ -12,8 +12,8 @@ import pytest
 
 from ltlpipe import UnsupportedError
 from tests.cross.test_agreement import ask
-from tests.depth import at_least, examples
-from tests.symmetry.sets.nets import formula, lively_net
+from tests.example_counts import at_least, examples
+from tests.symmetry.sets.random_nets import formula, lively_net
 
 SEARCHES = ("tec", "nsiec", "iec", "aec", "aec-closed")
 LIMIT = 3_000

@@ -12,8 +12,8 @@ from collections import Counter
 import pytest
 
 from tests.cross.test_agreement import ask
-from tests.depth import at_least, examples
-from tests.symmetry.groups.networks import (
+from tests.example_counts import at_least, examples
+from tests.symmetry.groups.random_networks import (
     elsewhere,
     personal_formula,
     random_formula,

@@ -13,9 +13,9 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.verdict.sizes import product_size
 from tests.cross.test_agreement import DEADLOCKS, SEEDS, ask, visible_word
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, hoa_automata, networks
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
-from tests.strategies import formulas, hoa_automata, networks
 
 DEFAULT_EXAMPLES = 300
 SLOW_EXAMPLES = 10_000

@@ -20,14 +20,20 @@ from ltlpipe.search.scc import walks
 from tests.cross.test_agreement import ACCEPTING, DEADLOCKS, SMALL, ask, visible_word
 from tests.cross.test_models import explored, net_atoms, random_formula
 from tests.cross.test_models import spot_verdict as verdict_on_graph
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import (
+    KINDS,
+    formulas,
+    hoa_automata,
+    networks,
+    petri_nets,
+)
 from tests.oracles import (
     accepting_run_exists,
     intersection_verdict,
     satisfies,
     spot_verdict,
 )
-from tests.strategies import KINDS, formulas, hoa_automata, networks, petri_nets
 
 SEEDS = st.integers(0, 100)
 LENGTHS = st.integers(1, 300)

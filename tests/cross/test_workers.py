@@ -14,7 +14,7 @@ from ltlpipe import LtlpipeWarning, UnsupportedError, check
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.search.shared import search as shared_search
 from tests.cross.test_models_por import stutter_invariant_formula
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.por.models.random_models import random_dve, random_net
 
 WORKERS = [1, 2, 3, 8]

@@ -19,11 +19,11 @@ from ltlpipe.families.ring import ring
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status
+from tests.complete_searches import Limits, drive
 from tests.decoupled.examples import figure_4_left, figure_4_right, figure_8
 from tests.decoupled.jobs import decoupled_of
 from tests.decoupled.reference import LargestFirst
-from tests.driving import Limits, drive
-from tests.strategies import networks
+from tests.hypothesis_strategies import networks
 
 NETWORKS = networks(
     max_components=4, max_states=5, max_transitions=9, internal=("d",), acceptance=True

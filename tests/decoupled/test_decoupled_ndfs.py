@@ -14,6 +14,7 @@ from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status
+from tests.complete_searches import Limits, drive
 from tests.decoupled.examples import (
     figure_4_left,
     figure_4_right,
@@ -22,9 +23,8 @@ from tests.decoupled.examples import (
 )
 from tests.decoupled.jobs import decoupled_of
 from tests.decoupled.reference import LargestFirst
-from tests.driving import Limits, drive
+from tests.hypothesis_strategies import networks
 from tests.oracles import accepting_run_exists
-from tests.strategies import networks
 
 NETWORKS = networks(
     max_components=4, max_states=5, max_transitions=9, internal=("d",), acceptance=True

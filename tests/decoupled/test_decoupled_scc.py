@@ -18,11 +18,11 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.runtime.jobs import run as run_job
 from ltlpipe.search.registers import Reg, Status
+from tests.complete_searches import Limits, drive
 from tests.decoupled.jobs import decoupled_of, extracted
 from tests.decoupled.reference import Composition
-from tests.driving import Limits, drive
+from tests.hypothesis_strategies import networks
 from tests.oracles import satisfies, spot_verdict
-from tests.strategies import networks
 
 NETWORKS = networks(max_components=4, max_states=5, max_transitions=9, internal=("d",))
 FORMULAS = st.builds(

@@ -13,10 +13,10 @@ from ltlpipe.runtime import ticks
 from ltlpipe.runtime.jobs import Grant
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.verdict.lasso import Lasso
+from tests.complete_searches import Limits, drive, replay_run
 from tests.decoupled.examples import figure_5, figure_8
 from tests.decoupled.jobs import decoupled_of, extracted, extraction
-from tests.driving import Limits, drive, replay_run
-from tests.strategies import networks
+from tests.hypothesis_strategies import networks
 
 
 def replayed(network, *, stack=False):

@@ -15,9 +15,9 @@ from ltlpipe.decoupled.decoupled_scc import NO_END, DecoupledSCC
 from ltlpipe.decoupled.mark_counts import MOST_LEVELS, MarkCounts, count_step
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
+from tests.complete_searches import drive
 from tests.decoupled.jobs import decoupled_of, extracted
 from tests.decoupled.test_decoupled_scc import FORMULAS, HARD, NETWORKS, asked
-from tests.driving import drive
 from tests.oracles import compose
 
 NEVER = 1 << 60

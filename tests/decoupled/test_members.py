@@ -26,9 +26,9 @@ from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.registers import Status
 from ltlpipe.verdict.lasso import Lasso
+from tests.complete_searches import Limits, drive, replay_run
 from tests.decoupled.jobs import decoupled_of, extracted
 from tests.decoupled.reference import Members
-from tests.driving import Limits, drive, replay_run
 from tests.oracles import compose
 
 SIZES = [[2, 3], [1], [5], [70, 70], [3]]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
+from tests.complete_searches import replay_run
 from tests.decoupled.examples import (
     A,
     B,
@@ -28,9 +29,8 @@ from tests.decoupled.reference import (
     intersects_stack,
     overall,
 )
-from tests.driving import replay_run
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose
-from tests.strategies import networks
 
 NETWORKS = networks(
     max_components=3, max_states=4, max_transitions=7, internal=("d",), acceptance=True

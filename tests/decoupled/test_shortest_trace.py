@@ -13,10 +13,10 @@ from ltlpipe.decoupled import lassos
 from ltlpipe.decoupled.lassos import Breadth
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.search.registers import Status
+from tests.complete_searches import Limits, drive
 from tests.decoupled.jobs import decoupled_of, trace_of
-from tests.driving import Limits, drive
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose
-from tests.strategies import networks
 
 NETWORKS = networks(max_components=4, max_states=4, max_transitions=8, internal=("d",))
 

@@ -11,7 +11,7 @@ from ltlpipe.decoupled.composition import WORD_BITS
 from tests.decoupled.examples import figure_8
 from tests.decoupled.jobs import decoupled_of
 from tests.decoupled.reference import Composition
-from tests.strategies import networks
+from tests.hypothesis_strategies import networks
 
 NETWORKS = networks(
     max_components=4, max_states=5, max_transitions=9, internal=("d",), acceptance=True

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from ltlpipe import FormulaError, UnsupportedError, action_equivalent
 from ltlpipe.logic.formulas import parse
+from tests.hypothesis_strategies import formulas
 from tests.processes import SOON
-from tests.strategies import formulas
 
 
 def by_proposition_1(f, g):

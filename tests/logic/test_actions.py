@@ -7,7 +7,7 @@ from hypothesis import given
 
 from ltlpipe.logic.actions import anonymous, bit_names, numbered
 from ltlpipe.logic.formulas import Formula, parse
-from tests.strategies import formulas
+from tests.hypothesis_strategies import formulas
 
 
 @pytest.mark.parametrize(

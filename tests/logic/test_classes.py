@@ -16,8 +16,8 @@ from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
-from tests.depth import examples
-from tests.strategies import formulas
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 
 I1, I2 = "(F x)", "(G !y)"
 P1, P2 = "a", "(b & X F x)"

@@ -14,7 +14,7 @@ from ltlpipe import (
     is_interruptible,
 )
 from tests.processes import SOON
-from tests.runtime.operations import these_operations
+from tests.runtime.worker_operations import these_operations
 
 SLOW = """
 import time

@@ -16,8 +16,8 @@ from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.words import Word, satisfies
-from tests.depth import examples
-from tests.strategies import formulas
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 
 #: What docs/erasable.md says of formulas.
 EXAMPLES = {

@@ -14,7 +14,7 @@ from ltlpipe.logic.propositions.syntax import Name, Number, Operation, Variable
 from ltlpipe.logic.words import Shape, evaluate
 from ltlpipe.systems.propositions.binding import Vocabulary, bind
 from ltlpipe.systems.propositions.letters import evaluate as value_of
-from tests.depth import at_least, examples
+from tests.example_counts import at_least, examples
 
 VARIABLES = ("x", "y", "z")
 ACTIONS = {f"a{k}": (k,) for k in range(3)} | {"both": (0, 1)}

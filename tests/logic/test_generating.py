@@ -17,7 +17,7 @@ from ltlpipe.logic.generating import (
     quoted,
     random_interruptible,
 )
-from tests.strategies import AWKWARD_LABELS
+from tests.hypothesis_strategies import AWKWARD_LABELS
 
 ACTIONS = [f"a{i}" for i in range(20)]
 

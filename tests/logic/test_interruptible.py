@@ -24,9 +24,9 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.logic.witnesses import witness
 from ltlpipe.logic.words import Word, satisfies
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 from tests.processes import SOON
-from tests.strategies import formulas
 
 #: Sec. 3.1, 3.3 and 6, with what the paper says.
 EXAMPLES = {

@@ -9,7 +9,7 @@ from hypothesis import given
 from ltlpipe import UnsupportedError
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.occurrences import MAX_OCCURRENCES, occurrences, written
-from tests.strategies import formulas
+from tests.hypothesis_strategies import formulas
 
 
 def listed(text):

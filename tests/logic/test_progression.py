@@ -15,8 +15,8 @@ from ltlpipe.logic import progression
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.progression import progressed, residual, residuals
 from ltlpipe.logic.words import Word, satisfies
-from tests.depth import examples
-from tests.strategies import formulas
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
 
 LETTERS = st.sampled_from("abcd")
 WORDS = st.builds(

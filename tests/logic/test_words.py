@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ltlpipe import UnsupportedError
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Shape, Word, evaluate, interrupt_free, masks, satisfies
+from tests.hypothesis_strategies import formulas
 from tests.oracles import satisfies as slowly
-from tests.strategies import formulas
 
 LETTERS = st.sampled_from(["a", "b", "c", "elsewhere"])
 

@@ -27,11 +27,11 @@ from ltlpipe.search.reduced import TRIAL_EFFORT, visit_again
 from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, Reg, Status
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.networks.packing import pack
-from tests.depth import examples
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose, reaches
-from tests.search.machinery import outcome_of
-from tests.strategies import networks
+from tests.search.explicit_automata import outcome_of
 
 
 @njit

@@ -26,10 +26,10 @@ from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.networks.packing import pack
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose
 from tests.por.test_component_sets import row_of
-from tests.strategies import networks
 
 
 @njit

@@ -16,9 +16,9 @@ from ltlpipe import LTS, Chart, Lasso, Network, check, load
 from ltlpipe.report.charts.sequence import charted, kept, shortened
 from ltlpipe.report.charts.text_chart import ASCII, BOX, marks_for
 from tests.cross.test_finite_runs import SOURCE
-from tests.depth import examples
-from tests.report.lassos import lassos, lost_lasso, office_lasso, ring_lasso
-from tests.report.made import EVIL
+from tests.example_counts import examples
+from tests.report.handmade_lassos import lassos, lost_lasso, office_lasso, ring_lasso
+from tests.report.handmade_stores import EVIL
 
 CHARTS = Path(__file__).parent / "charts"
 """What charts look like; a changed look is looked at before it is put there."""

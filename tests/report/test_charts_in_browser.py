@@ -9,7 +9,7 @@ import pytest
 from benchmarks.browser import chromium, opened
 from ltlpipe import Verdict
 from ltlpipe.question.answer import Plan, Statistics
-from tests.report.browsing import (
+from tests.report.chromium import (
     boxes,
     inside,
     messages,
@@ -17,8 +17,8 @@ from tests.report.browsing import (
     overlap,
     requests,
 )
-from tests.report.lassos import lost_lasso, office_lasso, ring_lasso
-from tests.report.made import EVIL
+from tests.report.handmade_lassos import lost_lasso, office_lasso, ring_lasso
+from tests.report.handmade_stores import EVIL
 
 pytestmark = [needs_chromium, pytest.mark.thorough("opens a browser")]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ltlpipe import UnsupportedError
 from ltlpipe.report.plots.configurations import CHOSEN, answers, configured, questions
 from ltlpipe.report.plots.figures import FEWEST
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 
 def plain(*rows):

@@ -12,11 +12,11 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from ltlpipe import plots
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 TABLE = """
 from ltlpipe import plots
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 frame = stored([row("default", 1.0), row("default", None)])
 """

@@ -31,7 +31,7 @@ from ltlpipe.logic.generating import quoted
 from ltlpipe.report import graphs
 from ltlpipe.report.notebook import html_of
 from ltlpipe.systems.models import Model
-from tests.depth import examples
+from tests.example_counts import examples
 
 EVIL = "<script>alert('&amp;\"\\N')</script>"
 

@@ -17,7 +17,14 @@ from ltlpipe.batch.tasks import Task
 from ltlpipe.report import page as page_module
 from ltlpipe.report import reading
 from ltlpipe.report.page import FIRST_ROWS, write_report
-from tests.report.made import EVIL, SYSTEM, big_frame, make_store, result, some_tasks
+from tests.report.handmade_stores import (
+    EVIL,
+    SYSTEM,
+    big_frame,
+    make_store,
+    result,
+    some_tasks,
+)
 from tests.report.test_page_data import unpacked
 
 TAGS = {

@@ -15,7 +15,7 @@ from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
 from ltlpipe.report.lasso_pictures import pictures
 from ltlpipe.report.page_data import columns_of, in_table, packed
-from tests.report.made import EVIL
+from tests.report.handmade_stores import EVIL
 
 EPOCH = datetime(1970, 1, 1)
 

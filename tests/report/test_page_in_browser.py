@@ -12,7 +12,7 @@ from benchmarks.browser import chromium, opened
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report import lasso_pictures
 from ltlpipe.report.page import write_report
-from tests.report.browsing import (
+from tests.report.chromium import (
     boxes,
     inside,
     messages,
@@ -22,8 +22,8 @@ from tests.report.browsing import (
     visible_text,
     wait_for,
 )
-from tests.report.lassos import lost_lasso, ring_lasso
-from tests.report.made import (
+from tests.report.handmade_lassos import lost_lasso, ring_lasso
+from tests.report.handmade_stores import (
     EVIL,
     SYSTEM,
     big_frame,

@@ -9,7 +9,7 @@ import pytest
 from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import to_frame
 from ltlpipe.report.page import MOST_NAMES, MOST_PAIRS, plots
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 
 def captions(rows):

@@ -22,7 +22,7 @@ from ltlpipe.report.page_summary import (
     setting,
 )
 from ltlpipe.report.reading import Source, read_source
-from tests.report.made import SYSTEM, make_store, result, some_tasks
+from tests.report.handmade_stores import SYSTEM, make_store, result, some_tasks
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from ltlpipe.report import plots
 from ltlpipe.report.notebook import html_of
 from ltlpipe.report.palette import ON_BLACK, ON_WHITE, SYMBOLS, style_sheet
 from ltlpipe.report.plots.scatter_plot import KINDS
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 # Linear RGB as people with these deficiencies see it: G. M. Machado, M. M. Oliveira and
 # L. A. F. Fernandes, "A Physiologically-based Model for Simulation of Color Vision

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from ltlpipe import LTS, LtlpipeWarning, Network, check
 from ltlpipe.report import lasso_pictures
 from ltlpipe.report.lasso_pictures import Replay, ViolatingSteps, parts_of
-from tests.depth import examples
-from tests.report.lassos import ring_lasso
-from tests.strategies import formulas, networks
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks
+from tests.report.handmade_lassos import ring_lasso
 
 
 def changes(network, prefix, cycle):

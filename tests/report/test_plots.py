@@ -19,7 +19,7 @@ from ltlpipe.report.plots.configurations import cost_column
 from ltlpipe.report.plots.curves import costs_of_solved, curves, sized
 from ltlpipe.report.plots.scatter_plot import DIFFER, UNANSWERED, pairs
 from ltlpipe.report.plots.verdict_bars import counts
-from tests.report.tables import row, stored
+from tests.report.handmade_tables import row, stored
 
 EVIL = "_$\\frac$ <b>&\x07\n\u4e2d☃"
 

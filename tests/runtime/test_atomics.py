@@ -18,8 +18,8 @@ from ltlpipe.runtime.kernels.atomics import (
     store,
 )
 from ltlpipe.runtime.kernels.jit import INTERPRETED, njit
-from tests.modes import INTERPRETED as AS_PYTHON
-from tests.modes import output
+from tests.kernel_modes import INTERPRETED as AS_PYTHON
+from tests.kernel_modes import output
 
 N_THREADS = 8
 TIMES = 200 if INTERPRETED else 200_000

@@ -19,7 +19,7 @@ from ltlpipe.runtime.wire import (
     packed,
     unpacked,
 )
-from tests.depth import examples
+from tests.example_counts import examples
 
 DTYPES = st.sampled_from(["i4", "u4", "u8", "i8", "u1", "f8", "?"]).map(np.dtype)
 LEAVES = (

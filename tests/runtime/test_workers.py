@@ -23,7 +23,7 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.workers import call
 from tests.processes import SOON, cpu_seconds, is_running, status, wait_until
-from tests.runtime.operations import known_to_workers, these_operations
+from tests.runtime.worker_operations import known_to_workers, these_operations
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe.search.registers import Status
-from tests.search.machinery import (
+from tests.search.explicit_automata import (
     LOOKS_TWICE,
     NAMES,
     automata,

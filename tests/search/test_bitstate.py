@@ -16,9 +16,9 @@ from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.nested.bitstate import BitstateSE05, CompactSE05
 from ltlpipe.search.registers import Reg, Status
-from tests.depth import examples
-from tests.driving import Limits, drive
-from tests.search.machinery import (
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.search.explicit_automata import (
     automata,
     explicit,
     outcome_of,

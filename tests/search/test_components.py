@@ -14,10 +14,10 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.scc.scc_enumeration import SCCs
 from ltlpipe.systems.networks.packing import pack
-from tests.depth import examples
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose, reaches
-from tests.strategies import networks
 
 
 def expected(network):

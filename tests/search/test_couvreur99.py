@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ltlpipe.search.registers import Status
-from tests.search.machinery import Explicit, explicit, run
+from tests.search.explicit_automata import Explicit, explicit, run
 
 
 def test_stops_as_soon_as_the_cycle_is_known():

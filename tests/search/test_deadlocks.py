@@ -17,10 +17,10 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.networks.packing import pack
 from ltlpipe.verdict.deadlocks import run_replayed
-from tests.depth import examples
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose
-from tests.strategies import networks
 
 NETWORKS = networks(max_components=3, max_states=5, internal=["d"], acceptance=True)
 

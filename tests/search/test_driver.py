@@ -25,9 +25,9 @@ from ltlpipe.search.driver import Outcome, Resumable, advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.networks.packing import pack
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
 from tests.processes import SOON
-from tests.search.machinery import (
+from tests.search.explicit_automata import (
     LOOKS_TWICE,
     NAMES,
     WEAK_ONLY,

@@ -33,10 +33,11 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc import rabin, tela
 from ltlpipe.search.scc.rabin import useful_states
 from ltlpipe.systems.networks.packing import pack
-from tests.depth import examples
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import conditions, networks
 from tests.oracles import compose, is_accepting
-from tests.search.machinery import (
+from tests.search.explicit_automata import (
     NAMES,
     Explicit,
     automata,
@@ -47,7 +48,6 @@ from tests.search.machinery import (
     run,
     suits,
 )
-from tests.strategies import conditions, networks
 
 ONE_BY_ONE = ["rabin", "tela"]
 WITH_FIN = ["rabin", "rabin-parallel", "tela"]

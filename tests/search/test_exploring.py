@@ -13,10 +13,10 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.verdict.sizes import product_size
-from tests.depth import examples
-from tests.driving import Limits, drive
-from tests.search.machinery import Explicit, automata, problem_of
-from tests.strategies import conditions
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import conditions
+from tests.search.explicit_automata import Explicit, automata, problem_of
 
 
 def reachable(automaton):

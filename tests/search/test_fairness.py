@@ -16,10 +16,10 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc.tela import Tela
 from ltlpipe.systems.networks.packing import pack
-from tests.depth import examples
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose, enabled_actions, is_accepting
-from tests.strategies import networks
 
 
 def problem_of(network, sets, *, strong, n_marks=0, stutter=False):

@@ -28,9 +28,15 @@ from ltlpipe.search.growth import (
 )
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems import fields
-from tests.depth import examples
-from tests.driving import Limits, drive
-from tests.search.machinery import automata, outcome_of, problem_of, replay, suits
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.search.explicit_automata import (
+    automata,
+    outcome_of,
+    problem_of,
+    replay,
+    suits,
+)
 from tests.search.test_driver import figures, search_of
 
 NAMES = sorted(set(SEARCHES) - (SHARED - set(OF_WORKERS)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.modes import INTERPRETED, checked, compiled, output
+from tests.kernel_modes import INTERPRETED, checked, compiled, output
 
 pytestmark = pytest.mark.thorough("compiles every kernel once more, and interprets it")
 
@@ -71,8 +71,8 @@ CONDITIONS = """
 import random, warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe.search.catalogue import SEARCHES
-from tests.driving import Limits, drive
-from tests.search.machinery import run
+from tests.complete_searches import Limits, drive
+from tests.search.explicit_automata import run
 from tests.search.test_emerson_lei import (
     ONE_BY_ONE, random_automaton, suits, system_problem
 )

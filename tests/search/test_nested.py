@@ -7,7 +7,7 @@ import pytest
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Status
-from tests.search.machinery import Explicit, explicit, problem_of, run
+from tests.search.explicit_automata import Explicit, explicit, problem_of, run
 
 
 def test_cvwy92_has_to_come_back_to_the_seed():

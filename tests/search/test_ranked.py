@@ -15,9 +15,9 @@ from ltlpipe.search.registers import Status
 from ltlpipe.search.scc import ranks
 from ltlpipe.search.scc.ranks import RankedSearch
 from ltlpipe.search.shortest.recording import Recording
-from tests.depth import examples
-from tests.driving import drive
-from tests.search.machinery import (
+from tests.complete_searches import drive
+from tests.example_counts import examples
+from tests.search.explicit_automata import (
     automata,
     explicit,
     outcome_of,

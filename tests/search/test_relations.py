@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe.search.registers import Status
-from tests.depth import examples
-from tests.search.machinery import NAMES, automata, run
+from tests.example_counts import examples
+from tests.search.explicit_automata import NAMES, automata, run
 
 NESTED = ["cvwy92", "hpy96", "gmz04", "se05", "tauriainen03"]
 EARLY = ["couvreur99", "couvreur99-fig5", "gv04"]

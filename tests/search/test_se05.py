@@ -6,7 +6,7 @@ import pytest
 
 from ltlpipe import UnsupportedError
 from ltlpipe.search.registers import Status
-from tests.search.machinery import Explicit, explicit, run
+from tests.search.explicit_automata import Explicit, explicit, run
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ltlpipe.search import emptiness
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
-from tests.depth import at_least, examples
-from tests.driving import Limits, drive
-from tests.search.machinery import (
+from tests.complete_searches import Limits, drive
+from tests.example_counts import at_least, examples
+from tests.search.explicit_automata import (
     Explicit,
     automata,
     explicit,

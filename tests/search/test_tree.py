@@ -22,12 +22,18 @@ from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import Store, resize_slots
 from ltlpipe.search.tree import new_tree, planted
 from ltlpipe.systems import fields
+from tests.complete_searches import Limits, drive
 from tests.cross.test_agreement import SMALL, ask
-from tests.depth import examples
-from tests.driving import Limits, drive
-from tests.search.machinery import automata, outcome_of, problem_of, replay, suits
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas
+from tests.search.explicit_automata import (
+    automata,
+    outcome_of,
+    problem_of,
+    replay,
+    suits,
+)
 from tests.search.test_driver import search_of
-from tests.strategies import formulas
 
 NAMES = sorted(set(SEARCHES) - (SHARED - set(OF_WORKERS)))
 """Searches by one worker that store single states."""

@@ -14,10 +14,10 @@ from ltlpipe.search import guidance
 from ltlpipe.search.guidance import FAR, LONGEST, distances, length_of
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.walks import Walks
-from tests.depth import examples
-from tests.driving import Limits, drive
-from tests.modes import INTERPRETED, checked, compiled, output
-from tests.search.machinery import (
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.kernel_modes import INTERPRETED, checked, compiled, output
+from tests.search.explicit_automata import (
     Explicit,
     automata,
     explicit,

@@ -21,9 +21,15 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.simulation.simulation import MOST_ENABLED
 from ltlpipe.verdict.sizes import product_size
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import (
+    LETTERS,
+    formulas,
+    named_networks,
+    networks,
+    petri_nets,
+)
 from tests.spot_graphs import random_automaton, random_kripke
-from tests.strategies import LETTERS, formulas, named_networks, networks, petri_nets
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PETERSON = EXAMPLES / "dve" / "peterson.dve"

@@ -52,6 +52,7 @@ from ltlpipe.verdict.replay import (
     spelling_of_states,
     word_replayed,
 )
+from tests.complete_searches import drive, replay_run
 from tests.cross.test_models import (
     dve_atoms,
     explored,
@@ -59,8 +60,8 @@ from tests.cross.test_models import (
     random_formula,
     spot_verdict,
 )
-from tests.depth import examples
-from tests.driving import drive, replay_run
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks, petri_nets, tela_tables
 from tests.oracles import (
     accepting_run_exists,
     accepts,
@@ -69,16 +70,15 @@ from tests.oracles import (
     each_component_accepts,
     is_fair,
 )
-from tests.search.machinery import (
+from tests.search.explicit_automata import (
     ONE_STEP,
     automata,
     replay,
     table_of,
 )
-from tests.search.machinery import run as run_kernel
+from tests.search.explicit_automata import run as run_kernel
 from tests.search.test_emerson_lei import conditioned, random_automaton
-from tests.strategies import formulas, networks, petri_nets, tela_tables
-from tests.systems.programs.strategies import models
+from tests.systems.programs.random_models import models
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 ACCEPTING = networks(max_components=3, internal=["d"], acceptance=True)

@@ -23,10 +23,10 @@ from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict import counterexample
 from ltlpipe.verdict.questions import question_of
-from tests.conducting import ALONE, searching_at_once
-from tests.depth import examples
-from tests.driving import drive
-from tests.strategies import formulas, networks, recurrent_formulas
+from tests.complete_searches import drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks, recurrent_formulas
+from tests.portfolio_settings import ALONE, searching_at_once
 
 SMALL = networks(max_components=3, max_states=4, internal=["d"])
 

@@ -24,8 +24,8 @@ from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.questions import question_of
 from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
-from tests.depth import at_least, examples
-from tests.symmetry.groups import systems
+from tests.example_counts import at_least, examples
+from tests.symmetry.groups import random_systems as systems
 
 LIMIT = 20_000
 """States: some nets are unbounded."""

@@ -11,7 +11,7 @@ from ltlpipe.families.client_server import client_server
 from ltlpipe.families.nets import dining
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.strategies import walks
-from tests.conducting import searching_at_once, turns
+from tests.portfolio_settings import searching_at_once, turns
 
 ROOT = Path(__file__).parents[2]
 TABLE = dining(10)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ltlpipe import LTS, LtlpipeWarning, Network, check, load
 from ltlpipe.families.nets import dining, token_ring
 from ltlpipe.families.philosophers import philosophers
-from tests.depth import examples
-from tests.strategies import networks, recurrent_formulas
+from tests.example_counts import examples
+from tests.hypothesis_strategies import networks, recurrent_formulas
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.modes import INTERPRETED, checked, compiled, output
+from tests.kernel_modes import INTERPRETED, checked, compiled, output
 
 PROGRAM = """
 import warnings

@@ -20,8 +20,8 @@ from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.replay import holding
-from tests.depth import at_least, examples
-from tests.symmetry.sets.nets import lively_net
+from tests.example_counts import at_least, examples
+from tests.symmetry.sets.random_nets import lively_net
 
 FORMS = ("G !({})", "F ({})", "G F ({})", "F G ({})", "G(({}) -> X({}))", "!X({})")
 NAMES = ("send", "back", "t0", "t2", "own")

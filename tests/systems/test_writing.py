@@ -15,7 +15,7 @@ from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.networks.promela import to_promela
 from ltlpipe.systems.reading import load
 from ltlpipe.systems.writing import save, separate_internal
-from tests.strategies import AWKWARD_LABELS, networks
+from tests.hypothesis_strategies import AWKWARD_LABELS, networks
 
 RING = Network(
     [

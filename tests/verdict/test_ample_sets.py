@@ -14,7 +14,7 @@ from ltlpipe import (
 )
 from ltlpipe.automata.translation import translate
 from ltlpipe.logic.formulas import parse
-from tests.conducting import all_playing
+from tests.portfolio_settings import all_playing
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])], name="ring")
 

@@ -35,8 +35,8 @@ from ltlpipe.systems.nets.coloured.net import (
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.coloured.vocabulary import _Meanings
 from ltlpipe.systems.propositions.letters import evaluate
-from tests.depth import at_least, examples
-from tests.symmetry.sets.nets import atoms, lively_net
+from tests.example_counts import at_least, examples
+from tests.symmetry.sets.random_nets import atoms, lively_net
 
 ONE = Bound(0, 0, 1)
 MANY = Bound(1, 0, 4)

@@ -15,7 +15,7 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime import memory as memory_limits
-from tests.conducting import all_playing, searching_at_once
+from tests.portfolio_settings import all_playing, searching_at_once
 from tests.processes import SOON
 
 

@@ -20,7 +20,7 @@ from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
 from tests.cross.test_agreement import ask
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.spot_graphs import random_automaton, random_kripke
 
 LIMIT = 300

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, check, deadlocks
 from ltlpipe.verdict import finite_runs
-from tests.cli.running import PROGRAM
-from tests.depth import examples
+from tests.cli.command_line import PROGRAM
+from tests.example_counts import examples
 
 CRASH = [(0, "req", 1), (1, "ack", 0), (0, "req", 2), (2, "crash", 3)]
 """A server that may crash."""

@@ -35,12 +35,12 @@ from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.judgement import judged
 from ltlpipe.verdict.portfolio import FIRST_TURN, MOST_OPEN, Portfolio
 from ltlpipe.verdict.questions import question_of
-from tests.conducting import ALONE, searching_at_once, turns
 from tests.cross.test_agreement import ask, visible_word
 from tests.cross.test_models import net_atoms, random_formula
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks, petri_nets
 from tests.oracles import satisfies, spot_verdict
-from tests.strategies import formulas, networks, petri_nets
+from tests.portfolio_settings import ALONE, searching_at_once, turns
 
 SMALL = networks(max_components=4, max_states=4, internal=["d"])
 RING = Network(

@@ -18,9 +18,9 @@ from ltlpipe.verdict.replay import (
     spelling_of_actions,
     word_replayed,
 )
-from tests.driving import replay_run
+from tests.complete_searches import replay_run
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose
-from tests.strategies import networks
 
 
 def a_network():

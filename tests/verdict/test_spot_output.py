@@ -23,9 +23,9 @@ from ltlpipe import (
     product,
 )
 from ltlpipe.logic.formulas import parse
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks
 from tests.oracles import compose
-from tests.strategies import formulas, networks
 
 PETERSON = Path(__file__).parents[2] / "examples" / "dve" / "peterson.dve"
 TOKENS = Path(__file__).parents[2] / "examples" / "pnml" / "token-ring-5.pnml"

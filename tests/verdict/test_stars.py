@@ -10,7 +10,7 @@ from ltlpipe.decoupled.star import exploration, networks
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
-from tests.conducting import all_playing
+from tests.portfolio_settings import all_playing
 
 SEARCHES = ["decoupled-scc", "decoupled-ndfs"]
 

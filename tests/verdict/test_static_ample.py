@@ -10,7 +10,7 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
-from tests.conducting import all_playing
+from tests.portfolio_settings import all_playing
 
 #: Four chains p -> q -> r that have nothing to do with each other.
 CHAINS = PetriNet(

@@ -11,8 +11,8 @@ from ltlpipe import LTS, LtlpipeWarning, Network, check
 from ltlpipe.families.nets import token_ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, satisfies
-from tests.depth import examples
-from tests.strategies import formulas, networks
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks
 
 CLIENT = LTS.from_transitions([(0, "ask", 1), (1, "get", 0)], name="client")
 CLIENT = replace(CLIENT, state_names=("idle", "waiting"))

@@ -28,7 +28,7 @@ from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict.portfolio import Portfolio
 from ltlpipe.verdict.questions import question_of
-from tests.symmetry.groups.networks import personal_formula, random_symmetric
+from tests.symmetry.groups.random_networks import personal_formula, random_symmetric
 
 SERVED_ALONE = "G(grant1 -> (!grant2 W (release1 | commit1 | abort1)))"
 NET = SymmetricNet(coloured_client_server(5, 1))

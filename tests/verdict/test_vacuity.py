@@ -20,8 +20,8 @@ from ltlpipe import (
 from ltlpipe.logic.actions import action_equivalent
 from ltlpipe.runtime.jobs import INTERRUPTED, StoppedError
 from ltlpipe.verdict.vacuity import VacuityDetection
-from tests.cli.running import HARD, MANY
-from tests.depth import at_least, examples
+from tests.cli.command_line import HARD, MANY
+from tests.example_counts import at_least, examples
 from tests.oracles import compose, satisfies, spot_verdict
 from tests.processes import SOON
 from tests.spot_graphs import random_formula, random_kripke, spot_finds

@@ -16,7 +16,7 @@ import ltlpipe
 from ltlpipe import LTS, Network, check, deadlocks, is_empty
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict.replay import run_replayed
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -23,9 +23,9 @@ from tests.components.factoring.products import (
     random_near_product,
     random_product,
 )
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import lts
 from tests.oracles import compose
-from tests.strategies import lts
 
 DEFAULT_EXAMPLES = 300
 SLOW_EXAMPLES = 10_000

@@ -13,8 +13,8 @@ from ltlpipe import LTS, Network
 from ltlpipe.components.factoring import minimal_form
 from ltlpipe.runtime.jobs import run
 from tests.components.factoring.products import are_bisimilar, random_product
-from tests.depth import examples
-from tests.strategies import lts
+from tests.example_counts import examples
+from tests.hypothesis_strategies import lts
 
 COMPONENTS = lts(max_states=6, max_transitions=14, acceptance=True) | st.integers(
     0, 10**9

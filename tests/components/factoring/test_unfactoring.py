@@ -13,8 +13,8 @@ from ltlpipe.components.factoring.unfactoring import unfactored
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.judgement import lasso_of
+from tests.complete_searches import replay_run
 from tests.components.factoring.products import random_network
-from tests.driving import replay_run
 from tests.oracles import compose
 
 SEEDS = 300

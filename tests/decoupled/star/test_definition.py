@@ -20,7 +20,7 @@ from tests.decoupled.star.random_stars import (
     star_model,
     star_net,
 )
-from tests.depth import at_least, examples
+from tests.example_counts import at_least, examples
 from tests.por.models.random_models import random_dve, random_net
 
 MAX_STATES = 500

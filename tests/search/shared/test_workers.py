@@ -28,12 +28,12 @@ from ltlpipe.search.shared.shared_tela import SharedTela
 from ltlpipe.search.shared.ufscc import UFSCC
 from ltlpipe.search.shared_store import Worker
 from ltlpipe.systems.networks.packing import pack
-from tests.depth import examples
-from tests.driving import Limits, drive
-from tests.modes import INTERPRETED as AS_PYTHON
-from tests.modes import output
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.kernel_modes import INTERPRETED as AS_PYTHON
+from tests.kernel_modes import output
 from tests.processes import wait_until
-from tests.search.machinery import (
+from tests.search.explicit_automata import (
     automata,
     closure,
     explicit,

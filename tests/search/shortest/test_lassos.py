@@ -17,9 +17,9 @@ from ltlpipe.runtime.jobs import Limits, complete
 from ltlpipe.search.shortest import cycles, lassos
 from ltlpipe.search.shortest.lassos import shortest_in
 from ltlpipe.search.shortest.recording import Recording
-from tests.depth import examples
-from tests.driving import drive
-from tests.search.machinery import Explicit, automata, explicit, problem_of
+from tests.complete_searches import drive
+from tests.example_counts import examples
+from tests.search.explicit_automata import Explicit, automata, explicit, problem_of
 from tests.search.test_emerson_lei import conditioned
 
 FAR = 10_000

@@ -38,8 +38,8 @@ from ltlpipe.systems.nets.coloured.net import (
 )
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
-from tests.depth import at_least, examples
-from tests.symmetry.sets.nets import random_net
+from tests.example_counts import at_least, examples
+from tests.symmetry.sets.random_nets import random_net
 
 
 def one_sort(guard=TRUE, *, kind=CYCLIC, size=6, shift=0, constant=None):

@@ -17,8 +17,8 @@ from ltlpipe.symmetry.groups.declared import (
     declared_permutations,
     group_of_declared,
 )
-from tests.depth import at_least, examples
-from tests.symmetry.groups import systems
+from tests.example_counts import at_least, examples
+from tests.symmetry.groups import random_systems as systems
 
 TURN = "(philosopher0 philosopher1 philosopher2 philosopher3)"
 ALL = " | ".join(f"eat{k}" for k in range(4))

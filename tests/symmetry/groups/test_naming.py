@@ -14,8 +14,8 @@ from ltlpipe.symmetry.groups.expressions import Propositions
 from ltlpipe.symmetry.groups.naming import namings_of
 from ltlpipe.symmetry.groups.programs import group_of_program
 from ltlpipe.systems.programs.model import read_dve_model
-from tests.depth import at_least, examples
-from tests.symmetry.groups import systems
+from tests.example_counts import at_least, examples
+from tests.symmetry.groups import random_systems as systems
 
 NOTHING = Propositions([], np.zeros(1, dtype=np.int64))
 LIMIT = 400  # states of a model that are looked at

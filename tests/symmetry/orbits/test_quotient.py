@@ -27,8 +27,8 @@ from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.networks.orbit_kernels import normalise
 from ltlpipe.systems.networks.packing import pack
 from ltlpipe.systems.plain_steps import NetworkSteps
-from tests.depth import at_least, examples
-from tests.symmetry.groups import systems
+from tests.example_counts import at_least, examples
+from tests.symmetry.groups import random_systems as systems
 
 LIMIT = 400  # states of a system that is explored
 

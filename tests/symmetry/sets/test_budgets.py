@@ -25,7 +25,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Variable,
 )
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from tests.symmetry.sets.expanding import question
+from tests.symmetry.sets.brute_force_sets import question
 
 N_CALLS = 600
 BUDGET = 64

@@ -15,8 +15,8 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets import powerset_search
 from ltlpipe.symmetry.sets.powerset_search import FEW_INSIDE, KINDS, PowersetSearch
 from ltlpipe.symmetry.sets.runs import FRONT_BYTES, SetRuns
-from tests.depth import at_least, examples
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.example_counts import at_least, examples
 from tests.symmetry.sets.explicit import explicit_powerset, states_of
 from tests.symmetry.sets.reference import Reference, random_sets
 from tests.symmetry.sets.test_explicit import explicit

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.depth import at_least, examples
+from tests.example_counts import at_least, examples
 from tests.symmetry.sets.explicit import explicit_powerset, row_of, states_of
 from tests.symmetry.sets.properties import Called, Underlying, assert_powerset
 from tests.symmetry.sets.reference import random_sets

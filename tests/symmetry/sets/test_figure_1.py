@@ -16,7 +16,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets.inclusion_checks import REMOVED
 from ltlpipe.symmetry.sets.powerset_search import KINDS, PowersetSearch
 from ltlpipe.symmetry.sets.runs import SetRuns
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
 from tests.symmetry.sets.explicit import explicit_powerset, states_of
 from tests.symmetry.sets.properties import Called, Underlying, assert_powerset
 from tests.symmetry.sets.reference import Plain, Reference, Sets

@@ -32,10 +32,10 @@ from ltlpipe.systems.nets.coloured.net import (
     Variable,
 )
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from tests.depth import examples
-from tests.symmetry.sets.expanding import Expansion, question, underlying
-from tests.symmetry.sets.nets import formula, lively_net
+from tests.example_counts import examples
+from tests.symmetry.sets.brute_force_sets import Expansion, question, underlying
 from tests.symmetry.sets.properties import Called, assert_powerset
+from tests.symmetry.sets.random_nets import formula, lively_net
 
 
 def friends(n):

@@ -19,8 +19,8 @@ from ltlpipe.symmetry.colours.group import group_of_colours
 from ltlpipe.symmetry.sets.isotropy_groups import isotropy_groups, kinds_of
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from tests.cross.test_agreement import ask
-from tests.depth import at_least, examples
-from tests.symmetry.sets.nets import formula, lively_net
+from tests.example_counts import at_least, examples
+from tests.symmetry.sets.random_nets import formula, lively_net
 
 SEARCHES = ("tec", "iec", "aec", "aec-closed")
 

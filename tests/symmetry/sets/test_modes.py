@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.modes import INTERPRETED, output
+from tests.kernel_modes import INTERPRETED, output
 
 PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import check
 from ltlpipe.search.catalogue import POWERSET
-from tests.symmetry.sets.nets import formula as drawn, lively_net
+from tests.symmetry.sets.random_nets import formula as drawn, lively_net
 import random
 
 for seed in (3, 10):

@@ -16,10 +16,10 @@ from ltlpipe.families.symmetric_nets import (
     shared_memory,
 )
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from tests.depth import at_least, examples
-from tests.symmetry.sets.expanding import Expansion, question, underlying
-from tests.symmetry.sets.nets import formula, lively_net
+from tests.example_counts import at_least, examples
+from tests.symmetry.sets.brute_force_sets import Expansion, question, underlying
 from tests.symmetry.sets.properties import assert_powerset
+from tests.symmetry.sets.random_nets import formula, lively_net
 
 
 def check(seed, counts):

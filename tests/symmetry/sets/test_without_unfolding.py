@@ -40,9 +40,9 @@ from ltlpipe.systems.nets.coloured.net import (
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.coloured.writing import save_coloured
 from tests.cross.test_agreement import ask
-from tests.depth import at_least, examples
+from tests.example_counts import at_least, examples
 from tests.oracles import reachable_markings
-from tests.symmetry.sets.nets import formula, lively_net
+from tests.symmetry.sets.random_nets import formula, lively_net
 
 TOO_LARGE = "unfolds into more than"
 

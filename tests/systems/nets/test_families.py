@@ -20,9 +20,9 @@ from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 from ltlpipe.systems.reading import load
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.hypothesis_strategies import AWKWARD_LABELS, petri_nets
 from tests.oracles import reachable_markings
-from tests.strategies import AWKWARD_LABELS, petri_nets
 
 
 def n_markings(net):

@@ -12,9 +12,9 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.invariants import semiflows
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import petri_nets
 from tests.oracles import reachable_markings
-from tests.strategies import petri_nets
 
 
 def ring(n, tokens=1):

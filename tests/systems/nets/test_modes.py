@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe.families.nets import dining, kanban, token_ring
-from tests.modes import INTERPRETED, checked, output
+from tests.kernel_modes import INTERPRETED, checked, output
 from tests.oracles import reachable_markings
 
 PROGRAM = """
 import warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe.automata.letters import universal
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg

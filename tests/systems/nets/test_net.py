@@ -12,7 +12,7 @@ from ltlpipe.systems.nets import net as net_module
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.propositions.letters import evaluate
-from tests.strategies import petri_nets
+from tests.hypothesis_strategies import petri_nets
 
 
 def small():

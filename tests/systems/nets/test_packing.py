@@ -26,10 +26,10 @@ from ltlpipe.systems.nets.packing import MAX_BITS, Widths, pack_net
 from ltlpipe.systems.nets.structure import MAX_TOKENS, Bounds, Place, Transition
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.propositions.letters import evaluate
-from tests.depth import examples
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.example_counts import examples
+from tests.hypothesis_strategies import petri_nets
 from tests.oracles import reachable_markings
-from tests.strategies import petri_nets
 
 
 @njit

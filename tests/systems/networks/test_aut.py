@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.networks.aut import INTERNAL, read_aut, write_aut
 from ltlpipe.systems.networks.lts import LTS
-from tests.strategies import AWKWARD_LABELS, lts
+from tests.hypothesis_strategies import AWKWARD_LABELS, lts
 
 # A cell that CADP would write: gates with offers, quoted where they have blanks.
 CELL = """\

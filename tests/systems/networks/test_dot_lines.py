@@ -8,7 +8,7 @@ from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.systems.networks import dot_lines
 from ltlpipe.systems.networks.dot import read_by_grammar, write_dot
 from ltlpipe.systems.networks.dot_lines import read_lines
-from tests.strategies import AWKWARD_LABELS, named_networks, networks
+from tests.hypothesis_strategies import AWKWARD_LABELS, named_networks, networks
 
 # What lines are made of; whatever the lines say, both ways have to agree.
 NAMES = ["0", "1", "-2", "03", "a", "b", '"a b"', '"0"', '""', "node", "Graph", "é"]

@@ -9,7 +9,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.networks.hoa import read_hoa, write_hoa
 from ltlpipe.systems.networks.lts import LTS
-from tests.strategies import AWKWARD_LABELS, named_networks, networks
+from tests.hypothesis_strategies import AWKWARD_LABELS, named_networks, networks
 
 HEADER = """\
 HOA: v1

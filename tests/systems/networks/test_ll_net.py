@@ -16,9 +16,9 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks import ll_net
 from ltlpipe.systems.networks.ll_net import to_ll_net
 from ltlpipe.systems.networks.lts import LTS, Network
-from tests.depth import examples
+from tests.example_counts import examples
+from tests.hypothesis_strategies import AWKWARD_LABELS, networks
 from tests.oracles import compose
-from tests.strategies import AWKWARD_LABELS, networks
 
 NODE = re.compile(r"""(\d+)(?P<quote>["'])(.*?)(?P=quote)(\d+@\d+)?(M\d+)?""", re.ASCII)
 

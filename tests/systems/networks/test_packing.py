@@ -17,8 +17,8 @@ from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.systems.networks import packing_tables
 from ltlpipe.systems.networks.packing import pack, pack_network
 from ltlpipe.systems.networks.packing_kernels import Select
+from tests.hypothesis_strategies import networks
 from tests.oracles import compose, is_accepting
-from tests.strategies import networks
 
 
 @njit

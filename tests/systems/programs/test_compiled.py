@@ -18,8 +18,8 @@ from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.systems.reading import load_dve
-from tests.driving import Limits, drive
-from tests.systems.programs.plain import plain_functions, successors
+from tests.complete_searches import Limits, drive
+from tests.systems.programs.plain_functions import plain_functions, successors
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "dve").glob("*.dve"))
 

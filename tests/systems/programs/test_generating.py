@@ -11,9 +11,9 @@ from ltlpipe import UnsupportedError
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs.model import read_dve_model
-from tests.depth import examples
-from tests.systems.programs.plain import plain_functions, successors
-from tests.systems.programs.strategies import models
+from tests.example_counts import examples
+from tests.systems.programs.plain_functions import plain_functions, successors
+from tests.systems.programs.random_models import models
 
 
 def compare(text, limit):

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from ltlpipe.systems.programs.model import read_dve_model
-from tests.systems.programs.plain import plain_functions, successors
+from tests.systems.programs.plain_functions import plain_functions, successors
 
 
 def targets(text):

@@ -29,10 +29,10 @@ from ltlpipe.systems.nets.coloured.net import from_plain, to_plain
 from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.coloured.writing import coloured_text
 from ltlpipe.systems.nets.reading import parse_pnml
-from tests.depth import examples
+from tests.example_counts import examples
 from tests.oracles import reachable_markings
-from tests.systems.nets.coloured.nets import symmetric_nets
 from tests.systems.nets.coloured.oracle import ColouredOracle, NegativeError
+from tests.systems.nets.coloured.random_nets import symmetric_nets
 from tests.systems.nets.test_families import n_markings
 
 DEFAULT = Path(__file__).parents[5] / "shared" / "benchmarks"

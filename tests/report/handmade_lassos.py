@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Lasso, Network, check
 from ltlpipe.verdict.lasso import Spelling
-from tests.report.made import EVIL
+from tests.report.handmade_stores import EVIL
 
 CLIENT = LTS.from_transitions([(0, "ask", 1), (1, "get", 0)], name="client")
 CLIENT = replace(CLIENT, state_names=("idle", "waiting"))

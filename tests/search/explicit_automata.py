@@ -18,9 +18,9 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import Setting
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.systems.networks.packing import pack
-from tests.driving import Limits, drive
+from tests.complete_searches import Limits, drive
+from tests.hypothesis_strategies import mark_sets
 from tests.oracles import reaches
-from tests.strategies import mark_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

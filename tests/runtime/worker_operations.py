@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ltlpipe.runtime import worker_process, workers
 
-PLACE = "tests.runtime.operations"
+PLACE = "tests.runtime.worker_operations"
 
 
 def known_to_workers(also=""):
