@@ -25,7 +25,7 @@ from ltlpipe.question.network import with_components
 from ltlpipe.question.plan import for_workers
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
-from ltlpipe.strategies.ample import ample_plan
+from ltlpipe.strategies.explicit import ample_plan
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:

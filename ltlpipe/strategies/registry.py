@@ -23,7 +23,6 @@ from ltlpipe.question.conditions import (
     WALKS,
 )
 from ltlpipe.strategies import (
-    ample,
     automorphisms,
     components,
     decoupled,
@@ -38,7 +37,9 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
     Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
     Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
-    Strategy(AMPLE, ample.job, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT),
+    Strategy(
+        AMPLE, explicit.job_with_ample_sets, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT
+    ),
     Strategy(WALKS, walks.job, (WALKS,)),
     Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION)),
     Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
