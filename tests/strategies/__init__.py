@@ -162,12 +162,12 @@ def hoa_automata(draw, kind, *, max_states=5):
     condition = None
     if kind == "emerson-lei":
         n_marks = 4
-        marks = map(marks_in, draw(mark_sets(len(triples), n_marks)))
+        marks = list(map(marks_in, draw(mark_sets(len(triples), n_marks))))
         condition = str(draw(conditions(n_marks)))
     elif kind in ("any", "generalised"):
         least = 2 if kind == "generalised" else 0
         n_marks = draw(st.integers(least, 3 + (least > 0)))
-        marks = map(marks_in, draw(mark_sets(len(triples), n_marks)))
+        marks = list(map(marks_in, draw(mark_sets(len(triples), n_marks))))
     else:
         n_marks = 1
         ranks = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
