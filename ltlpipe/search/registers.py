@@ -47,8 +47,6 @@ class Reg(IntEnum):
     ATTEMPTS = 14  # states for which an ample set has been looked for
     EXAMINED = 15  # actions that were looked at to choose among steps
 
-    RED_VISITS = 84  # decoupled-ndfs: states entered by inner searches
-
     # Searches for SCCs
     COUNT = 85  # highest DFS number in use
     MAX_ROOTS = 86  # its largest value
