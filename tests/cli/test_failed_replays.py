@@ -46,7 +46,7 @@ def assert_reported(text, *parts):
     [
         (
             lambda path: check(path, "G a", emptiness="se05", seed=7, timeout=60),
-            ["question: G a", "timeout=60.0 emptiness='se05'", "seed: 7"],
+            ["question: G a", "emptiness='se05' timeout=60.0", "seed: 7"],
         ),
         (
             lambda path: check(path, empty=True),
