@@ -14,7 +14,7 @@ warnings.filterwarnings("ignore", message="overflow encountered")
 warnings.filterwarnings("ignore", message="finite runs do not count")
 from ltlpipe import LTS, Network, UnsupportedError, check, sccs
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.systems import packing_tables
+from ltlpipe.systems.networks import packing_tables
 from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.ring import ring
 
