@@ -162,10 +162,10 @@ class ModelQuestion(Question):
         unfolded._facts, unfolded.takes_ends = self._facts, self.takes_ends
         return unfolded
 
-    def unfolded_run(self, run: Run, *, at_any_price: bool) -> Job[Run | None]:
+    def unfolded_run(self, run: Run, *, force: bool) -> Job[Run | None]:
         """Return a run of a symmetric net as one of the unfolded net."""
         system: Any = self.system
-        if not (at_any_price or system.is_unfolded or system.n_actions <= _SOON):
+        if not (force or system.is_unfolded or system.n_actions <= _SOON):
             return None
         try:
             unfolded = yield from self.unfolded()

@@ -96,7 +96,7 @@ class _Question:
     deadlock: str | None = _option(
         None,
         "A finite maximal run violates nothing (ignore, the default for networks) or "
-        "repeats its last state for ever (stutter).",
+        "stutters in its last state (stutter).",
         "KIND",
         choices=("ignore", "stutter"),
         commands=ABOUT_RUNS | {SIMULATE},
@@ -180,7 +180,7 @@ class _Search:
     )
     compact: int | None = _option(
         None,
-        "Keep so many bits of a hash of each state, and not the state (se05); then the "
+        "Store a hash of so many bits instead of each state (se05); then the "
         'verdict is never "holds".',
         details="States with the same bits are taken for one, which is rare: the "
         'result has the probability that any was.  Instead of "holds" the verdict is '

@@ -208,11 +208,11 @@ class Question(ABC):
         yield from ()
         return self
 
-    def unfolded_run(self, run: Run, *, at_any_price: bool) -> Job[Run | None]:  # noqa: ARG002
+    def unfolded_run(self, run: Run, *, force: bool) -> Job[Run | None]:  # noqa: ARG002
         """Return a run of the system as one of that of `unfolded`.
 
         None if that is not known yet and costs more than a shorter run is worth, unless
-        it shall be made `at_any_price`; or if it cannot be made.
+        it shall be made `force`; or if it cannot be made.
         """
         yield from ()
         return run

@@ -61,7 +61,7 @@ _SPILLED = 8 << 20  # bytes that are moved to a file without a pause
 
 @dataclass(frozen=True)
 class ProductLasso:
-    """An accepting run of the product, k steps and then c >= 1 round and round.
+    """A lasso of the product: k prefix steps and a cycle of c >= 1 steps.
 
     An action is the system's; -1 repeats a state without successors.
     """

@@ -241,7 +241,7 @@ def find_all(product, store, registers, n, companion, shift):
 def leaves_accepting(product, n):
     """Whether the `n` transitions just generated leave an accepting state.
 
-    A state without successors lies on no cycle: whether it accepts is all one.
+    A state without successors lies on no cycle: its acceptance is irrelevant.
     """
     full = np.uint32(product.settings[Setting.FULL])
     return n > 0 and product.marks[0] & full == full

@@ -1,4 +1,4 @@
-"""Steps of a network's run that its violation does not need are left out.
+"""Slicing of network counterexamples.
 
 A step that no later one depends on, and that the property does not need to see, can be
 left out: what is left is a run of the network.  Two steps depend on each other if some

@@ -63,7 +63,7 @@ def search_by_swarm(attempt: Attempt) -> Job[Answer]:
 
 
 class _Swarm:
-    """Searches over bits in progress, at most as many at a time as there are workers.
+    """Bitstate searches in progress, at most as many at a time as there are workers.
 
     Each of those gets the same work in a round, in a thread of its own; so neither
     threads nor the machine's load decide which of two searches ends first.

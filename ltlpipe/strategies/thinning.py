@@ -1,4 +1,4 @@
-"""Steps of a model's run that its violation does not need are left out, by trial.
+"""Slicing of counterexamples of models, by trial.
 
 Parts of the run are left out, large ones first, and with them whatever is not enabled
 then.  What is left is kept if it still closes a cycle and violates the property.

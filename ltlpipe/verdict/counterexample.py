@@ -171,7 +171,7 @@ class Counterexample:
         if self._answered is not question:
             return found
         price = question.options.shortest
-        unfolded = yield from question.unfolded_run(found, at_any_price=price)
+        unfolded = yield from question.unfolded_run(found, force=price)
         if unfolded is not None:
             self._answered = yield from question.unfolded()
         return unfolded

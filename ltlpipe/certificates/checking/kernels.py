@@ -82,7 +82,7 @@ class Room(NamedTuple):
 
 
 class Fault(IntEnum):
-    """What is wrong with a step."""
+    """Reasons to refuse a step."""
 
     NONE = 0
     OPEN = 1  # where it leads is no state of the certificate

@@ -1,4 +1,4 @@
-"""What is left of a set of markings without one that it includes.
+"""Difference of two symbolic markings.
 
 Let D be included in T, both under the group that they have in common.  The rest of T is
 first what other rotations make of it.  Then the finer blocks are gone through, small

@@ -126,7 +126,7 @@ class Net:
     pre: Arcs  # what transitions take
     post: Arcs  # what they put
     variables: tuple[str, ...]
-    """What people call the places: the name where it means this node, else the id."""
+    """Display names of the places: the name where it means this node, else the id."""
     actions: tuple[str, ...]  # the same of transitions
     places_called: dict[str, tuple[int, ...]]  # what each id or name means
     transitions_called: dict[str, tuple[int, ...]]

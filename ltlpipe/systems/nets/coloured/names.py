@@ -1,4 +1,4 @@
-"""What people call places and transitions of a symmetric net, with colours.
+"""Display names of places and transitions of a symmetric net.
 
 The place p with the colour ``(a, b)`` is called ``p.a.b``, the transition t under a
 binding ``t.a.b``, with the colours of its variables in the order in which these are
