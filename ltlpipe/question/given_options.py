@@ -85,9 +85,8 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
     UnsupportedError
         One is no limit.
     """
-    return Options(
-        **{n: v for n, v in given.items() if OPTIONS[n].group == "limits"}
-    ).limits
+    names = [name for name, option in OPTIONS.items() if option.group == "limits"]
+    return Options(**{name: given[name] for name in names if name in given}).limits
 
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:

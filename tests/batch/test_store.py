@@ -527,7 +527,7 @@ def test_a_full_disk(path):
     rows = []
     run = solve_rows(tasks, store=path)
     rows.append(next(run))
-    pages = run.gi_yieldfrom.gi_frame.f_locals["self"]._agenda._store._db
+    pages = run.gi_frame.f_locals["kept"]._db
     (count,) = pages.execute("PRAGMA page_count").fetchone()
     pages.execute(f"PRAGMA max_page_count = {count + 2}")
     with pytest.raises(LtlpipeError, match=r"run\.sqlite: .*full"):

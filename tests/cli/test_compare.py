@@ -259,7 +259,7 @@ def test_a_disagreement(run, ring, tmp_path, liar):
     assert (outcome.code, outcome.out) == (4, "")
     who = "se05 (BA) say holds, couvreur99 (BA) say violated, seed 0"
     command = f"ltlpipe compare {ring} -f {{}} --emptiness se05,couvreur99 "
-    command += "--acceptance ba --max-states 100 --deadlock stutter --seed 0"
+    command += "--acceptance ba --deadlock stutter --seed 0 --max-states 100"
     assert outcome.err.splitlines() == [
         f"error: {ring}: G a (f.ltl:1): {who}",
         "  " + command.format("'G a'"),

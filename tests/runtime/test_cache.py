@@ -143,7 +143,7 @@ def test_a_folder_that_takes_no_files(tmp_path):
     folder = tmp_path / "cache" / "kernels"
     folder.mkdir(parents=True, mode=0o700)
     folder.parent.chmod(0o700)
-    (folder / "search.powerset.inclusion_checks").touch()
+    (folder / "symmetry.sets.inclusion_checks").touch()
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     found = told(READY, NUMBA_CACHE_DIR=folder.parent, TMPDIR=temporary)

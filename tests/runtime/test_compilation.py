@@ -133,7 +133,7 @@ def test_another_copy_of_the_sources_finds_what_one_has_compiled(tmp_path):
     assert told(begun(AS_WORKERS_DO, cache))[0] > 0
     assert told(begun(AS_WORKERS_DO, cache, copy))[0] == 0
 
-    changed = copy / "ltlpipe" / "search" / "powerset" / "inclusion_checks.py"
+    changed = copy / "ltlpipe" / "symmetry" / "sets" / "inclusion_checks.py"
     text = changed.read_text()
     changed.write_text("# a comment\n" + text + "\n\ndef unused():\n    pass\n")
     assert told(begun(AS_WORKERS_DO, cache, copy))[0] == 0
