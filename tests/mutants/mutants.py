@@ -250,5 +250,7 @@ MUTANTS = [
         "        if above == root:\n            return before\n        root = above",
         "        if True:\n            return before\n        root = above",
         WORKERS,
+        explained="another worker has to move the root within a few instructions: that"
+        " is luck, which thousands of products in the slow suite try",
     ),
 ]
