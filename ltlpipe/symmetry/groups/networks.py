@@ -22,7 +22,7 @@ from ltlpipe.symmetry.groups.group import Group, Space
 from ltlpipe.systems.networks.packing import reachable_states
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Iterable
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS, Network
@@ -50,7 +50,7 @@ def group_of_network(network: Network, kinds: np.ndarray, least: int = 1) -> Job
     space = space_of(network)
     if least > 1:
         size = space.n_points + sum(c.n_transitions for c in network.components)
-        if size > MOST_DRAWN or (yield from _most_alike(network, kinds)) < least:
+        if size > MOST_DRAWN or not (yield from _look_alike(network, kinds, least)):
             return Group(space, ())
     graph, _ = yield from drawn(network, kinds, keeps_initial=False)
     generators = yield from graph.automorphisms(space.n_points)
@@ -64,44 +64,55 @@ def group_of_network(network: Network, kinds: np.ndarray, least: int = 1) -> Job
     return (yield from grouped(space, np.concatenate([better, generators])))
 
 
-def _most_alike(network: Network, kinds: np.ndarray) -> Job[int]:
-    """Return how many components look alike, at most.
+def _look_alike(network: Network, kinds: np.ndarray, least: int) -> Job[bool]:
+    """Whether so many components look alike.
 
     Colours of components and actions are refined by each other, without local states,
     in as many rounds as are worth it.
     """
     ticks = Ticks(PHASE)
-    sizes: list[Any] = [
+    sizes = (
         (c.n_states, c.n_transitions, len(c.internal), c.accepting is None)
         for c in network.components
-    ]
-    colours = _numbered(sizes)
+    )
+    colours = yield from _numbered(sizes, ticks)
+    if max(Counter(colours).values()) < least:
+        return False  # as of most networks, before any action is looked at
     own_actions: list[list[int]] = [[] for _ in colours]
     for number, action in enumerate(network.actions):
         for participant in action.participants:
             own_actions[participant].append(number)
-    n_colours = 0
+        if ticks.over(len(action.participants)):
+            yield ticks.progress
     for _ in range(_ROUNDS):
-        if len(set(colours)) == n_colours:
-            break
         n_colours = len(set(colours))
-        met = _numbered(
+        of_actions = (
             (kind, tuple(sorted([colours[p] for p in action.participants])))
             for action, kind in zip(network.actions, kinds.tolist(), strict=True)
         )
-        colours = _numbered(
+        met = yield from _numbered(of_actions, ticks)
+        of_components = (
             (colour, tuple(sorted([met[a] for a in own])))
             for colour, own in zip(colours, own_actions, strict=True)
         )
-        if ticks.over(len(colours) + 2 * sum(map(len, own_actions))):
-            yield ticks.progress
-    return max(Counter(colours).values())
+        colours = yield from _numbered(of_components, ticks)
+        if max(Counter(colours).values()) < least:
+            return False
+        if len(set(colours)) == n_colours:
+            break
+    return True
 
 
-def _numbered(keys: Iterable[Hashable]) -> list[int]:
+def _numbered(keys: Iterable[tuple[Any, ...]], ticks: Ticks) -> Job[list[int]]:
     """Return a number for each key, the same for equal ones."""
-    known: dict[Hashable, int] = {}
-    return [known.setdefault(key, len(known)) for key in keys]
+    known: dict[tuple[Any, ...], int] = {}
+    numbers = []
+    for key in keys:
+        numbers.append(known.setdefault(key, len(known)))
+        parts = key[-1]
+        if ticks.over(1 + (len(parts) if isinstance(parts, tuple) else 0)):
+            yield ticks.progress
+    return numbers
 
 
 def space_of(network: Network) -> Space:
