@@ -57,6 +57,7 @@ def check(
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
     chart: shared.Chart = False,
+    why: shared.Why = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -94,10 +95,12 @@ def check(
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
         raise typer.BadParameter("--visible requires --automaton")
+    if why and not (formula or formula_file):
+        raise typer.BadParameter("--why explains formulas: it goes with -f or -F")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
-    form = Form(as_json=as_json, steps=steps, chart=chart, options=told).checked()
+    form = Form(as_json, steps, chart, why, told).checked()
     tell = partial(_tell, answers=answers, workers=options.workers, form=form)
     questions = _questions(formula or [], formula_file, automaton, empty)
     if options.certificate is not None and len(questions) > 1:

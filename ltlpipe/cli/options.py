@@ -98,6 +98,14 @@ Chart = Annotated[
         "step.",
     ),
 ]
+Why = Annotated[
+    bool,
+    typer.Option(
+        "--why",
+        help="Print a table for each lasso: the value of each subformula at each step, "
+        "and which values violate the formula.",
+    ),
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Print the plan: what was tried, and why.")
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.display import Displayed, renderer
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.values import ByValue
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.why import Explanation
 
 MOST_STEPS = 1_000
 """The steps of longer lassos are omitted in JSON, which has their actions."""
@@ -116,6 +118,8 @@ class Lasso(ByValue, Displayed):
     bad_prefix : int, optional
         The steps after which no continuation satisfies the formula: later steps do not
         matter.  None if unknown, and for formulas that are not syntactically safe.
+    formula : str, optional
+        The formula that it violates; it does not count where lassos are compared.
     """
 
     prefix: list[Any]
@@ -127,6 +131,7 @@ class Lasso(ByValue, Displayed):
     spelling: Spelling | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False, compare=False)
     bad_prefix: int | None = None
+    formula: str | None = field(default=None, repr=False, compare=False)
 
     @property
     def shortest(self) -> bool:
@@ -153,6 +158,40 @@ class Lasso(ByValue, Displayed):
         ]
         index = pd.RangeIndex(1, len(rows) + 1, name="step")
         return pd.DataFrame(rows, index, ["part", "action", "moves", "holds"])
+
+    def why(self) -> Any:
+        """Return why it violates its formula: a DataFrame of truth values.
+
+        It has a row for each subformula and a column for each step, numbered from 1.
+        Values are nullable booleans: in a finite run those that depend on what follows
+        are missing.
+
+        Raises
+        ------
+        UnsupportedError
+            See `explanation`.
+        """
+        return self.explanation().to_frame()
+
+    def explanation(self) -> Explanation:
+        """Return the values of subformulas at each step, and which are the cause.
+
+        Raises
+        ------
+        UnsupportedError
+            It violates no formula, one of PSL, or one with propositions that its
+            letters do not have.
+        """
+        from ltlpipe.logic.formulas import parse
+        from ltlpipe.verdict.why import explained
+
+        if self.formula is None or self.spelling is None:
+            raise UnsupportedError("only a violation of a formula can be explained")
+        formula, (told, letters, steps) = parse(self.formula), self.spelling
+        if missing := {*formula.propositions} - {*told}:
+            raise UnsupportedError(f"the run does not tell where {min(missing)} holds")
+        word = [letters[k] for k in steps.tolist()]
+        return explained(formula, word, len(self.prefix) if self.cycle else len(word))
 
     def chart(self, **limits: int) -> Any:
         """Return the run as a sequence chart, a `ltlpipe.Chart`.
