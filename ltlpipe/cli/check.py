@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
+from ltlpipe.cli.last_run import keep_run
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer, report
-from ltlpipe.question.given_options import manner_of, understood
-from ltlpipe.question.option import CHECK
+from ltlpipe.question.given_options import (
+    manner_of,
+    of_question,
+    options_of,
+    understood,
+)
+from ltlpipe.question.option import CHECK, SIMULATE
 from ltlpipe.question.options import NEVER
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
 from ltlpipe.runtime.names import counted
@@ -58,6 +64,12 @@ def check(
     steps: shared.Steps = False,
     chart: shared.Chart = False,
     why: shared.Why = False,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate", help="Then step through the last counterexample found."
+        ),
+    ] = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -95,6 +107,10 @@ def check(
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
         raise typer.BadParameter("--visible requires --automaton")
+    if simulate and (as_json or answers is not None or "-" in system):
+        raise typer.BadParameter(
+            "--simulate goes without --json and --answers, and a SYSTEM that is a file"
+        )
     if why and not (formula or formula_file):
         raise typer.BadParameter("--why explains formulas: it goes with -f or -F")
     if answers is not None:
@@ -153,6 +169,7 @@ def check(
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
+            keep_run(verdict, system, chosen)
             if verdict.reason == "interrupted":
                 break
     left = len(questions) - len(verdicts)
@@ -160,9 +177,24 @@ def check(
         print(
             f"interrupted: {counted(left, 'more formula')} not checked", file=sys.stderr
         )
+    if simulate:
+        _simulate(loaded, verdicts, chosen)
     reasons = [v.reason for v in verdicts]
     code = exit_code([v.verdict for v in verdicts], reasons)
     raise typer.Exit(BUG if CRASH in reasons else code)
+
+
+def _simulate(system: System, verdicts: list[Verdict], chosen: dict[str, Any]) -> None:
+    """Let the user step through the last counterexample."""
+    from ltlpipe.cli.simulate import step_through
+    from ltlpipe.simulation.simulation import Simulation
+
+    found = [verdict for verdict in verdicts if verdict.lasso or verdict.finite_run]
+    if not found:
+        print("--simulate: there is no counterexample", file=sys.stderr)
+        return
+    options = {n: chosen[n] for n in options_of(SIMULATE) if n in chosen}
+    step_through(Simulation(system, lasso=found[-1], **of_question(options)))
 
 
 def _refuse_unknown_names(

@@ -110,7 +110,7 @@ def explained(
         known = _values_in_lasso(formula.spot, letters, first)
     else:
         known = _values_in_run(nodes, letters)
-        known[formula.spot.id()][0] = False  # which the verdict says
+        known[formula.spot.id()][:1] = [False] * bool(letters)  # the verdict says so
     matters = _Cells(known, first).causes(formula.spot)
     return Explanation(
         nodes,

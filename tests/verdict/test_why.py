@@ -16,6 +16,8 @@ from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, satisfies
 from ltlpipe.report.notebook import html_of
 from ltlpipe.report.why_table import legend_of, steps_shown, why_html, why_table
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.verdict.why import explained
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas
@@ -28,6 +30,9 @@ RING = Network(
         )
     ]
 )
+GROWS = PetriNet(
+    [Place("p0", "p0", 1)], [Transition("t0", "t0", {0: 1}, {0: 2})]
+)  # it has no cycle
 
 words = st.tuples(
     st.lists(st.sampled_from(ACTIONS), max_size=4),
@@ -112,18 +117,22 @@ def test_the_cause_of_a_missed_response():
     assert (frame.dtypes == pd.BooleanDtype()).all()
 
 
-def test_a_finite_run_has_pending_values():
-    words = [(0, "a", 1), (1, "b", 2)]
-    found = ltlpipe.check(
-        Network([LTS.from_transitions(words, name="once")]),
-        "!a & GF b",
-        deadlock="stutter",
-    )
-    assert found.finite_run is not None
-    frame = found.finite_run.why()
-    assert frame.loc["GFb"].isna().any()
-    assert frame.loc["!a"].tolist()[0] is False
-    assert "? depends on what follows" in legend_of(found.finite_run.explanation())
+@pytest.mark.parametrize(
+    ("formula", "n_columns"), [("G p0 < 5 && GF p0 == 0", 5), ("false", 0)]
+)
+def test_a_finite_run_has_pending_values(formula, n_columns):
+    run = ltlpipe.check(GROWS, formula).finite_run
+    known = run.explanation()
+    frame = run.why()
+    assert known.n_steps >= n_columns
+    if not n_columns:
+        return
+    (again,) = (name for name in frame.index if name.startswith("GF"))
+    assert frame.loc[again].isna().all()
+    assert frame.iloc[0, 0] is False or not frame.iloc[0, 0]
+    assert "? depends on what follows" in legend_of(known)
+    assert known.step_matters(known.n_steps - 1)
+    assert not known.step_matters(0)
 
 
 @pytest.mark.parametrize("question", [{"empty": True}, {"formula": "{a;b}[]-> c"}])
