@@ -50,6 +50,7 @@ def check(
         typer.Option(
             metavar="mcc",
             help="Print only FORMULA lines, for the Model Checking Contest.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     verify: Annotated[
@@ -58,6 +59,7 @@ def check(
             metavar="FILE",
             help="Search nothing: replay the lassos of what check --json has printed, "
             "against SYSTEM or the system that it names.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     as_json: shared.AsJson = False,
@@ -67,7 +69,9 @@ def check(
     simulate: Annotated[
         bool,
         typer.Option(
-            "--simulate", help="Then step through the last counterexample found."
+            "--simulate",
+            help="Then step through the last counterexample found.",
+            rich_help_panel=shared.COUNTEREXAMPLE,
         ),
     ] = False,
     explain: shared.Explain = False,
@@ -89,7 +93,7 @@ def check(
         code = verify_results(verify, system or [], chosen, as_json=as_json)
         raise typer.Exit(code)
     if not system:
-        raise typer.BadParameter("Missing argument 'SYSTEM'.")
+        raise typer.BadParameter("missing argument 'SYSTEM'")
     from ltlpipe.runtime import workers as processes
 
     if not empty:  # it imports Spot while this process reads

@@ -72,6 +72,7 @@ def compare(
             metavar="LIST",
             help="Emptiness checks separated by commas, all, or auto: the one that "
             "suits each automaton. By default auto with tgra, tfla, tela; else all.",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = None,
     acceptance: Annotated[
@@ -80,6 +81,7 @@ def compare(
             metavar="LIST",
             help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
             "or all.",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = "ba",
     sizes: Annotated[
@@ -88,6 +90,7 @@ def compare(
             "--sizes",
             help="Explore each product completely: its size and its share of"
             " Fin transitions.",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = False,
     plot: Annotated[
@@ -96,11 +99,18 @@ def compare(
             metavar="FILE",
             help="Scatter plot of the seconds of one acceptance against another (.svg, "
             ".pdf, .png).",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Table of all runs, .csv or .parquet."),
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Table of all runs, .csv or .parquet.",
+            rich_help_panel=shared.OUTPUT_GROUP,
+        ),
     ] = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,

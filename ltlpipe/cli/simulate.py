@@ -40,6 +40,7 @@ def simulate(
             metavar="FORMULA",
             help="LTL formula whose remaining obligations are shown; by default the "
             "lasso's.",
+            rich_help_panel=shared.QUESTION,
         ),
     ] = None,
     lasso: Annotated[
@@ -48,6 +49,7 @@ def simulate(
             metavar="FILE",
             help="A counterexample to walk along: what check --json prints, or a run "
             "that was saved.",
+            rich_help_panel=shared.COUNTEREXAMPLE,
         ),
     ] = None,
     last: Annotated[
@@ -56,15 +58,24 @@ def simulate(
             "--last",
             help="Walk along the last counterexample that check has found on this "
             "machine; no SYSTEM is given then.",
+            rich_help_panel=shared.COUNTEREXAMPLE,
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of random walks.", min=0)
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Seed of random walks.",
+            min=0,
+            rich_help_panel=shared.SEARCH,
+        ),
     ] = None,
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Lines of text instead of an application on a terminal."
+            "--plain",
+            help="Lines of text instead of an application on a terminal.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = False,
     **chosen: Any,
@@ -84,7 +95,7 @@ def simulate(
         system = known.files
         chosen |= known.options
     if not system:
-        raise typer.BadParameter("Missing argument 'SYSTEM'.")
+        raise typer.BadParameter("missing argument 'SYSTEM'")
     is_free = _is_input_free([*system, *([lasso] if lasso else [])])
     with search_progress(quiet=False) as progress:
         progress.begin("reading")

@@ -43,8 +43,11 @@ def solve(
     out: Annotated[
         str | None,
         typer.Option(
+            "-o",
+            "--out",
             metavar="FILE",
             help="Result table, .csv or .parquet; or give --store or --rers.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     jobs: Annotated[
@@ -54,6 +57,7 @@ def solve(
             min=1,
             help="Number of worker processes; limits are then enforced from outside, "
             "too.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     store: Annotated[
@@ -62,6 +66,7 @@ def solve(
             metavar="FILE",
             help="SQLite file that keeps each result; the same command resumes an "
             "interrupted run.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     retry: Annotated[
@@ -69,6 +74,7 @@ def solve(
         typer.Option(
             metavar="LIST",
             help="Solve tasks of --store again that ended so: unknown, crash, ...",
+            rich_help_panel=shared.RUN,
         ),
     ] = "",
     engine: Annotated[
@@ -76,6 +82,7 @@ def solve(
         typer.Option(
             metavar="NAME",
             help="local: processes of this machine; dask: the cluster of --scheduler.",
+            rich_help_panel=shared.RUN,
         ),
     ] = LOCAL,
     scheduler: Annotated[
@@ -83,6 +90,7 @@ def solve(
         typer.Option(
             metavar="ADDRESS",
             help="Address of the Dask scheduler, such as tcp://host:8786.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     attempts: Annotated[
@@ -91,6 +99,7 @@ def solve(
             metavar="N",
             min=1,
             help="How often a task is started whose Dask workers die.",
+            rich_help_panel=shared.RUN,
         ),
     ] = ATTEMPTS,
     grid: Annotated[
@@ -98,6 +107,7 @@ def solve(
         typer.Option(
             metavar="OPTION=A,B [OPTION=C,D ...]",
             help="Solve each task with each of these values (A+B is a list).",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = None,
     allow_translators: Annotated[
@@ -106,6 +116,7 @@ def solve(
             metavar="PROGRAM",
             help="Let task tables run this program, with any arguments, in their "
             "column translator; can be given again.",
+            rich_help_panel=shared.EXPERTS,
         ),
     ] = None,
     rers: Annotated[
@@ -114,6 +125,7 @@ def solve(
             metavar="FILE",
             help="Answers as RERS wants them, problem,property,true|false; and a "
             "summary per problem.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     report: Annotated[
@@ -121,13 +133,18 @@ def solve(
         typer.Option(
             metavar="FILE",
             help="Write an HTML report about the results, or the whole --store.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     log: Annotated[
         bool,
-        typer.Option("--log", help="Print a line per finished task on standard error."),
+        typer.Option(
+            "--log",
+            help="Print a line per finished task on standard error.",
+            rich_help_panel=shared.OUTPUT_GROUP,
+        ),
     ] = False,
     quiet: shared.Quiet = False,
     **chosen: Any,

@@ -7,12 +7,13 @@ keys of a store, the parameters of the functions and their documentation are mad
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 from ltlpipe.runtime.arguments import is_one
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError, nearest
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
@@ -23,6 +24,31 @@ EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
 
 NETWORKS = "networks"
 ALL_SYSTEMS = "all"
+
+UNITS: dict[str | None, dict[str, float]] = {
+    "SECONDS": {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0},
+    "MIB": {
+        "": 1.0,
+        "k": 2.0**-10,
+        "m": 1.0,
+        "g": 2.0**10,
+        "t": 2.0**20,
+        "kib": 2.0**-10,
+        "mib": 1.0,
+        "gib": 2.0**10,
+        "tib": 2.0**20,
+        **{f"{k}b": 1e3**n / 2**20 for n, k in enumerate("kmgt", start=1)},
+    },
+}
+"""The units of options by what help calls their values, and their factors."""
+
+_WITH_UNITS: dict[str | None, str] = {
+    "SECONDS": "seconds, or a number with ms, s, m or h",
+    "MIB": "MiB, or a number with MB, MiB, GB or GiB",
+}
+
+_WHOLE = re.compile(r"[-+]?\d+")
+_QUANTITY = re.compile(r"\s*(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf)\s*([a-z]*)\s*", re.I)
 
 KINDS = {
     str: "a text",
@@ -87,8 +113,8 @@ class Option:
     def meant(self, name: str, value: Any) -> Any:
         """Return a value converted to the option's kind.
 
-        A text is a sequence of one.  None is the default where that is None or empty,
-        and an infinite limit is none.
+        A text is a sequence of one, or a number with a unit where numbers have one.
+        None is the default where that is None or empty, and an infinite limit is none.
 
         Raises
         ------
@@ -97,6 +123,8 @@ class Option:
         """
         if value is None and self.default in (None, ()):
             return self.default
+        if self.metavar in UNITS and isinstance(value, str):
+            value = _quantity(value, UNITS[self.metavar])
         if self.unlimited and isinstance(value, Real) and value == math.inf:
             return None
         plain = _of_kind(self.kind, value)
@@ -104,7 +132,30 @@ class Option:
         if expected is None:
             return plain
         shown = repr(value) if plain is None else value
+        if plain is not None and self.choices:
+            expected += nearest(str(plain), map(str, self.choices))
         raise UnsupportedError(f"--{flag_of(name)}={shown}: expected {expected}")
+
+    def read(self, name: str, text: Any) -> Any:
+        """Return the value that a text means; others are values already.
+
+        Raises
+        ------
+        UnsupportedError
+            As for `meant`.
+        """
+        if not isinstance(text, str):
+            return text
+        if self.kind is int:
+            value: Any = int(text) if _WHOLE.fullmatch(text.strip()) else text
+        elif self.kind is float and self.metavar not in UNITS:
+            try:
+                value = float(text)
+            except ValueError:
+                value = text
+        else:
+            value = text
+        return self.meant(name, value)
 
     def _expected(self, value: Any) -> str | None:
         """Describe the expected value; None if it is that.
@@ -115,7 +166,7 @@ class Option:
             listed = f"one of {', '.join(map(str, self.choices))}"
             return None if value in self.choices else listed
         if value is None:
-            return KINDS[self.kind]
+            return _WITH_UNITS.get(self.metavar, KINDS[self.kind])
         if self.least is not None and not value >= self.least:
             return f"{self.least} or more"
         if self.most is not None and value > self.most:
@@ -126,6 +177,13 @@ class Option:
 def flag_of(name: str) -> str:
     """Return the name of an option on the command line, without its dashes."""
     return name.replace("_", "-")
+
+
+def _quantity(text: str, units: dict[str, float]) -> float | str:
+    """Return the number that a text with a unit is; the text if it is none."""
+    found = _QUANTITY.fullmatch(text)
+    factor = None if found is None else units.get(found[2].lower())
+    return text if found is None or factor is None else float(found[1]) * factor
 
 
 def _of_kind(kind: type, value: Any) -> Any:

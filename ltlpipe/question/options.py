@@ -222,7 +222,7 @@ class _Limits:
 
     timeout: float | None = _option(
         None,
-        "Wall-clock time limit of each question.",
+        "Wall-clock time limit of each question, such as 60, 90s, 5m or 1h.",
         "SECONDS",
         "Compiling and loading kernels does not count; reading the system may take as "
         "long again.  None means no limit.",
@@ -232,7 +232,8 @@ class _Limits:
     )
     memory: float | None = _option(
         None,
-        "Memory limit of each question; by default nine tenths of the free memory.",
+        "Memory limit of each question, such as 500 or 4GB; by default nine tenths of "
+        "the free memory.",
         "MIB",
         least=0,
         commands=EVERYWHERE,

@@ -248,7 +248,7 @@ class _Cells(NamedTuple):
     ) -> list[_Cell]:
         """Return the cells that suffice for the value of a temporal operator."""
         positive, reached, kept = until
-        found = []
+        found: list[_Cell] = []
         for at in self._steps_from(step):
             if value is positive:
                 here = self._agreeing(operands, reached, at)

@@ -322,7 +322,7 @@ def test_ctrl_c_that_is_wrapped(run, monkeypatch):
         def __set_name__(self, owner, name):
             raise KeyboardInterrupt
 
-    def make_class():
+    def make_class(**_):
         type("Owner", (), {"attribute": Pressed()})
 
     monkeypatch.setattr("ltlpipe.cli.application.app", make_class)

@@ -132,7 +132,7 @@ def test_a_table_that_cannot_be_written(out, complaint, run, problems, tmp_path)
 
 def test_where_no_problem_is(run, problems, tmp_path):
     """Usage errors and folders without problems."""
-    assert "Missing argument 'PATH'" in run("solve").complaint
+    assert "missing argument 'PATH'" in run("solve").complaint
     complaint = run("solve", problems).complaint
     assert "expected a place for the results: --out or --store" in complaint
     outcome = run("solve", tmp_path / "nothing", "--out", tmp_path / "r.csv")
