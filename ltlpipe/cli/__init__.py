@@ -130,7 +130,6 @@ def _run() -> int | str | None:
         traceback.print_exc()
         print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
         return _BUG
-    return 0
 
 
 def _usage_error(error: Exception) -> str | None:
