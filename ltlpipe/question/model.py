@@ -140,7 +140,7 @@ class ModelQuestion(Question):
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
-        return self.options.deadlock != "ignore"
+        return self.options.deadlock in (None, "stutter")
 
     def prepared(self) -> Job[None]:
         """Compute the facts for packing, once, on first use."""

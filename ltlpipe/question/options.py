@@ -44,6 +44,7 @@ from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 
 STUBBORN = "stubborn"
 NEVER = "never"
+DEADLOCK_ERROR = "error"
 
 COMPACT_BITS = (32, 40, 64)
 
@@ -95,10 +96,10 @@ class _Question:
     )
     deadlock: str | None = _option(
         None,
-        "A finite maximal run violates nothing (ignore, the default for networks) or "
-        "stutters in its last state (stutter).",
+        "A finite maximal run violates nothing (ignore, the default for networks), "
+        "stutters in its last state (stutter), or violates every formula (error).",
         "KIND",
-        choices=("ignore", "stutter"),
+        choices=("ignore", "stutter", DEADLOCK_ERROR),
         commands=ABOUT_RUNS | {SIMULATE},
     )
     unknown: str = _option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Plan, Trace
 from ltlpipe.question.given_options import manner_of, takes_options, understood
 from ltlpipe.question.option import DEADLOCKS
+from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
 from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
@@ -18,6 +19,7 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.judgement import lasso_of
+from ltlpipe.verdict.lasso import MAXIMAL, FiniteRun, Lasso
 from ltlpipe.verdict.replay import bugs_reported, run_replayed
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import System
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.reading import SystemLike
-    from ltlpipe.verdict.lasso import Lasso
 
 _REASON = (
     "breadth-first, which finds a shortest path to a nearest deadlock; no reductions, "
@@ -140,6 +141,54 @@ def deadlock_job(
         lasso = yield from trace.timed("lasso_seconds", way)
         return VIOLATED, None, lasso
     return UNKNOWN, OVERFLOW, None
+
+
+class _Found(NamedTuple):
+    """What is known of the deadlocks of a system."""
+
+    verdict: str = UNKNOWN
+    reason: str | None = None
+    lasso: Lasso | None = None
+
+
+class _Known:
+    """What has been found about one system, for the next formula."""
+
+    found = _Found()
+
+
+_KNOWN: Beside[_Known] = Beside(_Known)
+
+
+def ending_run(
+    system: System, trace: Trace, options: Options
+) -> Job[tuple[str, str | None, FiniteRun | None]]:
+    """Look for a run that ends, as ``--deadlock error`` asks.
+
+    Returns verdict, reason, and the run to a nearest deadlock: of kind "maximal".
+    """
+    if isinstance(system, Model):
+        system = yield from system.unfolding()
+    known = _KNOWN.of(system)
+    verdict, reason, lasso = known.found
+    is_known = verdict == HOLDS or lasso is not None
+    if not is_known:
+        verdict, reason, lasso = yield from deadlock_job(system, trace, options)
+        kept = None if lasso is None else replace(lasso, system=None)  # no circle
+        known.found = _Found(verdict, reason, kept)
+    if lasso is None or not options.lasso:
+        return verdict, reason, None
+    k = len(lasso.prefix)
+    run = FiniteRun(
+        lasso.prefix,
+        [],
+        lasso.actions[:k],
+        lasso.states[: k + 1],
+        None if lasso.moves is None else lasso.moves[:k],
+        system=system,
+        kind=MAXIMAL,
+    )
+    return verdict, reason, run
 
 
 def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
+from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
+from ltlpipe.question.options import DEADLOCK_ERROR
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import System
 
 
+_FIRST = "runs that end are looked for first, as --deadlock=error asks"
+
+
 @dataclass(eq=False)
 class Inquiry:
     """One question on its way to a verdict.
@@ -82,12 +86,18 @@ class Inquiry:
             raise UnsupportedError(
                 "--constraint cannot be combined with --translator: Spot translates"
             )
+        if self.options.deadlock == DEADLOCK_ERROR and self._certified:
+            raise UnsupportedError(
+                "--certificate cannot be combined with --deadlock=error: it says "
+                "nothing about runs that end"
+            )
         if self.options.vacuity and self.asked.formula is None:
             raise UnsupportedError("--vacuity requires a formula")
         self._portfolio: Portfolio | None = None
         self._example: Counterexample | None = None
         self._held: Verdict | None = None
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
+        self._ends: Trace | None = None  # of the search for runs that end
         self._lasso_seconds = 0.0
         self._clock = Clock()
         if self.constraint is not None:  # the job makes it
@@ -159,11 +169,27 @@ class Inquiry:
 
     def _whole(self) -> Job[Verdict]:
         """Answer the question, and warn if the answer leans on finite runs."""
+        if self.options.deadlock == DEADLOCK_ERROR:
+            ended = yield from self._ended()
+            if ended is not None:
+                return ended
         found = yield from self._job()
         if found.deadlock is None:
             return found
         deadlock = yield from looked_for(self._question, self._clock.work)
         return replace(found, deadlock=deadlock)
+
+    def _ended(self) -> Job[Verdict | None]:
+        """Return the verdict about a system with a run that ends; None without one."""
+        from ltlpipe.verdict.deadlocks import ending_run
+
+        self._ends = trace = Trace(Plan(None, None, reasons=(_FIRST,)))
+        ending = ending_run(self.system, trace, self.options)
+        verdict, reason, finite_run = yield from ending
+        if verdict == HOLDS:
+            return None
+        found = replace(self._made(verdict, reason), finite_run=finite_run)
+        return replace(found, plan=trace.plan, stats=trace.stats)
 
     def _job(self) -> Job[Verdict]:
         """Answer the question.
@@ -274,6 +300,8 @@ class Inquiry:
             return self._with_vacuity(replace(self._held, reason=ended), reason)
         if self._example is not None and self._example.rescue():
             return replace(self._violated(self._example), reason=ended)
+        if self._ends is not None and self._ends.has_found:
+            return self._made(VIOLATED, LASSO_LIMIT)
         if self._portfolio is not None and self._portfolio.has_found:
             return self._made(VIOLATED, LASSO_LIMIT)
         return self._made(UNKNOWN, reason)

@@ -320,8 +320,10 @@ class FiniteRun(Lasso):
     def valuation(self, step: int) -> dict[str, Any]:
         """Return the valuation of a model before a step, from 0, or after the last."""
         system: Any = self.system
-        known: dict[str, Any] = system.shown(tuple(self.states[step].tolist()))
-        return known
+        row = tuple(self.states[step].tolist())
+        if not isinstance(system, Model):  # a graph, whose valuations are on its edges
+            return {"state": row[0]}
+        return system.shown(row)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kind and the steps; of a model the valuations around them, too."""
