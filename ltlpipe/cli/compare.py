@@ -14,10 +14,14 @@ from ltlpipe.batch.bars import RunBar
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
-from ltlpipe.cli.options import given_flags
 from ltlpipe.cli.progress import Complaints, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
-from ltlpipe.question.given_options import manner_of, of_question
+from ltlpipe.question.given_options import (
+    flags_of,
+    manner_of,
+    of_question,
+    options_of,
+)
 from ltlpipe.question.option import COMPARE
 from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
@@ -225,7 +229,7 @@ def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> 
     kinds = _once(c.acceptance for c in configured if c.acceptance is not None)
     if kinds:
         parts += ["--acceptance", ",".join(kinds)]
-    return shlex.join([*parts, *given_flags(COMPARE, chosen)])
+    return shlex.join([*parts, *flags_of(chosen, options_of(COMPARE))])
 
 
 def _once(names: Iterator[str]) -> list[str]:

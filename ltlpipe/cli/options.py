@@ -290,20 +290,3 @@ def _group(parameter: inspect.Parameter) -> int:
     )
     named = [panel for panel in panels if isinstance(panel, str)]
     return _GROUPS.index(named[0]) if named and named[0] in _GROUPS else -1
-
-
-def given_flags(command: str, chosen: dict[str, Any]) -> list[str]:
-    """Return the flags of a command's options that are not their defaults."""
-    flags = []
-    for name, option in options_of(command).items():
-        flag, value = f"--{flag_of(name)}", chosen.get(name, option.default)
-        if value == option.default:
-            continue
-        if value is False:
-            flags.append(f"--no-{flag_of(name)}")
-        elif value is True:
-            flags.append(flag)
-        else:
-            parts = value if isinstance(value, tuple) else (value,)
-            flags += [word for part in parts for word in (flag, str(part))]
-    return flags

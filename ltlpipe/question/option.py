@@ -43,8 +43,8 @@ UNITS: dict[str | None, dict[str, float]] = {
 """The units of options by what help calls their values, and their factors."""
 
 _WITH_UNITS: dict[str | None, str] = {
-    "SECONDS": "seconds, or a number with ms, s, m or h",
-    "MIB": "MiB, or a number with MB, MiB, GB or GiB",
+    "SECONDS": "a number of seconds, or one with ms, s, m or h",
+    "MIB": "a number of MiB, or one with MB, MiB, GB or GiB",
 }
 
 _WHOLE = re.compile(r"[-+]?\d+")

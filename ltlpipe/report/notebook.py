@@ -104,6 +104,8 @@ def _vacuity_html(found: Vacuity) -> str:
 def _facts(verdict: Verdict) -> str:
     plan, stats = verdict.plan, verdict.stats
     facts = {
+        "options": verdict.configuration,
+        "strategy": plan.strategy,
         "automaton": plan.automaton,
         "search": plan.emptiness,
         "reductions": ", ".join(plan.reductions) or "none",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
+from ltlpipe.question.given_options import configuration_of
 from ltlpipe.question.options import DEADLOCK_ERROR
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
@@ -320,4 +321,5 @@ class Inquiry:
             formula_id=None if formula is None else formula.identifier,
             plan=plan,
             stats=stats,
+            configuration=configuration_of(self.options.differing()),
         )

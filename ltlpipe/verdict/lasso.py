@@ -10,6 +10,7 @@ import numpy as np
 
 from ltlpipe.runtime.display import Displayed, renderer
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import quoted_name
 from ltlpipe.runtime.values import ByValue
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.why import Explanation
+
+_PRINTED = 60
+"""The steps of a part that ``print`` shows."""
 
 MOST_STEPS = 1_000
 """The steps of longer lassos are omitted in JSON, which has their actions."""
@@ -132,6 +136,12 @@ class Lasso(ByValue, Displayed):
     system: System | None = field(default=None, repr=False, compare=False)
     bad_prefix: int | None = None
     formula: str | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        """Return prefix and cycle, by the names of their actions."""
+        prefix = f"prefix: {_listed(self.prefix_actions)}"
+        cycle = f"\ncycle:  {_listed(self.cycle_actions)}" if self.cycle else ""
+        return prefix + cycle
 
     @property
     def shortest(self) -> bool:
@@ -277,6 +287,13 @@ class Lasso(ByValue, Displayed):
             "prefix_actions": self.prefix_actions,
             "cycle_actions": self.cycle_actions,
         }
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names with blanks between, the first of many."""
+    left = len(names) - _PRINTED
+    shown = " ".join(map(quoted_name, names[:_PRINTED])) or "(empty)"
+    return shown + (f" ... ({left:,} more)" if left > 0 else "")
 
 
 BAD_PREFIX, MAXIMAL = "bad-prefix", "maximal"

@@ -61,8 +61,11 @@ def test_every_command_has_h(run, command):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--timeout", "5x"], "--timeout 5x: expected seconds, or a number with ms"),
-        (["--memory", "4QB"], "--memory 4QB: expected MiB, or a number with MB"),
+        (
+            ["--timeout", "5x"],
+            "--timeout 5x: expected a number of seconds, or one with ms",
+        ),
+        (["--memory", "4QB"], "--memory 4QB: expected a number of MiB, or one with MB"),
         (["--emptiness", "se5"], "did you mean se05"),
         (["--fairness", "week"], "did you mean weak?"),
         (["--workers", "two"], "--workers two: expected a whole number"),

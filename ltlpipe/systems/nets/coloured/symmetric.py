@@ -76,6 +76,10 @@ class SymmetricNet(Model):
         self._initial = self._marked()
         self._unfolded: UnfoldedNet | UnsupportedError | None = None
 
+    def _sizes(self) -> dict[str, int]:
+        net = self.coloured
+        return {"place": len(net.places), "transition": len(net.transitions)}
+
     @property
     def about(self) -> tuple[str, ...]:
         """How large the net is."""
