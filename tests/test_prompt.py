@@ -34,7 +34,7 @@ def test_systems(subject, text):
 
 def test_models():
     model = read_dve_model(MODEL, "m.dve")
-    assert repr(model).endswith("m.dve': 1 process, 1 variable, 1 action>")
+    assert repr(model).startswith("<DveModel 'm.dve': 1 process, ")
 
 
 def test_graphs_of_spot():

@@ -38,6 +38,7 @@ KEYS = [
     "warnings",
     "vacuous",
     "vacuous_part",
+    "configuration",
 ]  # of the contract, in its order
 
 UNREADY = [
