@@ -12,7 +12,7 @@ import pytest
 
 from ltlpipe import Plan, Statistics, Verdict, load
 from ltlpipe.cli.verdicts import Form, report
-from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_token_ring
+from ltlpipe.families.nets import coloured_client_server, coloured_token_ring
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.coloured.writing import save_coloured
 from tests.cli.command_line import HARD, MANY, RING, program

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     coloured_token_ring,

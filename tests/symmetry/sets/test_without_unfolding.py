@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 
 from ltlpipe import FormulaError, UnsupportedError, check, load
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     coloured_token_ring,

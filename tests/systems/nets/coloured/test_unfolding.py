@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ltlpipe
 from ltlpipe import UnsupportedError
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     coloured_peers,
