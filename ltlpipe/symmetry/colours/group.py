@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.components.progress import SYMMETRY
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.nets.coloured.bindings import RELATIONS
+from ltlpipe.systems.nets.coloured.cells import RELATIONS
 from ltlpipe.systems.nets.coloured.net import (
     DOT,
     Bound,

@@ -32,12 +32,11 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.systems.nets.coloured.bindings import (
     bindings,
-    conjuncts,
+    domains,
     first_alike,
-    holds,
+    full_support,
 )
 from ltlpipe.systems.nets.coloured.invariants import UNBOUNDED, cell_bounds
-from ltlpipe.systems.nets.coloured.net import variables_of
 from ltlpipe.systems.nets.packing import MAX_BITS
 
 if TYPE_CHECKING:
@@ -203,6 +202,7 @@ class _Reaching:
         self._in_order = first_alike(net.coloured, alike)
         self._least = dict(group.rotations)
         self._sorts = [variable.sort for variable in net.coloured.variables]
+        self._support = full_support(net.coloured)
         self._held = {p: _Held(self, p) for p in range(len(net.coloured.places))}
         self._ticks = Ticks(SYMMETRY, _TRIAL)
         self._tried = 0
@@ -237,18 +237,10 @@ class _Reaching:
         """Take a transition under each binding; return the places that have grown."""
         net, grown = self.net.coloured, set[int]()
         transition = net.transitions[number]
-        nothing = [0] * len(net.variables)
-        for part in conjuncts(transition.guard):
-            if next(variables_of(part), None) is None and not holds(part, nothing):
-                return grown
-        pairs = zip(
-            self.net.moves.variables[number],
-            self.net.moves.sizes[number],
-            strict=True,
-        )
-        domains = {variable: range(size) for variable, size in pairs}
-        ways = bindings(net, transition, domains, self._held, self._admits)
-        for colours in ways:
+        known = domains(net, transition, self._support)
+        if known is None:
+            return grown
+        for colours in bindings(net, transition, known, self._held, self._admits):
             if colours is not None:
                 grown |= self._move(number, colours)
             self._tried += 1
@@ -276,12 +268,14 @@ class _Reaching:
         """Take a transition under a binding; return the places that have grown."""
         transition = self.net.coloured.transitions[number]
         binding = self.net.moves.binding(number, colours)
-        pre, wrong = self.net.firing.counted(transition.pre, binding)
+        pre, wrong = self.net.cells.counted(transition.pre, binding)
         if any(self.orbits[cell] not in self.found for cell in pre):
             return set()
-        post, also_wrong = self.net.firing.counted(transition.post, binding)
+        post, also_wrong = self.net.cells.counted(transition.post, binding)
         for place in (*wrong, *also_wrong):
-            raise UnsupportedError(self.net.firing.refusal(number, colours, place))
+            raise UnsupportedError(
+                self.net.moves.refusal(self.net.file, number, colours, place)
+            )
         return {
             self.net.cells.split(cell)[0]
             for cell, tokens in post.items()

@@ -19,7 +19,7 @@ from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.symmetry.colours.group import Rotation, group_of_colours
 from ltlpipe.symmetry.colours.images import Forms
-from ltlpipe.systems.nets.coloured.bindings import SubtractionError, counted, holds
+from ltlpipe.systems.nets.coloured.cells import SubtractionError, counted, holds
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
     EMPTY,

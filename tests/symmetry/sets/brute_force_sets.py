@@ -115,8 +115,8 @@ def underlying(asked):
     """The plain product of the unfolded net and the property, in cells."""
     net, table = asked.net, asked.table
     unfolded = complete(net.unfolding())
-    cells = net.cells.listed(unfolded.place_ranges, unfolded.colours)
-    numbers = net.moves.listed(unfolded.transition_ranges, unfolded.bindings)
+    cells = unfolded.kept_cells
+    numbers = unfolded.kept_moves
 
     def spread(tokens):
         whole = [0] * len(net.cells)
