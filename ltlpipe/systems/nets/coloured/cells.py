@@ -90,10 +90,12 @@ def counted(multiset: Multiset, binding: Binding) -> dict[Colour, int]:
         ]
         weight = multiset.weight
         return dict.fromkeys(product(*choices), weight) if weight else {}
-    is_sum = isinstance(multiset, Sum)
+    if isinstance(multiset, Sum):
+        signed = [(1, part) for part in multiset.parts]
+    else:
+        signed = [(1, multiset.left), (-1, multiset.right)]
     counts: dict[Colour, int] = {}
-    for k, part in enumerate(multiset.parts if is_sum else multiset):
-        sign = 1 if is_sum or k == 0 else -1
+    for sign, part in signed:
         for colours, count in counted(part, binding).items():
             counts[colours] = counts.get(colours, 0) + sign * count
     if min(counts.values(), default=0) < 0:

@@ -15,7 +15,7 @@ and the transition might be taken under it, the net is refused.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
@@ -238,13 +238,11 @@ class _Unfolding:
     def _check_ids(self, nodes: list[Node]) -> None:
         """Refuse ids with colours that stand for two nodes, here or in the net."""
         # A coloured node is one of its own, unless it has no colours.
+        every: list[Any] = [*self.net.places, *self.net.transitions]
+        domains = (*self.cells.domains, *self.moves.domains)
         coloured = [
             node.id
-            for every, tuples in (
-                (self.net.places, self.cells),
-                (self.net.transitions, self.moves),
-            )
-            for node, domain in zip(every, tuples.domains, strict=True)
+            for node, domain in zip(every, domains, strict=True)
             if any(self.net.sorts[sort].kind != DOT for sort in domain)
         ]
         for own, count in Counter([*(node.id for node in nodes), *coloured]).items():
