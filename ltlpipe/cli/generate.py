@@ -388,7 +388,7 @@ def coloured_dining(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -
     """N dining philosophers as a symmetric net, which can deadlock."""
     from ltlpipe.families.nets import coloured_dining as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
 @generate.command()
@@ -398,7 +398,7 @@ def coloured_token_ring(
     """Dijkstra's ring of N + 1 machines as a symmetric net."""
     from ltlpipe.families.nets import coloured_token_ring as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
 @generate.command()
@@ -406,7 +406,7 @@ def shared_memory(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> 
     """N processors with memories that share a bus, as a symmetric net."""
     from ltlpipe.families.nets import shared_memory as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
 @generate.command()
@@ -432,7 +432,7 @@ def coloured_client_server(
     if priorities is not None:
         write_text(priorities, constraint(n, m))
         print(f"wrote {priorities}", file=sys.stderr)
-    _write_coloured(net, out, unfolded=unfolded)
+    _write_net(net, out, unfolded=unfolded)
 
 
 @generate.command()
@@ -440,30 +440,21 @@ def coloured_peers(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) ->
     """N peers that invite each other and talk in pairs, as a symmetric net."""
     from ltlpipe.families.nets import coloured_peers as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
-def _write_net(net: PetriNet, out: str | None) -> None:
+def _write_net(
+    net: PetriNet | ColouredNet, out: str | None, *, unfolded: bool = False
+) -> None:
+    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
     from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 
+    written = unfolding(net) if unfolded else net  # type: ignore[arg-type]
     if out is None:
-        print(pnml_text(net), end="")
+        print(pnml_text(written), end="")
         return
-    save_pnml(net, out)
+    save_pnml(written, out)
     print(f"wrote {out}", file=sys.stderr)
-
-
-def _write_coloured(net: ColouredNet, out: str | None, *, unfolded: bool) -> None:
-    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
-    from ltlpipe.systems.nets.coloured.writing import coloured_text, save_coloured
-
-    if unfolded:
-        _write_net(unfolding(net), out)
-    elif out is None:
-        print(coloured_text(net), end="")
-    else:
-        save_coloured(net, out)
-        print(f"wrote {out}", file=sys.stderr)
 
 
 class Year(str, Enum):

@@ -38,7 +38,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Variable,
 )
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.nets.coloured.writing import save_coloured
+from ltlpipe.systems.nets.writing import save_pnml
 from tests.cross.test_agreement import ask
 from tests.example_counts import at_least, examples
 from tests.oracles import reachable_markings
@@ -174,7 +174,7 @@ def test_few_colours_are_left_to_others():
 def test_too_many_cells_need_unfolding(tmp_path, monkeypatch):
     """What has no numbers is unfolded when it is read, and has no sets of markings."""
     path = str(tmp_path / "memory.pnml")
-    save_coloured(shared_memory(3), path)
+    save_pnml(shared_memory(3), path)
     for module in (symmetric, symmetry):
         monkeypatch.setattr(module, "MOST_CELLS", 10)
     net = load(path)
@@ -194,7 +194,7 @@ def test_ids_with_dots_are_told_apart_by_unfolding(tmp_path):
     marked = places[0].marking
     places = tuple(place._replace(marking=marked) for place in places)
     path = str(tmp_path / "dots.pnml")
-    save_coloured(net._replace(places=places, sorts=sorts), path)
+    save_pnml(net._replace(places=places, sorts=sorts), path)
     with pytest.raises(UnsupportedError, match="is the id of several"):
         load(path)
 
