@@ -29,9 +29,7 @@ import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.coloured.net import DOT, Bound, Constant, Every, signed_tokens
-from ltlpipe.systems.nets.invariants import semiflows
-from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.nets.invariants import MAX_WEIGHT, flows_of
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -50,6 +48,7 @@ _MOST_SHIFTS = 8
 _MOST_TOKENS = 1 << 40
 """Tokens of a weighted sum."""
 
+_TOO_MUCH = MAX_WEIGHT + 1
 _PHASE = "finding invariants"
 
 
@@ -79,7 +78,7 @@ def cell_bounds(net: SymmetricNet) -> Job[np.ndarray]:
         views = _views(net.coloured, key)
         if not 0 < len(views) <= _MOST_VIEWS:
             continue
-        for flow in (yield from semiflows(_projected(net.coloured, views))):
+        for flow in (yield from flows_of(_projected(net.coloured, views))):
             _bound(views, flow, initial, bounds)
             if ticks.over(len(cells)):
                 yield ticks.progress
@@ -125,8 +124,8 @@ def _distances(net: ColouredNet, sort: int) -> list[int]:
     return sorted(found)[:_MOST_SHIFTS]
 
 
-def _projected(net: ColouredNet, views: list[_View]) -> PetriNet:
-    """Return the net of some views: its transitions are what terms change."""
+def _projected(net: ColouredNet, views: list[_View]) -> np.ndarray:
+    """Return the effects on some views, int64[n_views, n]: what terms change."""
     of_place: dict[int, list[int]] = defaultdict(list)
     for number, view in enumerate(views):
         of_place[view.place].append(number)
@@ -142,17 +141,11 @@ def _projected(net: ColouredNet, views: list[_View]) -> PetriNet:
         for change in changes.values():
             different[tuple(sorted((p, n) for p, n in change.items() if n))] = None
     different.pop((), None)
-    places = [Place(f"p{k}", f"p{k}") for k in range(len(views))]
-    transitions = [
-        Transition(
-            f"t{k}",
-            f"t{k}",
-            {p: -n for p, n in change if n < 0},
-            {p: n for p, n in change if n > 0},
-        )
-        for k, change in enumerate(different)
-    ]
-    return PetriNet(places, transitions)
+    effect = np.zeros((len(views), len(different)), dtype=np.int64)
+    for k, change in enumerate(sorted(different, key=len)):
+        for number, n in change:
+            effect[number, k] = min(max(n, -_TOO_MUCH), _TOO_MUCH)
+    return effect
 
 
 def _said(tokens: Tokens, view: _View) -> tuple[tuple[tuple[int, ...], ...], int]:
