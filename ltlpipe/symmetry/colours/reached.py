@@ -1,8 +1,8 @@
 """Which cells of a symmetric net are ever marked, and how wide their fields are.
 
 Permutations take cells to cells; all of an *orbit* have fields of one width, the widest
-that one of them needs, since a marking may be permuted in a row.  Invariants bound how
-many tokens they have; where none does, a field that is too narrow is widened later.
+that one of them needs, since a marking may be permuted in a row.  Fields hold what
+cells have in the beginning, or get at once; one that is too narrow is widened later.
 Orbits that are never marked have no fields.
 
 Which orbits are marked is found without counting tokens.
@@ -24,8 +24,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ltlpipe.components.progress import SYMMETRY
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
@@ -36,7 +34,6 @@ from ltlpipe.systems.nets.coloured.bindings import (
     first_alike,
     full_support,
 )
-from ltlpipe.systems.nets.coloured.invariants import UNBOUNDED, cell_bounds
 from ltlpipe.systems.nets.packing import MAX_BITS
 
 if TYPE_CHECKING:
@@ -91,13 +88,10 @@ def layout_of(net: SymmetricNet, group: ColourGroup) -> Job[Layout]:
     """
     ticks = Ticks(TABULATING, 5)
     made = Layout(net, group, (yield from _orbits_of(net, group, ticks)))
-    most = yield from reached_orbits(net, group, made.orbits)
-    bounds = np.full(1 + max(made.orbits, default=0), -1, dtype=np.int64)
-    np.maximum.at(bounds, made.orbits, (yield from cell_bounds(net)))
-    for orbit, tokens in most.items():
-        bound = int(bounds[orbit])
-        least = max(tokens, 1, 0 if bound == UNBOUNDED else bound)
-        made.bits[orbit] = min(least.bit_length(), MAX_BITS)
+    reaching = _Reaching(net, group, made.orbits)
+    yield from reaching.job()
+    for orbit, tokens in reaching.found.items():
+        made.bits[orbit] = min(max(tokens, 1).bit_length(), MAX_BITS)
     return made
 
 
@@ -144,35 +138,6 @@ def _orbit(
     return told
 
 
-def reached_orbits(
-    net: SymmetricNet, group: ColourGroup, orbits: Sequence[int]
-) -> Job[dict[int, int]]:
-    """Return the orbits that may be marked.
-
-    Parameters
-    ----------
-    net : SymmetricNet
-        It is not changed.
-    group : ColourGroup
-        Its group.
-    orbits : sequence of int
-        The orbit of each cell under the group.
-
-    Returns
-    -------
-    dict of int to int
-        For each such orbit the most tokens that one of its cells has in the beginning,
-        or gets at once.
-
-    Raises
-    ------
-    UnsupportedError
-        There are too many orbits of moves; or a transition that might be taken
-        subtracts more than there is.
-    """
-    return (yield from _Reaching(net, group, orbits).job())
-
-
 class _Held:
     """The tuples of a place whose orbits may be marked."""
 
@@ -186,7 +151,14 @@ class _Held:
 
 
 class _Reaching:
-    """Looks for what may be marked."""
+    """Looks for the orbits of cells that may be marked.
+
+    Attributes
+    ----------
+    found : dict of int to int
+        For each such orbit the most tokens that one of its cells has in the beginning,
+        or gets at once.
+    """
 
     def __init__(
         self, net: SymmetricNet, group: ColourGroup, orbits: Sequence[int]
@@ -211,8 +183,15 @@ class _Reaching:
         """Return the orbit of a cell."""
         return self.orbits[self.net.cells.number(place, colours)]
 
-    def job(self) -> Job[dict[int, int]]:
-        """Look at transitions until nothing more is marked."""
+    def job(self) -> Job[None]:
+        """Look at transitions until nothing more is marked.
+
+        Raises
+        ------
+        UnsupportedError
+            There are too many orbits of moves; or a transition that might be taken
+            subtracts more than there is.
+        """
         for cell, tokens in enumerate(self.net.initial()):
             if tokens:
                 self._put(self.orbits[cell], tokens)
@@ -225,7 +204,6 @@ class _Reaching:
                 if is_first or any(place in before for place, _ in transition.pre):
                     grown |= yield from self._taken(number)
             is_first = False
-        return self.found
 
     def _put(self, orbit: int, tokens: int) -> bool:
         """Mark an orbit; return whether it was not marked before."""

@@ -33,9 +33,7 @@ _PAIR_BYTES = 16  # of a place and a change
 MAX_ROWS = 256
 """Combinations that are kept at a time, if there are not more places."""
 
-MAX_WEIGHT = 1 << 20
-"""The largest number in an effect or a semiflow."""
-
+_MAX_WEIGHT = 1 << 20
 _PAIRS = 4  # combinations that are looked at, for each that is kept
 _MAX_EFFORT = 1 << 28  # numbers to be looked at, after which there are no bounds
 _PER_ARC = 300  # numbers that take as long to be looked at as one arc
@@ -64,21 +62,12 @@ def place_bounds(net: Net) -> Job[Bounds]:
 
 def semiflows(net: Net, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:
     """Return semiflows, int64[k, n_places]; all minimal ones if they are few."""
+    n_places = len(net.places)
+    none = np.zeros((0, n_places), dtype=np.int64)
     ticks = Ticks(_PHASE, 1e-3)  # per number that is looked at
     yield ticks.progress
     effect = yield from _different_effects(net, ticks)
-    if effect is None:
-        return np.zeros((0, len(net.places)), dtype=np.int64)
-    return (yield from flows_of(effect, max_rows))
-
-
-def flows_of(effect: np.ndarray, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:
-    """Return semiflows of a net whose different effects are int64[n_places, n]."""
-    ticks = Ticks(_PHASE, 1e-3)
-    n_places = len(effect)
-    none = np.zeros((0, n_places), dtype=np.int64)
-    most = _MAX_EFFORT // max(n_places, 1) ** 2
-    if effect.shape[1] > most or np.abs(effect).max(initial=0) > MAX_WEIGHT:
+    if effect is None or np.abs(effect).max(initial=0) > _MAX_WEIGHT:
         return none
     yield ticks.progress
     columns = effect[:, (yield from _independent(effect, ticks))]
@@ -184,7 +173,7 @@ def _without(
     ).reshape(-1, rows.shape[1])
     if len(joint):
         joint //= np.gcd.reduce(joint, axis=1)[:, None]
-        joint = joint[np.abs(joint).max(axis=1) <= MAX_WEIGHT]
+        joint = joint[np.abs(joint).max(axis=1) <= _MAX_WEIGHT]
     every = np.concatenate([kept, joint])
     if len(every) > max(len(rows), max_rows // 4):
         every = _minimal(every, n_columns)
