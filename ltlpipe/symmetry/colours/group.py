@@ -31,17 +31,15 @@ from ltlpipe.systems.nets.coloured.net import (
     Bound,
     Comparison,
     Constant,
-    Difference,
     Part,
-    Sum,
-    Tokens,
+    signed_tokens,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.nets.coloured.net import ColouredNet, Guard, Multiset
+    from ltlpipe.systems.nets.coloured.net import ColouredNet, Every, Guard
 
 _EQUATIONS = ("==", "!=")
 
@@ -97,7 +95,10 @@ class _Uses:
             self._guard(transition.guard, where)
             for place, what in (*transition.pre, *transition.post):
                 of = self.net.places[place]
-                self._multiset(what, of.domain, f"{transition.name} and {of.name}")
+                where = f"the arc between {transition.name} and {of.name}"
+                for _, tokens in signed_tokens(what, 1):
+                    for entry, sort in zip(tokens.entries, of.domain, strict=True):
+                        self._entry(entry, sort, where)
             yield
 
     def _guard(self, guard: Guard, where: str) -> None:
@@ -108,11 +109,13 @@ class _Uses:
         left, right = guard.left, guard.right
         sides = [(left, right), (right, left)]
         for side, _ in sides:
-            term = side.of if isinstance(side, Part) else side
-            if isinstance(term, Bound):
-                self._bound(term, where)
+            self._bound(side.of if isinstance(side, Part) else side, where)
         if isinstance(left, Bound) and isinstance(right, Bound):
-            self._two(guard.relation, left, right, where)
+            sorts = [self.net.variables[b.variable].sort for b in (left, right)]
+            if guard.relation not in _EQUATIONS:
+                self._refuse(sorts, f"compared by order in {where}")
+            elif sorts[0] != sorts[1]:
+                self._refuse(sorts, f"compared with another sort in {where}")
             return
         for side, other in sides:
             term = side.of if isinstance(side, Part) else side
@@ -120,54 +123,34 @@ class _Uses:
                 continue
             sort = self.net.variables[term.variable].sort
             elements = side.elements if isinstance(side, Part) else range(term.size)
-            shown = [elements[(c + term.shift) % term.size] for c in range(term.size)]
+            told = [elements[(c + term.shift) % term.size] for c in range(term.size)]
             if isinstance(other, Constant):
                 relates = RELATIONS[guard.relation]
-                pairs = [(shown[c], other.colour) for c in range(term.size)]
+                pairs = [(shown, other.colour) for shown in told]
                 if side is right:
                     pairs = [pair[::-1] for pair in pairs]
-                self.told[sort].add(tuple(int(relates(*pair)) for pair in pairs))
-            else:
-                self.told[sort].add(tuple(shown))
+                told = [int(relates(*pair)) for pair in pairs]
+            self.told[sort].add(tuple(told))
 
-    def _two(self, relation: str, left: Bound, right: Bound, where: str) -> None:
-        one, other = (self.net.variables[b.variable].sort for b in (left, right))
-        if relation not in _EQUATIONS:
-            for sort in (one, other):
-                self.ordered.setdefault(sort, f"compared by order in {where}")
-        elif one != other:
-            for sort in (one, other):
-                self.ordered.setdefault(sort, f"compared with another sort in {where}")
+    def _entry(self, entry: Bound | Constant | Every, sort: int, where: str) -> None:
+        """Look at an entry of a tuple in a place."""
+        if isinstance(entry, Constant):
+            size = self.net.size(sort)
+            self.told[sort].add(tuple(int(c == entry.colour) for c in range(size)))
+        elif isinstance(entry, Bound):
+            self._bound(entry, where)
+            own = self.net.variables[entry.variable].sort
+            if own != sort:
+                self._refuse([own, sort], f"mixed with another sort at {where}")
 
-    def _bound(self, term: Bound, where: str) -> None:
-        if term.shift:
+    def _bound(self, term: Bound | Constant, where: str) -> None:
+        if isinstance(term, Bound) and term.shift:
             sort = self.net.variables[term.variable].sort
             self.successors.setdefault(sort, f"colours have successors in {where}")
 
-    def _multiset(
-        self, multiset: Multiset, domain: tuple[int, ...], where: str
-    ) -> None:
-        if isinstance(multiset, Sum):
-            for part in multiset.parts:
-                self._multiset(part, domain, where)
-        elif isinstance(multiset, Difference):
-            self._multiset(multiset.left, domain, where)
-            self._multiset(multiset.right, domain, where)
-        elif multiset.weight:
-            self._tokens(multiset, domain, f"the arc between {where}")
-
-    def _tokens(self, tokens: Tokens, domain: tuple[int, ...], where: str) -> None:
-        for entry, sort in zip(tokens.entries, domain, strict=True):
-            if isinstance(entry, Constant):
-                size = self.net.size(sort)
-                self.told[sort].add(tuple(int(c == entry.colour) for c in range(size)))
-            elif isinstance(entry, Bound):
-                self._bound(entry, where)
-                own = self.net.variables[entry.variable].sort
-                if own != sort:
-                    for mixed in (own, sort):
-                        why = f"mixed with another sort at {where}"
-                        self.ordered.setdefault(mixed, why)
+    def _refuse(self, sorts: list[int], why: str) -> None:
+        for sort in sorts:
+            self.ordered.setdefault(sort, why)
 
 
 def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
