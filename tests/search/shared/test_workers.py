@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.kernels import atomics
 from ltlpipe.runtime.kernels.jit import INTERPRETED
