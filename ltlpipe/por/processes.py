@@ -28,23 +28,21 @@ from ltlpipe.components.progress import ITEMS, counting
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.por.cycles import back_edges
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS
-from ltlpipe.systems.programs.expressions import (
+from ltlpipe.systems.programs.program import (
     Binary,
     Element,
-    Lookup,
     Number,
     Read,
-    Unary,
+    parts,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence, Set
+    from collections.abc import Sequence, Set
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.expressions import Expression
     from ltlpipe.systems.programs.program import (
         Action,
-        Message,
+        Expression,
         Process,
         Program,
         Transition,
@@ -197,7 +195,7 @@ class _System:
         committed = self.program.processes[transition.process].committed
         if transition.target in committed and transition.source not in committed:
             return False
-        if any(part in self.failing for part in expressions(transition)):
+        if not self.failing.isdisjoint(transition.expressions()):
             return False
         message = transition.message
         if message is not None and not self.program.channels[message.channel].capacity:
@@ -262,44 +260,25 @@ def accesses(program: Program, transition: Transition) -> Accesses:
     if transition.source != transition.target:
         writes.add(Atom(process.state, transition.source))
         writes.add(Atom(process.state, transition.target))
-    if transition.guard is not None:
-        reads |= _read(program, transition.guard)
-    if transition.message is not None:
-        _add_message(program, transition.message, reads, writes)
-    for effect in transition.effects:
-        reads |= _read(program, effect.value)
-        _add_target(program, effect.target, reads, writes)
+    for condition in transition.conditions:
+        reads |= _read(program, condition)
+    for target, value, _ in (*transition.exchange, *transition.effects):
+        reads |= _read(program, value)
+        _add_target(program, target, reads, writes)
+    message = transition.message
+    if message is not None and not transition.exchange:
+        for value in message.values:
+            if message.sends:
+                reads |= _read(program, value)
+            else:
+                _add_target(program, value, reads, writes)
     return Accesses(frozenset(reads), frozenset(writes))
-
-
-def expressions(transition: Transition) -> Iterator[Expression]:
-    """Yield the expressions that a transition evaluates, with all their parts."""
-    todo: list[Expression] = [] if transition.guard is None else [transition.guard]
-    if transition.message is not None:
-        todo += transition.message.values
-    for effect in transition.effects:
-        todo += [effect.target, effect.value]
-    while todo:
-        expression = todo.pop()
-        yield expression
-        todo += _parts(expression)
 
 
 def atoms_of_state(program: Program, variable: int) -> set[Atom]:
     """Return the atoms of a process's state."""
     n_states = len(program.variables[variable].states)
     return {Atom(variable, state) for state in range(n_states)}
-
-
-def _parts(expression: Expression) -> list[Expression]:
-    if isinstance(expression, (Number, Read)):
-        return []
-    if isinstance(expression, (Element, Lookup)):
-        return [expression.index]
-    if isinstance(expression, Unary):
-        return [expression.operand]
-    assert isinstance(expression, Binary)
-    return [expression.left, expression.right]
 
 
 def _read(program: Program, expression: Expression) -> set[Atom]:
@@ -322,7 +301,7 @@ def _read(program: Program, expression: Expression) -> set[Atom]:
     found: set[Atom] = set()
     if isinstance(expression, Element):
         found = _elements(expression)
-    for part in _parts(expression):
+    for part in parts(expression):
         found |= _read(program, part)
     return found
 
@@ -332,30 +311,11 @@ def _elements(element: Element) -> set[Atom]:
 
 
 def _add_target(
-    program: Program, target: Expression, reads: set[Atom], writes: set[Atom]
+    program: Program, target: Read | Element, reads: set[Atom], writes: set[Atom]
 ) -> None:
     """Add what an assignment writes to, and what its index reads."""
     if isinstance(target, Read):
         writes.add(Atom(target.variable))
         return
-    assert isinstance(target, Element)
     writes |= _elements(target)
     reads |= _read(program, target.index)
-
-
-def _add_message(
-    program: Program, message: Message, reads: set[Atom], writes: set[Atom]
-) -> None:
-    """Add what sending or receiving reads and writes, the channel's contents too."""
-    channel = program.channels[message.channel]
-    for value in message.values:
-        if message.sends:
-            reads |= _read(program, value)
-        else:
-            _add_target(program, value, reads, writes)
-    if channel.capacity:
-        contents = {Atom(channel.length)}
-        for cell in channel.cells:
-            contents |= {Atom(cell + i) for i in range(channel.capacity)}
-        reads |= contents
-        writes |= contents

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.graph import PHASE
-from ltlpipe.systems.programs.expressions import (
+from ltlpipe.systems.programs.program import (
+    BOUNDS,
     Binary,
     Element,
     Lookup,
@@ -34,15 +35,13 @@ from ltlpipe.systems.programs.expressions import (
     Read,
     Unary,
 )
-from ltlpipe.systems.programs.program import BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.expressions import Expression
     from ltlpipe.systems.programs.model import DveModel
-    from ltlpipe.systems.programs.program import Transition
+    from ltlpipe.systems.programs.program import Expression, Transition
 
 MOST_VALUES = 64
 """Of a naming."""

@@ -26,7 +26,7 @@ from ltlpipe.symmetry.groups.expressions import (
 from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
 from ltlpipe.symmetry.groups.group import Space
 from ltlpipe.symmetry.groups.naming import Naming, Namings, namings_of
-from ltlpipe.systems.programs.expressions import (
+from ltlpipe.systems.programs.program import (
     COMMUTATIVE,
     Binary,
     Element,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.groups.expressions import Propositions
     from ltlpipe.symmetry.groups.group import Group
-    from ltlpipe.systems.programs import expressions
+    from ltlpipe.systems.programs import program
     from ltlpipe.systems.programs.model import DveModel
     from ltlpipe.systems.programs.program import Message, Program, Transition
 
@@ -235,7 +235,7 @@ class _Drawing:
             self.graph, colour, [self.channels[message.channel], *values]
         )
 
-    def drawn(self, expression: expressions.Expression) -> int:
+    def drawn(self, expression: program.Expression) -> int:
         """Add the vertex of an expression, below which its parts are."""
         if isinstance(expression, Number):
             return self.constant(expression, expression.value)
