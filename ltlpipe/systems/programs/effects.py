@@ -5,9 +5,10 @@ waits until the row is written, so that all fields of a word are put together at
 once; only access to an array by an index that is not constant needs the words as they
 are by then.
 
-Expressions become source over the words of a row.  All numbers are 64-bit signed integers: words are read as such, and bits are the same.
-Operators are wrapped to 32 bits, indices tested and divisions rounded towards zero
-only where `Ranges` cannot show that there is no need.
+Expressions become source over the words of a row.  All numbers are 64-bit signed
+integers: words are read as such, and bits are the same.  Operators are wrapped to 32
+bits, indices tested and divisions rounded towards zero only where `Ranges` cannot show
+that there is no need.
 """
 
 from __future__ import annotations
