@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ltlpipe.components.progress import ITEMS, counting
-from ltlpipe.por.processes import accesses
+from ltlpipe.por.groups import accesses
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import Element
