@@ -36,6 +36,7 @@ from ltlpipe.search.growth import (
     is_mapped,
     total_bytes,
 )
+from ltlpipe.search.interning import FEWEST_WORDS, needed_parts, new_tree, planted
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import (
     MAX_LOAD,
@@ -45,7 +46,6 @@ from ltlpipe.search.store import (
     with_room,
     with_slots,
 )
-from ltlpipe.search.tree import FEWEST_WORDS, needed_parts, new_tree, planted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,9 +14,8 @@ import numpy as np
 
 from ltlpipe.por.component_sets import meets
 from ltlpipe.runtime.kernels.jit import inlined, specialised
-from ltlpipe.search.interning import intern, lookup, row_of
+from ltlpipe.search.interning import intern, lacks_room, lookup, row_of
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.tree import lacks_room
 from ltlpipe.systems.networks.packing_kernels import Select
 
 MAX_MARKS = 32

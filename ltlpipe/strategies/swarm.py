@@ -7,7 +7,7 @@ first violation ends them all.
 Source: G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques", IEEE TSE
 37(6), 2011.
 
-How much they have seen together is estimated (`ltlpipe.search.nested.joint_coverage`).
+How much they have seen together is estimated (`ltlpipe.search.nested.coverage`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import INCONCLUSIVE, Answer
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
-from ltlpipe.search.nested.joint_coverage import member_of, together
+from ltlpipe.search.nested.coverage import member_of, together
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
     Attempt,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.nested.bitstate import BitstateSE05
-    from ltlpipe.search.nested.joint_coverage import Member
+    from ltlpipe.search.nested.coverage import Member
 
 
 SEARCHING = "searching"

@@ -17,10 +17,16 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES, SHARED
-from ltlpipe.search.interning import intern, lookup, rows_of, store_missing
+from ltlpipe.search.interning import (
+    intern,
+    lookup,
+    new_tree,
+    planted,
+    rows_of,
+    store_missing,
+)
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import Store, resize_slots
-from ltlpipe.search.tree import new_tree, planted
 from ltlpipe.systems import fields
 from tests.complete_searches import Limits, drive
 from tests.cross.test_agreement import SMALL, ask

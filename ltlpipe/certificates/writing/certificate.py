@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.certificates.writing.reduction import Reduction
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
-    from ltlpipe.search.shortest.recording import Recording
+    from ltlpipe.search.recording import Recording
     from ltlpipe.systems.networks.packing import PackedSystem
 
 

@@ -33,14 +33,16 @@ from ltlpipe.search.growth import (
 )
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rabin import with_own_buffers
-from ltlpipe.search.shared_store import (
+from ltlpipe.search.store import (
     CHUNK,
+    MAX_LOAD,
+    Store,
     Worker,
     begin_resizing,
+    fill_slots,
     holes,
     new_owns,
 )
-from ltlpipe.search.store import MAX_LOAD, Store, fill_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -23,10 +23,9 @@ from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared import search as shared_search
 from ltlpipe.search.shared.cndfs import CNDFS
-from ltlpipe.search.shared.shared_rabin import SharedRabin
-from ltlpipe.search.shared.shared_tela import SharedTela
+from ltlpipe.search.shared.rounds import SharedRabin, SharedTela
 from ltlpipe.search.shared.ufscc import UFSCC
-from ltlpipe.search.shared_store import Worker
+from ltlpipe.search.store import Worker
 from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
