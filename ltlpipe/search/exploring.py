@@ -46,7 +46,7 @@ class Exploring(IntEnum):
     STOPS = PRIVATE  # whether a deadlock ends it
 
 
-class Arrays(NamedTuple):
+class Counted(NamedTuple):
     """The arrays of an exploration."""
 
     fin: np.ndarray  # uint32[1], the Fin marks
@@ -91,15 +91,15 @@ class Exploration(Search):
     emerson_lei = True
     kernel = staticmethod(exploring_step)
 
-    arrays: Arrays
+    arrays: Counted
 
     def _layout(self) -> Layout:
         return {}
 
-    def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
+    def _as_arrays(self, made: dict[str, np.ndarray]) -> Counted:
         condition = self.problem.condition
         fin = 0 if condition is None else condition.fin_marks
-        return Arrays(
+        return Counted(
             **made,
             fin=np.array([fin], dtype=np.uint32),
             counted=np.zeros(1, dtype=np.int64),

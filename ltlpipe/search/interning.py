@@ -8,11 +8,12 @@ Where a store keeps rows as trees, what stands for a row, one word, takes the ro
 place in all of this.  Kernels are compiled for each of the two apart: one without trees
 holds none of their code.
 
-**Trees** of shared parts take one word per state, whatever the rows' width.  The words of a row are the leaves of a tree.  A word is kept once, under a number, and
-so is a pair of numbers; the pair at the root stands for the row, and is what the store
-keeps of it.  Two states whose rows agree in a part share what is kept of that part: of
-n states there are, where a row's halves vary on their own, only some times the square
-root of n different halves.
+**Trees** of shared parts take one word per state, whatever the rows' width. The words
+of a row are the leaves of a tree. A word is kept once, under a number, and so is a pair
+of numbers; the pair at the root stands for the row, and is what the store keeps of it.
+Two states whose rows agree in a part share what is kept of that part: of n states there
+are, where a row's halves vary on their own, only some times the square root of n
+different halves.
 
 A successor differs from its source in a few words.  The numbers of the parts of the row
 that was looked up last are remembered, so that only the words that differ, and the

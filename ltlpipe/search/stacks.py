@@ -3,19 +3,19 @@
 A `Colour` takes two bits.  A set of marks takes their number in bits, rounded up to a
 power of two, so that none straddles two words.
 
-**The stack of a nested search** holds, from the bottom, for each state on the path a frame marker, followed
-by those of its successors that still wait; a red search lies above
-`Reg.RED_BASE`.  ``post(s)`` is computed once per visit.  Successors of which the
-search need not know more than it does now are judged at once, and only those
-that may have to be entered wait: the order of ``post`` is "known states first".
+**The stack of a nested search** holds, from the bottom, for each state on the path a
+frame marker, followed by those of its successors that still wait; a red search lies
+above `Reg.RED_BASE`. ``post(s)`` is computed once per visit. Successors of which the
+search need not know more than it does now are judged at once, and only those that may
+have to be entered wait: the order of ``post`` is "known states first".
 
-**Sweeping.**  States that wait on a full stack for nothing are taken off before it
-grows.  A search stacks the successors that it does not know yet.  Most of them it comes to know
-while it is above them, and where it comes back it passes them over.  A stack that is
-full is looked through from the top: a state that is known by now is taken off, and so
-is one that waits further up, too, since it will be known when its turn comes here.
-What is left is a frame per state on the path and an entry per unknown one: not more
-than there are states, whatever the branching.
+**Sweeping.** States that wait on a full stack for nothing are taken off before it
+grows. A search stacks the successors that it does not know yet. Most of them it comes
+to know while it is above them, and where it comes back it passes them over. A stack
+that is full is looked through from the top: a state that is known by now is taken off,
+and so is one that waits further up, too, since it will be known when its turn comes
+here. What is left is a frame per state on the path and an entry per unknown one: not
+more than there are states, whatever the branching.
 
 The search enters the same states in the same order as without.  Growing is put off
 while sweeping frees a third of the stack, so that each entry is looked at a few times

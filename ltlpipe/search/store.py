@@ -10,10 +10,10 @@ without a look at its row.  An empty slot is 0.
 Cost: 8 bytes per word of a row, and 4 bytes per slot with 4 slots for 3 states
 or more; the table is rebuilt from the rows when it grows, without a copy.
 
-**Several workers** share such a table.  A worker takes ids in chunks, with one atomic addition.  A row is written at the
-worker's next id, which no other worker knows, and becomes known by one compare-and-swap
-of its slot from 0.  Who loses that looks for the row once more; its id is still free
-for the next one.  No worker ever waits.
+**Several workers** share such a table. A worker takes ids in chunks, with one atomic
+addition. A row is written at the worker's next id, which no other worker knows, and
+becomes known by one compare-and-swap of its slot from 0. Who loses that looks for the
+row once more; its id is still free for the next one. No worker ever waits.
 
 Why no row is there twice: a slot changes only once, from 0 to an entry, and all who
 look for a row look at the same slots in the same order, up to the first that is 0.  Of

@@ -21,9 +21,9 @@ equal to one that a look-up meets first has none of its own, and says so
 Cost: a byte per frame, two where states have more than 30 successors; a row per `BLOCK`
 frames; four bytes per slot, with 4 slots for 3 frames or more.
 
-Visited states take a few bits each, or a fingerprint.  Each hash function of a search is its salt: the hash of a state's row, mixed with the
-salt, is the key that says which bits.  Two searches with different salts take different
-states for visited that are not.
+Visited states take a few bits each, or a fingerprint. Each hash function of a search is
+its salt: the hash of a state's row, mixed with the salt, is the key that says which
+bits. Two searches with different salts take different states for visited that are not.
 
 A search has `bits`, uint64[...], or `prints`, a `Prints`.  The other is None, and
 kernels hold no code for it.

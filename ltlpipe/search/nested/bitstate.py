@@ -69,6 +69,7 @@ from ltlpipe.search.nested.bits import (
     block_bits,
     copy_row,
     enter_path,
+    entered_states,
     fill_path,
     first_taken,
     frame_of,
@@ -95,7 +96,7 @@ from ltlpipe.search.nested.bits import (
     write_entry,
     write_path,
 )
-from ltlpipe.search.nested.coverage import reached_share
+from ltlpipe.search.nested.coverage import Member, reached_share
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, leaves_accepting, successors
 from ltlpipe.search.registers import Reg, Status
@@ -519,6 +520,17 @@ class ApproximateSE05(Search):
             return None
         histogram = times_met(self.arrays.sample)
         return reached_share(self.expected_omissions(), self.n_visited, histogram)
+
+    def member(self) -> Member:
+        """Return what it has seen, for estimates of several searches together."""
+        return Member(
+            states=self.n_visited,
+            transitions=self.n_transitions,
+            coverage=self.coverage(),
+            omitted=self.expected_omissions(),
+            sample=entered_states(self.arrays.sample),
+            most=int(self.arrays.sample.most[0]),
+        )
 
     def statistics(self) -> dict[str, Any]:
         """Return what only this algorithm counts."""

@@ -46,8 +46,6 @@ from ltlpipe.runtime.errors import LtlpipeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.search.nested.bitstate import BitstateSE05
-
 CERTAIN = 0.01
 """Expected omissions up to which all reachable states have been visited, surely."""
 
@@ -79,20 +77,6 @@ class Joint:
 
     states: int  # about so many
     coverage: float | None  # the share of the reachable states
-
-
-def member_of(search: BitstateSE05) -> Member:
-    """Return what a search has seen."""
-    from ltlpipe.search.nested.bits import entered_states
-
-    return Member(
-        states=search.n_visited,
-        transitions=search.n_transitions,
-        coverage=search.coverage(),
-        omitted=search.expected_omissions(),
-        sample=entered_states(search.arrays.sample),
-        most=int(search.arrays.sample.most[0]),
-    )
 
 
 def together(members: Sequence[Member]) -> Joint:
