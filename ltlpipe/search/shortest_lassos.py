@@ -45,14 +45,14 @@ from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import ProductLasso
-from ltlpipe.search.recording import Breadth
+from ltlpipe.search.exploring import Breadth
 from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.problem import Problem
-    from ltlpipe.search.recording import Recording
 
 PAIR_BYTES = 12
 """For each pair of a state and a set of marks."""

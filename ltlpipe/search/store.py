@@ -120,18 +120,12 @@ def find(slots, known, rows, i, mixed, id_bits):
 def with_room(store: Store, length: int) -> Store:
     """Return the store with room for `length` rows: the same one if it can grow.
 
-    The rows that several workers have stored are copied.  Raises `DiskFullError` if
-    they are in a file.
+    Raises `DiskFullError` if they are in a file.
     """
     if is_mapped(store.rows):
         return store._replace(rows=lengthened(store.rows, length))
-    n_words = store.rows.shape[1]
-    if store.rows.flags.owndata:
-        store.rows.resize((length, n_words), refcheck=False)
-        return store
-    rows = np.zeros((length, n_words), dtype=np.uint64)
-    rows[: len(store.rows)] = store.rows
-    return store._replace(rows=rows)
+    store.rows.resize((length, store.rows.shape[1]), refcheck=False)
+    return store
 
 
 def with_slots(store: Store, n_slots: int) -> Store:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
-    from ltlpipe.search.recording import Recording
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.scc.ranks import RankedSearch
     from ltlpipe.systems.networks.packing import PackedSystem
 
@@ -107,7 +107,7 @@ class Certified(Strategy):
 
     def _search(self, attempt: Attempt) -> Job[Answer]:
         """Search a product, and keep it if nothing was found."""
-        from ltlpipe.search.recording import Recording
+        from ltlpipe.search.exploring import Recording
         from ltlpipe.search.scc.ranks import RankedSearch
 
         options, trace = attempt.question.options, attempt.trace

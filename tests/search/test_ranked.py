@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ltlpipe.automata.conditions import Clause, marks_in
 from ltlpipe.runtime import jobs
 from ltlpipe.search import emptiness
-from ltlpipe.search.recording import Recording
+from ltlpipe.search.exploring import Recording
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc import ranks
 from ltlpipe.search.scc.ranks import RankedSearch

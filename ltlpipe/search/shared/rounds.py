@@ -183,9 +183,7 @@ class SharedRabin(Rounds):
         """Begin the search for the next pairs."""
         fin, infs = self._left.pop(0)
         self.arrays.avoided[0] = fin
-        clauses = np.array(infs, dtype=np.uint32)
-        self._of_workers = [a._replace(clauses=clauses) for a in self._of_workers]
-        self.arrays = self._of_workers[0]
+        self._update(clauses=np.array(infs, dtype=np.uint32))
         self.registers[Worker.EMPTY_ACCEPTS] = 0 in infs
 
     def _next_round(self) -> Iterator[None]:
@@ -276,11 +274,7 @@ class SharedTela(Rounds):
         self._left = [self._passes.pop(0)]
         self._kinds = np.zeros(1, dtype=np.int32)
         self._members = None
-        self._set_avoided(np.array([self._left[0][0]], dtype=np.uint32))
-
-    def _set_avoided(self, avoided: np.ndarray) -> None:
-        self._of_workers = [a._replace(avoided=avoided) for a in self._of_workers]
-        self.arrays = self._of_workers[0]
+        self._update(avoided=np.array([self._left[0][0]], dtype=np.uint32))
 
     @property
     def memory_bytes(self) -> int:
@@ -389,7 +383,7 @@ class SharedTela(Rounds):
         self._left, self._kinds = last, batch.kinds
         avoided = np.array([marks for marks, _ in last], dtype=np.uint32)[batch.kinds]
         avoided[0] = 0
-        self._set_avoided(avoided)
+        self._update(avoided=avoided)
         chosen = has_turn[batch.labels]
         self._members = batch.members[chosen]
         n = len(self._members)

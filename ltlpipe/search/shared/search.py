@@ -26,9 +26,7 @@ from ltlpipe.search.growth import (
     FIRST_ENTRIES,
     MAX_STATES,
     Column,
-    GrowingArray,
     OutOfMemoryError,
-    growing,
     total_bytes,
 )
 from ltlpipe.search.registers import Reg, Status
@@ -202,38 +200,33 @@ class SharedSearch(Search):
         for own in self._owns:
             own[Worker.CHUNK] = self._chunk
         room = (self.n_workers + 1) * self._chunk + FIRST_ENTRIES
-        self._rows = GrowingArray(Column(np.uint64, width=initial.shape[1]), room)
-        self._shared = growing(self._columns[Reg.STORED], room)
-        self._own_of_states = [growing(self._own_states(), room) for _ in self._owns]
-        self.store = Store(rows=self._rows.view(), slots=_NOTHING)
-        known = self._constants()
+        rows = np.zeros((room, initial.shape[1]), dtype=np.uint64)
+        rows[: len(initial)] = initial
+        self.store = Store(rows=rows, slots=_NOTHING)
+        shared = self._zeros(self._columns[Reg.STORED], room) | self._constants()
+        of_states = self._own_states()
         self._of_workers = [
             self.array_type(
-                **known, **self._state_views(number), **self._new_own(), own=own
+                **shared,
+                **self._views(shared),
+                **self._zeros(of_states, room),
+                **self._new_own(),
+                own=own,
             )
-            for number, own in enumerate(self._owns)
+            for own in self._owns
         ]
         self.arrays = self._of_workers[0]
-        self.store.rows[: len(initial)] = initial
         self.registers[Reg.STORED] = len(initial)
         for _ in self._resize_slots(int(room / MAX_LOAD) + 1):
             pass
 
-    def _state_views(self, number: int) -> dict[str, np.ndarray]:
-        """Return a worker's arrays with an entry per state, as they are now."""
-        memory = self._shared | self._own_of_states[number]
-        return {name: array.view() for name, array in memory.items()}
+    def _zeros(self, columns: dict[str, Column], length: int) -> dict[str, np.ndarray]:
+        """Return arrays of equal length by their names."""
+        return {n: np.zeros(c.shape(length), c.dtype) for n, c in columns.items()}
 
-    def _look_anew(self, *, at_nothing: bool = False) -> None:
-        """View the arrays with an entry per state, or none, so that they can move."""
-        for number, arrays in enumerate(self._of_workers):
-            views = self._state_views(number)
-            if at_nothing:
-                views = dict.fromkeys(views, _NOTHING)
-            self._of_workers[number] = arrays._replace(**views)
-        self.arrays = self._of_workers[0]
-        rows = _NOTHING if at_nothing else self._rows.view()
-        self.store = self.store._replace(rows=rows)
+    def _views(self, shared: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG002 (some have none)
+        """Return views of the shared arrays that kernels take besides."""
+        return {}
 
     def _stacks(self) -> Iterator[tuple[IntEnum, dict[str, Column]]]:
         """Yield what each worker has for itself, by what counts the entries."""
@@ -242,11 +235,10 @@ class SharedSearch(Search):
     def _new_own(self) -> dict[str, Any]:
         """Return what a worker has for itself beside `_own_states`."""
         length = FIRST_ENTRIES + self._branching + 1 + self._extra
-        return {
-            name: np.zeros(column.shape(length), column.dtype)
-            for _, columns in self._stacks()
-            for name, column in columns.items()
-        }
+        made: dict[str, Any] = {}
+        for _, columns in self._stacks():
+            made |= self._zeros(columns, length)
+        return made
 
     def _shared_store(self) -> Store:
         """Return the store as workers take it."""
@@ -385,14 +377,21 @@ class SharedSearch(Search):
 
     def _lengthen_states(self, length: int) -> None:
         """Make room for `length` states."""
-        memory = [array for own in self._own_of_states for array in own.values()]
-        memory += [*self._shared.values(), self._rows]  # rows say how many have room
-        self._look_anew(at_nothing=True)
+        columns = self._columns[Reg.STORED] | self._own_states()
+        self._update(**dict.fromkeys(self._views(self.arrays._asdict()), _NOTHING))
         try:
-            for array in memory:
-                array.lengthen(length)
+            for arrays in self._of_workers:
+                for name, column in columns.items():
+                    getattr(arrays, name).resize(column.shape(length), refcheck=False)
+            shape = (length, self.store.rows.shape[1])
+            self.store.rows.resize(shape, refcheck=False)  # says how many have room
         finally:
-            self._look_anew()
+            self._update(**self._views(self.arrays._asdict()))
+
+    def _update(self, **changed: Any) -> None:
+        """Have all workers take other arrays."""
+        self._of_workers = [a._replace(**changed) for a in self._of_workers]
+        self.arrays = self._of_workers[0]
 
     def statistics(self) -> dict[str, Any]:
         """Return what only searches by several workers count.

@@ -405,10 +405,9 @@ class UFSCC(SharedSearch):
         """Return what a cycle has to satisfy, if clauses do not say it."""
         return tabulate(TRUE)._replace(ops=np.zeros(0, dtype=np.uint8))
 
-    def _state_views(self, number: int) -> dict[str, np.ndarray]:
-        views = super()._state_views(number)
-        flat = views["words"].reshape(-1)
-        return views | {"nodes": flat.view(np.uint32), "sets": flat}
+    def _views(self, shared: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        flat = shared["words"].reshape(-1)
+        return {"nodes": flat.view(np.uint32), "sets": flat}
 
     def _clauses(self) -> np.ndarray:
         """Return uint32[c], the marks of each clause."""

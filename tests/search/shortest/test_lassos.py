@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.runtime.jobs import Limits, complete
 from ltlpipe.search import shortest_lassos as cycles
-from ltlpipe.search.recording import Recording
+from ltlpipe.search.exploring import Recording
 from ltlpipe.search.shortest_lassos import shortest_in
 from tests.complete_searches import drive
 from tests.example_counts import examples
