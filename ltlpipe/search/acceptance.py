@@ -22,6 +22,8 @@ the parts that need the same mark stay together.  No Fin term is ever set to fal
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,11 +36,16 @@ from ltlpipe.automata.conditions import (
     disjunction,
     marks_in,
 )
+from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.kernels.jit import inlined
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.search.problem import Problem
+    from ltlpipe.search.product import Product
 
 
 class Formula(NamedTuple):
@@ -182,6 +189,32 @@ def implicant(condition: Condition, marks: int) -> Clause | None:
 
 def _inf_marks(clause: Clause) -> int:
     return clause.inf.bit_count()
+
+
+def states_on_cycles(
+    edges: PropertyAutomaton | Product,
+    n_letters: int,
+    accepts: Callable[[int], bool],
+    avoided: int = 0,
+) -> np.ndarray:
+    """Return bool[n_states], the states of an automaton in SCCs whose marks accept.
+
+    Transitions with marks that are `avoided`, as bits, are left out.
+    """
+    n_states = (len(edges.first_edge) - 1) // n_letters
+    per_state = np.diff(edges.first_edge[::n_letters])
+    src = np.repeat(np.arange(n_states), per_state)
+    keep = edges.edge_marks & np.uint32(avoided) == 0
+    columns = src[keep], edges.edge_dst[keep], edges.edge_marks[keep]
+    steps = [
+        Step(*edge)
+        for edge in sorted(set(zip(*(c.tolist() for c in columns), strict=True)))
+    ]
+    useful = np.zeros(n_states, dtype=np.bool_)
+    for scc in decompose(steps, range(len(steps)), range(n_states)).inside:
+        seen = reduce(or_, (steps[i].marks for i in scc))
+        useful[[steps[i].src for i in scc]] = accepts(seen)
+    return useful
 
 
 def implied_clause(problem: Problem, marks: int) -> Clause | None:

@@ -89,6 +89,12 @@ class Column(NamedTuple):
 INT32, INT64 = Column(np.int32), Column(np.int64)
 UINT8, UINT32, UINT64 = Column(np.uint8), Column(np.uint32), Column(np.uint64)
 
+
+def zeros(columns: dict[str, Column], length: int) -> dict[str, np.ndarray]:
+    """Return arrays of so many entries by their names."""
+    return {n: np.zeros(c.shape(length), c.dtype) for n, c in columns.items()}
+
+
 Layout = dict[IntEnum, dict[str, Column]]
 """The arrays of a search by the register that counts their entries.
 

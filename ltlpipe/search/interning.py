@@ -41,10 +41,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import called, inlined, prefetch, specialised
+from ltlpipe.runtime.kernels.jit import called, inlined, njit, prefetch, specialised
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
+    MAX_LOAD,
     Store,
+    copy_row,
     find,
     find_or_add,
     hash_row,
@@ -77,11 +79,14 @@ class Tree(NamedTuple):
     word: np.ndarray  # uint64[1, 1], the part that is looked up
 
 
-def new_tree(n_words: int) -> Tree:
-    """Return a tree without parts for rows of so many words."""
+def new_tree(n_words: int, n_rows: int) -> Tree:
+    """Return a tree without parts, with room for some rows of so many words."""
+    n_parts = n_rows * (2 * n_words - 2)
+    slots = np.zeros(int(n_parts / MAX_LOAD) + 1, dtype=np.uint32)
     registers = np.zeros(N_REGISTERS, dtype=np.int64)
+    registers[Reg.ID_BITS] = len(slots).bit_length()
     return Tree(
-        parts=Store(np.zeros((0, 1), dtype=np.uint64), np.zeros(0, dtype=np.uint32)),
+        parts=Store(np.zeros((n_parts, 1), dtype=np.uint64), slots),
         registers=registers,
         row=np.zeros(n_words, dtype=np.uint64),
         known=np.full(2 * n_words, -1, dtype=np.int64),
@@ -90,45 +95,10 @@ def new_tree(n_words: int) -> Tree:
     )
 
 
-def planted(tree: Tree, rows: np.ndarray) -> np.ndarray:
-    """Add the first rows, uint64[n, n_words], to a tree without parts.
-
-    Returns what stands for each, uint64[n, 1].  The table has to be rebuilt.
-    """
-    numbers: dict[int, int] = {}
-    roots = np.zeros((len(rows), 1), dtype=np.uint64)
-    for i, row in enumerate(rows.tolist()):
-        own = {len(row) + w: word for w, word in enumerate(row)}
-        for part in range(2 * len(row) - 1, 1, -1):
-            if part < len(row):
-                own[part] = own[2 * part] << 32 | own[2 * part + 1]
-            own[part] = numbers.setdefault(own[part], len(numbers))
-        roots[i] = own[2] << 32 | own[3]
-    tree.parts.rows.resize((len(numbers), 1), refcheck=False)
-    tree.parts.rows[:, 0] = np.array(list(numbers), dtype=np.uint64)
-    tree.registers[Reg.STORED] = len(numbers)
-    return roots
-
-
 def needed_parts(tree: Tree, batch: int) -> int:
     """Return the parts that there may be after so many rows more."""
     most_new = batch * (tree.known.shape[0] - 2)
     return int(tree.registers[Reg.STORED] + most_new)
-
-
-def unfolded_rows(tree: Tree, roots: np.ndarray) -> np.ndarray:
-    """Return the rows, uint64[n, n_words], for which roots, uint64[n, 1], stand."""
-    parts, n_words = tree.parts.rows[:, 0], len(tree.row)
-    rows = np.zeros((len(roots), n_words), dtype=np.uint64)
-    words = {1: roots[:, 0]}
-    for part in range(1, 2 * n_words):
-        own = words.pop(part)
-        if part < n_words:
-            words[2 * part] = parts[own >> _U32]
-            words[2 * part + 1] = parts[own & _LOW]
-        else:
-            rows[:, part - n_words] = own
-    return rows
 
 
 @specialised
@@ -240,6 +210,22 @@ def folded_missing(tree, roots, rows, n, ids, hashes):
     return roots
 
 
+@njit
+def fold_rows(tree, rows, roots):
+    """Write what stands for each row, for which there is room."""
+    for i in range(rows.shape[0]):
+        roots[i, 0] = fold_row(tree, rows, i, True)
+
+
+@njit
+def unfold_rows(tree, roots, rows):
+    """Write the rows for which roots stand."""
+    for i in range(rows.shape[0]):
+        unfold_row(tree, roots[i, 0])
+        for w in range(rows.shape[1]):
+            rows[i, w] = tree.row[w]
+
+
 @inlined
 def row_of(product, store, state):
     """Return the row of a state, uint64[n_words]; the next call overwrites it."""
@@ -249,8 +235,11 @@ def row_of(product, store, state):
 
 def rows_of(store: Store, ids: np.ndarray) -> np.ndarray:
     """Return the rows of states, uint64[n, n_words], ids int[n]."""
-    kept = np.asarray(store.rows[ids])
-    return kept if store.tree is None else unfolded_rows(store.tree, kept)
+    rows = np.asarray(store.rows[ids])
+    if store.tree is not None:
+        roots, rows = rows, np.empty((len(ids), len(store.tree.row)), dtype=np.uint64)
+        unfold_rows(store.tree, roots, rows)
+    return rows
 
 
 @inlined
@@ -299,8 +288,7 @@ def enter_all(shared, slots, known, registers, keys, n, ids, hashes):
         if state < 0:  # it may stand twice in the batch
             state = n_stored
             n_stored += 1
-            for w in range(keys.shape[1]):
-                known[state, w] = keys[i, w]
+            copy_row(keys, i, known, state)
             slots[at] = slot_entry(hashes[i], state, id_bits)
         ids[i] = state
     registers[Reg.STORED] = n_stored

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Op, generalised_buchi, marks_in
+from ltlpipe.automata.conditions import Op, marks_in
 from ltlpipe.components.equivalence.silent_sccs import sccs_of
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import Recording
-    from ltlpipe.search.problem import Problem
 
 PAIR_BYTES = 12
 """For each pair of a state and a set of marks."""
@@ -451,11 +450,6 @@ class Stored(NamedTuple):
     edges: np.ndarray  # int64[m], places of the transitions in the recording
 
 
-def condition_of(problem: Problem) -> Condition:
-    """Return the acceptance of a product as a condition."""
-    return problem.condition or generalised_buchi(problem.n_marks)
-
-
 def shortest_in(
     recording: Recording, bound: int, *, most_work: float = np.inf
 ) -> Job[tuple[ProductLasso | None, bool]]:
@@ -477,7 +471,7 @@ def shortest_in(
     complete : bool
         Whether no shorter one is in what has been stored.
     """
-    condition = condition_of(recording.problem)
+    condition = recording.problem.acceptance
     marks = marks_in(condition.marks)
     if len(marks) > MOST_MARKS:
         return None, False

@@ -80,6 +80,22 @@ def hash_row(rows, i):
 
 
 @inlined
+def copy_row(rows, i, to, k):
+    """Write ``rows[i]`` to ``to[k]``."""
+    for w in range(rows.shape[1]):
+        to[k, w] = rows[i, w]
+
+
+@inlined
+def same_row(rows, i, others, k):
+    """Whether ``rows[i]`` is ``others[k]``."""
+    for w in range(rows.shape[1]):  # noqa: SIM110 (a kernel has no `all`)
+        if rows[i, w] != others[k, w]:
+            return False
+    return True
+
+
+@inlined
 def home_slot(mixed, n_slots):
     """Return the slot at which the search for a hash begins."""
     return np.int64(((mixed >> _U32) * np.uint64(n_slots)) >> _U32)
@@ -105,12 +121,7 @@ def find(slots, known, rows, i, mixed, id_bits):
             return at, np.int64(-1)
         if slot >> id_bits == tag:
             state = np.int64(slot & id_mask) - 1
-            same = True
-            for w in range(rows.shape[1]):
-                if known[state, w] != rows[i, w]:
-                    same = False
-                    break
-            if same:
+            if same_row(rows, i, known, state):
                 return at, state
         at += 1
         if at == n_slots:
@@ -302,8 +313,7 @@ def find_or_add(slots, known, own, rows, i, mixed, id_bits):
         at, state = find(slots, known, rows, i, mixed, id_bits)
         if state < 0:
             state = own[Worker.NEXT]
-            for w in range(rows.shape[1]):
-                known[state, w] = rows[i, w]
+            copy_row(rows, i, known, state)
             if not compare_and_swap(slots, at, 0, slot_entry(mixed, state, id_bits)):
                 own[Worker.LOST] += 1
                 continue  # the slot is another row's now, or this one's

@@ -57,7 +57,7 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import called, inlined, njit, prefetch, specialised
 from ltlpipe.search.product import successors
 from ltlpipe.search.registers import PRIVATE, Reg
-from ltlpipe.search.store import hash_row, home_slot
+from ltlpipe.search.store import copy_row, hash_row, home_slot, same_row
 
 HASHES = 3
 """Bits that a key sets; Spin's number, too."""
@@ -331,22 +331,6 @@ def taken(first, count, n):
     """Return the place of the successor that is taken after `count` others."""
     i = first + count
     return i - n if i >= n else i
-
-
-@inlined
-def copy_row(rows, i, to, k):
-    """Write ``rows[i]`` to ``to[k]``."""
-    for w in range(rows.shape[1]):
-        to[k, w] = rows[i, w]
-
-
-@inlined
-def same_row(rows, i, others, k):
-    """Whether ``rows[i]`` is ``others[k]``."""
-    for w in range(rows.shape[1]):  # noqa: SIM110 (a kernel has no `all`)
-        if rows[i, w] != others[k, w]:
-            return False
-    return True
 
 
 @called

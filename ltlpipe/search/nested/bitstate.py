@@ -67,7 +67,6 @@ from ltlpipe.search.nested.bits import (
     ask_for,
     bit_omissions,
     block_bits,
-    copy_row,
     enter_path,
     entered_states,
     fill_path,
@@ -100,7 +99,7 @@ from ltlpipe.search.nested.coverage import Member, reached_share
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, leaves_accepting, successors
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, hash_row, resize_slots
+from ltlpipe.search.store import MAX_LOAD, Store, copy_row, hash_row, resize_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -79,7 +79,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.por.component_sets import Reduction
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
@@ -118,7 +117,6 @@ from ltlpipe.search.stacks import (
     COLOURS,
     close_marked_gaps,
     forget_numbered,
-    mark_bits,
     read_marks,
     sets_of,
     swept,
@@ -360,7 +358,7 @@ class Couvreur99(Search):
     def _layout(self) -> Layout:
         layout: Layout = {
             Reg.STORED: {"numbers": INT32},
-            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self.problem.mark_bits)},
             Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
             SccReg.N_DEAD: {"dead.first": INT32, "dead.last": INT32},
         }
@@ -394,17 +392,11 @@ class Couvreur99(Search):
 
     def _clauses(self) -> list[int]:
         """Return the marks of each clause, as bits."""
-        condition = self.problem.condition
-        if condition is None:
-            return [(1 << self.problem.n_marks) - 1]
-        return [clause.inf for clause in normal_form(condition)]
+        return [clause.inf for clause in self.problem.clauses()]
 
     def _begin(self) -> None:
         super()._begin()
-        self.registers[Reg.MARK_BITS] = self._mark_bits()
-
-    def _mark_bits(self) -> int:
-        return mark_bits(self.problem.n_marks)
+        self.registers[Reg.MARK_BITS] = self.problem.mark_bits
 
     def _sweep(self) -> Iterator[None]:
         stack, marks, numbers = (

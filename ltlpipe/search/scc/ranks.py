@@ -53,7 +53,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause, from_clauses, marks_in
-from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.components.equivalence.silent_sccs import sccs_of
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
@@ -255,9 +254,7 @@ class RankedSearch(Couvreur99):
 
 def clause_of(problem: Problem) -> Clause | None:
     """Return the clause of a condition that is one conjunction of Inf, else None."""
-    if problem.condition is None:
-        return Clause(0, (1 << problem.n_marks) - 1)
-    clauses = normal_form(problem.condition)
+    clauses = problem.clauses()
     if len(clauses) != 1 or clauses[0].fin:
         return None
     return clauses[0]

@@ -68,7 +68,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Op, generalised_buchi
+from ltlpipe.automata.conditions import Op
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.acceptance import (
     Formula,
@@ -87,7 +87,8 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import push_root
 from ltlpipe.search.scc.rabin import begin_later, entered, useful_states
 from ltlpipe.search.scc.rules import NOTED, REMOVED, SccReg, next_start, note
-from ltlpipe.search.stacks import mark_bits, read_marks, sets_of, write_marks
+from ltlpipe.search.stacks import read_marks, sets_of, write_marks
+from ltlpipe.search.store import copy_row
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
@@ -215,13 +216,6 @@ def enter(expand, product, store, registers, arrays, state, marks):
 
 
 @inlined
-def copy_row(rows, src, dst):
-    """Copy one row to another, without the buffer that an assignment would need."""
-    for i in range(rows.shape[1]):
-        rows[dst, i] = rows[src, i]
-
-
-@inlined
 def begin_level(registers, arrays, begin, marks):
     """Take apart the SCC of the states from place `begin` of Current on."""
     level = registers[TelaReg.LEVEL] + 1
@@ -234,7 +228,7 @@ def begin_level(registers, arrays, begin, marks):
     fields[Level.STACK_BASE] = registers[Reg.TOP]
     row = registers[TelaReg.N_ROWS]
     fields[Level.ROW_BASE] = row
-    copy_row(arrays.rows, row - 1, row)
+    copy_row(arrays.rows, row - 1, arrays.rows, row)
     registers[TelaReg.N_ROWS] = row + 1
     registers[TelaReg.IS_CHOOSING] = 1
 
@@ -277,7 +271,7 @@ def choose(registers, arrays):
     judge(formula, np.uint32(fields[Level.MARKS]), rows[row])
     needs = formula.needs[formula.needs.shape[0] - 1]
     if needs == 0:
-        copy_row(rows, row, row + 1)
+        copy_row(rows, row, rows, row + 1)
         split(formula, rows[row], rows[row + 1])
         registers[TelaReg.N_ROWS] = row + 2
         return
@@ -451,8 +445,7 @@ class Tela(Search):
     arrays: Arrays
 
     def __init__(self, problem: Problem, *, known: Search | None = None) -> None:
-        given = problem.condition
-        self._condition = generalised_buchi(problem.n_marks) if given is None else given
+        self._condition = problem.acceptance
         self.passes = [Pass(*found) for found in passes_of(self._condition, _BLIND)]
         self._number = 0  # of the pass that runs
         self._round = 0
@@ -462,7 +455,7 @@ class Tela(Search):
     def _layout(self) -> Layout:
         return {
             Reg.STORED: {"numbers": INT32},
-            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self.problem.mark_bits)},
             Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
             TelaReg.N_CURRENT: {"current": INT32},
             Reg.N_FSTATES: {"fstates": INT32},
@@ -485,7 +478,7 @@ class Tela(Search):
         )
 
     def _begin(self) -> None:
-        self.registers[Reg.MARK_BITS] = self._mark_bits()
+        self.registers[Reg.MARK_BITS] = self.problem.mark_bits
         self.registers[Reg.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
         if self.passes:
             self._begin_pass()
@@ -590,9 +583,6 @@ class Tela(Search):
         """Bytes of all arrays, those of passes that wait included."""
         waiting = [one.arrays for one in self.passes if one.arrays is not None]
         return super().memory_bytes + total_bytes(waiting)
-
-    def _mark_bits(self) -> int:
-        return mark_bits(self.problem.n_marks)
 
     def _follow(self) -> None:
         super()._follow()

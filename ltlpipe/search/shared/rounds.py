@@ -64,7 +64,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.search.acceptance import implied_clause, passes_of, tabulate
 from ltlpipe.search.growth import UINT32, total_bytes
 from ltlpipe.search.paths import PathFinder
@@ -245,8 +244,7 @@ class SharedTela(Rounds):
     _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32, "labels": UINT32}
 
     def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
-        given = problem.condition
-        self._condition = generalised_buchi(problem.n_marks) if given is None else given
+        self._condition = problem.acceptance
         self._passes = passes_of(self._condition, _BLIND)
         self._batches: list[Batch] = []
         self._kinds = np.zeros(1, dtype=np.int32)  # of the parts of this round

@@ -24,13 +24,11 @@ from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
-    MAX_STATES,
     Column,
-    OutOfMemoryError,
     total_bytes,
+    zeros,
 )
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.rabin import with_own_buffers
 from ltlpipe.search.store import (
     CHUNK,
     MAX_LOAD,
@@ -185,7 +183,7 @@ class SharedSearch(Search):
                 own[Worker.SHUFFLE] = order % (1 << 62)
         self._threads: ThreadPoolExecutor | None = None
         super().__init__(problem)
-        others = [with_own_buffers(problem).product for _ in range(workers - 1)]
+        others = [problem.with_own_buffers().product for _ in range(workers - 1)]
         self._products: list[Product] = [problem.product, *others]
 
     def _own_states(self) -> dict[str, Column]:
@@ -202,27 +200,18 @@ class SharedSearch(Search):
         room = (self.n_workers + 1) * self._chunk + FIRST_ENTRIES
         rows = np.zeros((room, initial.shape[1]), dtype=np.uint64)
         rows[: len(initial)] = initial
-        self.store = Store(rows=rows, slots=_NOTHING)
-        shared = self._zeros(self._columns[Reg.STORED], room) | self._constants()
-        of_states = self._own_states()
+        slots = np.zeros(int(room / MAX_LOAD) + 1, dtype=np.uint32)
+        self.store = Store(rows=rows, slots=slots)
+        shared = zeros(self._columns[Reg.STORED], room) | self._constants()
+        shared |= self._views(shared)
         self._of_workers = [
-            self.array_type(
-                **shared,
-                **self._views(shared),
-                **self._zeros(of_states, room),
-                **self._new_own(),
-                own=own,
-            )
+            self.array_type(**shared, **self._new_own(room), own=own)
             for own in self._owns
         ]
         self.arrays = self._of_workers[0]
         self.registers[Reg.STORED] = len(initial)
-        for _ in self._resize_slots(int(room / MAX_LOAD) + 1):
+        for _ in self._fill():
             pass
-
-    def _zeros(self, columns: dict[str, Column], length: int) -> dict[str, np.ndarray]:
-        """Return arrays of equal length by their names."""
-        return {n: np.zeros(c.shape(length), c.dtype) for n, c in columns.items()}
 
     def _views(self, shared: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG002 (some have none)
         """Return views of the shared arrays that kernels take besides."""
@@ -232,22 +221,19 @@ class SharedSearch(Search):
         """Yield what each worker has for itself, by what counts the entries."""
         return ((r, c) for r, c in self._columns.items() if r != Reg.STORED)
 
-    def _new_own(self) -> dict[str, Any]:
-        """Return what a worker has for itself beside `_own_states`."""
-        length = FIRST_ENTRIES + self._branching + 1 + self._extra
-        made: dict[str, Any] = {}
+    def _new_own(self, room: int) -> dict[str, Any]:
+        """Return what a worker has for itself, with room for so many states."""
+        made: dict[str, Any] = zeros(self._own_states(), room)
         for _, columns in self._stacks():
-            made |= self._zeros(columns, length)
+            made |= zeros(columns, FIRST_ENTRIES + self._branching + 1 + self._extra)
         return made
 
     def _shared_store(self) -> Store:
         """Return the store as workers take it."""
         return self.store._replace(shared=_NOTHING)
 
-    def _resize_slots(self, n_slots: int) -> Iterator[None]:
-        """Rebuild the hash table, all workers together, with pauses."""
-        self.store = self.store._replace(slots=_NOTHING)  # freed first
-        self.store = self.store._replace(slots=np.zeros(n_slots, dtype=np.uint32))
+    def _fill(self) -> Iterator[None]:
+        """Enter all rows into empty slots, all workers together, with pauses."""
         ranges = begin_resizing(self.store, self.registers, self._owns)
         for k in range(0, len(ranges), self.n_workers):
             fill = partial(fill_slots, self._shared_store(), self.registers)
@@ -339,6 +325,7 @@ class SharedSearch(Search):
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
         self._grow_own(limit_bytes)
+        self._follow()  # memory may have been refused half-way
         yield from self._grow_states(limit_bytes)
 
     def _grow_own(self, limit_bytes: float) -> None:
@@ -356,35 +343,24 @@ class SharedSearch(Search):
                 for stack, column in zip(stacks, columns.values(), strict=True):
                     stack.resize(column.shape(length), refcheck=False)
 
-    def _grow_states(self, limit_bytes: float) -> Iterator[None]:
-        needed = self.n_stored + self.n_workers * self._chunk
-        if needed > MAX_STATES:
-            raise OutOfMemoryError
-        n_rows, n_words = self.store.rows.shape
-        if needed > n_rows:
-            own_bytes = sum(c.entry_bytes for c in self._own_states().values())
-            row_bytes = 8 * n_words + self._entry_bytes(Reg.STORED)
-            row_bytes += self.n_workers * own_bytes
-            n_rows = self._new_length(self.store.rows, needed, limit_bytes, row_bytes)
-        self._lengthen_states(n_rows)  # memory may have been refused half-way
-        if needed > MAX_LOAD * len(self.store.slots):
-            n_slots = int(needed / MAX_LOAD) + 1
-            yield from self._resize_slots(
-                self._new_length(
-                    self.store.slots, n_slots, limit_bytes, 4, rebuilt=True
-                )
-            )
+    @property
+    def _more_states(self) -> int:
+        return self.n_workers * self._chunk
 
-    def _lengthen_states(self, length: int) -> None:
-        """Make room for `length` states."""
+    @property
+    def _state_bytes(self) -> float:
+        own_bytes = sum(c.entry_bytes for c in self._own_states().values())
+        return super()._state_bytes + self.n_workers * own_bytes
+
+    def _follow(self) -> None:
+        """Make room for as many states as there is room for rows."""
         columns = self._columns[Reg.STORED] | self._own_states()
+        length = len(self.store.rows)
         self._update(**dict.fromkeys(self._views(self.arrays._asdict()), _NOTHING))
         try:
             for arrays in self._of_workers:
                 for name, column in columns.items():
                     getattr(arrays, name).resize(column.shape(length), refcheck=False)
-            shape = (length, self.store.rows.shape[1])
-            self.store.rows.resize(shape, refcheck=False)  # says how many have room
         finally:
             self._update(**self._views(self.arrays._asdict()))
 

@@ -63,7 +63,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ltlpipe.automata.conditions import TRUE
-from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.por.component_sets import Reduction
 from ltlpipe.por.stubborn_sets import with_own_buffers
 from ltlpipe.runtime.jobs import Progress, complete
@@ -103,7 +102,7 @@ from ltlpipe.search.shared.sharing import (
     end_frame,
     help_others,
 )
-from ltlpipe.search.stacks import mark_bits, read_marks, sets_of, write_marks
+from ltlpipe.search.stacks import read_marks, sets_of, write_marks
 from ltlpipe.search.store import Worker, lacks_ids_or_room
 from ltlpipe.search.union_find import (
     HIGH,
@@ -378,7 +377,7 @@ class UFSCC(SharedSearch):
                 "words": Column(np.uint64, width=2),
                 **self._listed,
             },
-            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self.problem.mark_bits)},
             Reg.N_ROOTS: {"roots": INT32, "frames": INT32, "entry_marks": UINT32},
         }
 
@@ -394,12 +393,12 @@ class UFSCC(SharedSearch):
                 known[name] = np.zeros(length, dtype=np.uint32)
         return known
 
-    def _new_own(self) -> dict[str, Any]:
+    def _new_own(self, room: int) -> dict[str, Any]:
         reduction = None
         if self.problem.ample is not None:  # no other worker writes to these tables
             tables = with_own_buffers(self.problem.ample)
             reduction = Reduction(tables, np.zeros(0, dtype=np.uint16))
-        return super()._new_own() | {"goal": self._goal(), "reduction": reduction}
+        return super()._new_own(room) | {"goal": self._goal(), "reduction": reduction}
 
     def _goal(self) -> Formula:
         """Return what a cycle has to satisfy, if clauses do not say it."""
@@ -411,22 +410,16 @@ class UFSCC(SharedSearch):
 
     def _clauses(self) -> np.ndarray:
         """Return uint32[c], the marks of each clause."""
-        condition = self.problem.condition
-        if condition is None:
-            return np.array([(1 << self.problem.n_marks) - 1], dtype=np.uint32)
-        infs = [clause.inf for clause in normal_form(condition)]
+        infs = [clause.inf for clause in self.problem.clauses()]
         return np.array(infs, dtype=np.uint32)
 
     def _begin(self) -> None:
         self.registers[Reg.CLOSING] = NONE
-        self.registers[Reg.MARK_BITS] = self._mark_bits()
+        self.registers[Reg.MARK_BITS] = self.problem.mark_bits
         clauses = self.arrays.clauses
         self.registers[Worker.EMPTY_ACCEPTS] = (clauses == 0).any()
         self.arrays.fstates[0] = 1  # the initial state
         self.registers[Worker.N_FSTATES] = 1
-
-    def _mark_bits(self) -> int:
-        return mark_bits(self.problem.n_marks)
 
     def roots(self) -> Job[np.ndarray]:
         """Return int64[n_stored], the root of the set of each state."""
