@@ -38,7 +38,7 @@ from ltlpipe.automata.conditions import (
 )
 from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.runtime.errors import ReplayError
-from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined, specialised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,32 +227,19 @@ def implied_clause(problem: Problem, marks: int) -> Clause | None:
     return clause
 
 
-@inlined
-def holds(formula, marks):
-    """Whether the formula is satisfied by exactly these marks."""
-    ops, bits, parents = formula.ops, formula.bits, formula.parents
-    satisfied = formula.satisfied
-    n = ops.shape[0]
-    for i in range(n):
-        satisfied[i] = ops[i] == Op.AND or ops[i] == Op.TRUE
-    for i in range(n):
-        if ops[i] == Op.INF:
-            satisfied[i] = marks & bits[i] != 0
-        elif ops[i] == Op.FIN:
-            satisfied[i] = marks & bits[i] == 0
-        if parents[i] >= 0:
-            if ops[parents[i]] == Op.AND:
-                satisfied[parents[i]] &= satisfied[i]
-            else:
-                satisfied[parents[i]] |= satisfied[i]
-    return satisfied[n - 1] != 0
+@specialised
+def is_struck(struck, node):
+    """Whether a node is struck out."""
+    if struck is None:
+        return False
+    return struck[node] != 0
 
 
 @inlined
 def judge(formula, marks, struck):
     """Judge every node on the marks of an SCC; return whether the root is possible.
 
-    struck is uint8[n], 1 for the nodes that are struck out.
+    struck is uint8[n], 1 for the nodes that are struck out, or None.
     """
     ops, bits, parents = formula.ops, formula.bits, formula.parents
     satisfied, possible, needs = formula.satisfied, formula.possible, formula.needs
@@ -268,7 +255,7 @@ def judge(formula, marks, struck):
         elif ops[i] == Op.FIN:
             satisfied[i] = marks & bits[i] == 0
             needs[i] = marks & bits[i]
-        if struck[i] != 0:
+        if is_struck(struck, i):
             satisfied[i] = possible[i] = 0
         parent = parents[i]
         if parent < 0:
@@ -282,6 +269,13 @@ def judge(formula, marks, struck):
             possible[parent] = 1
             needs[parent] &= needs[i]
     return possible[n - 1] != 0
+
+
+@inlined
+def holds(formula, marks):
+    """Whether the formula is satisfied by exactly these marks."""
+    judge(formula, marks, None)
+    return formula.satisfied[formula.ops.shape[0] - 1] != 0
 
 
 @inlined

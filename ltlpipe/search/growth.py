@@ -146,23 +146,14 @@ class DiskFullError(Exception):
     """The disk has no room for a longer array."""
 
 
-class _File:
-    """An open file without a name, closed with the last array over it."""
+class _Mapping(mmap.mmap):
+    """A whole file in memory, which is closed with the array over it."""
 
-    def __init__(self, folder: str) -> None:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            self.descriptor = os.dup(file.fileno())
-        self.folder = folder
+    folder: str
+    descriptor: int
 
     def __del__(self) -> None:
-        if hasattr(self, "descriptor"):  # opening may have failed
-            os.close(self.descriptor)
-
-
-class _Mapping(mmap.mmap):
-    """A whole file in memory; the array over it keeps it open."""
-
-    file: _File
+        os.close(self.descriptor)
 
 
 def is_mapped(array: np.ndarray) -> bool:
@@ -186,11 +177,11 @@ def in_file(folder: str, like: np.ndarray) -> np.ndarray:
         No file can be made in the folder.
     """
     try:
-        file = _File(folder)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            return _mapped(file.fileno(), folder, like.shape, like.dtype)
     except OSError as error:
         message = f"--spill: no file can be made: {error.strerror or error}"
         raise InputError(message, file=folder) from None
-    return _mapped(file, like.shape, like.dtype)
 
 
 def lengthened(array: np.ndarray, needed: int) -> np.ndarray:
@@ -203,7 +194,7 @@ def lengthened(array: np.ndarray, needed: int) -> np.ndarray:
         length = max(needed, int(factor * array.shape[0]))
         try:
             shape = (length, *array.shape[1:])
-            return _mapped(owner.file, shape, array.dtype)
+            return _mapped(owner.descriptor, owner.folder, shape, array.dtype)
         except DiskFullError as error:
             full = error
     raise full
@@ -216,19 +207,21 @@ def renewed(array: np.ndarray, needed: int) -> np.ndarray:
     """
     owner: Any = array.base
     length = max(needed, int(_LONGER[0] * array.shape[0]))
-    return in_file(owner.file.folder, np.broadcast_to(array.dtype.type(0), (length,)))
+    return in_file(owner.folder, np.broadcast_to(array.dtype.type(0), (length,)))
 
 
-def _mapped(file: _File, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an array over a file, which is made long enough."""
+def _mapped(
+    descriptor: int, folder: str, shape: tuple[int, ...], dtype: Any
+) -> np.ndarray:
+    """Return an array over an open file, which is made long enough."""
     n_bytes = max(int(np.prod(shape)) * np.dtype(dtype).itemsize, 1)
     try:
-        os.posix_fallocate(file.descriptor, 0, n_bytes)
+        os.posix_fallocate(descriptor, 0, n_bytes)
+        mapping = _Mapping(descriptor, n_bytes)
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise DiskFullError(error.strerror) from None
         reason = error.strerror or str(error)
-        raise InputError(f"--spill: {reason}", file=file.folder) from None
-    mapping = _Mapping(file.descriptor, n_bytes)
-    mapping.file = file
+        raise InputError(f"--spill: {reason}", file=folder) from None
+    mapping.folder, mapping.descriptor = folder, os.dup(descriptor)
     return np.ndarray(shape, dtype, buffer=mapping)

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Op, marks_in
+from ltlpipe.automata.conditions import marks_in
 from ltlpipe.components.equivalence.silent_sccs import sccs_of
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
@@ -59,6 +59,7 @@ PAIR_BYTES = 12
 EDGE_WORK = 0.01
 """Microseconds for a look at a transition."""
 
+_SORT_WORK = 0.1  # microseconds for a transition that is sorted
 _BUDGET = 1 << 21  # transitions that one call looks at
 _FAR = 1 << 30  # no way leads there
 
@@ -176,7 +177,8 @@ def shortest_cycle(
     complete : bool
         Whether there is no better one.
     """
-    backwards = yield from _reversed(graph, progress)
+    backwards = _reversed(graph)
+    yield progress._replace(work=len(graph.dst) * _SORT_WORK)
     bounds = yield from _bounds(graph, backwards, bound, progress)
     n = len(graph.depths)
     room = Room(
@@ -205,43 +207,12 @@ def shortest_cycle(
     return Cycle(int(at[Place.BEST_STATE]), found), complete
 
 
-def _reversed(graph: Graph, progress: Progress) -> Job[Backwards]:
+def _reversed(graph: Graph) -> Backwards:
     """Return the transitions by their targets."""
     n = len(graph.depths)
-    counts = np.bincount(graph.dst, minlength=n)
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    src = np.empty(len(graph.dst), dtype=np.int32)
-    places, at = first[:-1].copy(), np.zeros(1, dtype=np.int64)
-    while True:
-        status = yield from called(
-            place_step, graph.first, graph.dst, src, places, at, _BUDGET
-        )
-        yield progress._replace(work=min(_BUDGET, len(src)) * EDGE_WORK)
-        if status == Status.EMPTY:
-            return Backwards(first, src)
-
-
-@njit
-def place_step(first, dst, src, places, at, budget):
-    """Write the source of each transition behind those with the same target.
-
-    Returns RUNNING after `budget` transitions, else EMPTY.
-
-    src : int32[m]
-        Is written.
-    places : int64[n], at : int64[1]
-        Where the next source goes for each target; the state that is next.
-    """
-    while at[0] < first.shape[0] - 1:
-        if budget <= 0:
-            return Status.RUNNING
-        state = at[0]
-        for edge in range(first[state], first[state + 1]):
-            src[places[dst[edge]]] = state
-            places[dst[edge]] += 1
-        budget -= 1 + first[state + 1] - first[state]
-        at[0] += 1
-    return Status.EMPTY
+    src = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.first))
+    first = np.concatenate([[0], np.cumsum(np.bincount(graph.dst, minlength=n))])
+    return Backwards(first, src[np.argsort(graph.dst, kind="stable")])
 
 
 def _bounds(
@@ -550,15 +521,10 @@ def _renumbered(edge_marks: np.ndarray, marks: list[int]) -> np.ndarray:
 
 def _accepted(condition: Condition, marks: list[int]) -> np.ndarray:
     """Return whether each set of marks, bits 0, 1, ..., satisfies a condition."""
-    sets = np.arange(1 << len(marks))
-    if not condition.parts:
-        if condition.op in (Op.TRUE, Op.FALSE):
-            return np.full(len(sets), condition.op == Op.TRUE)
-        has = (sets >> marks.index(condition.mark) & 1).astype(np.bool_)
-        return has if condition.op == Op.INF else ~has
-    join = np.logical_and if condition.op == Op.AND else np.logical_or
-    parts = [_accepted(part, marks) for part in condition.parts]
-    return np.asarray(join.reduce(parts))
+    sets = [0]
+    for mark in marks:
+        sets += [chosen | 1 << mark for chosen in sets]
+    return np.array([condition.satisfied_by(chosen) for chosen in sets])
 
 
 def _promising(

@@ -253,7 +253,6 @@ class Worker(IntEnum):
 
     # Shared by all, far from what is read often; of a worker what it has taken
     PERMITS = PRIVATE + 42  # states that may be entered
-    BUDGET = PRIVATE + 50  # states that may be expanded
     STOP = PRIVATE + 58  # not 0: all workers return
 
 

@@ -618,15 +618,11 @@ class Tela(Search):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states."""
         registers, arrays = self.registers, self.arrays
-        level, n_current = (
-            int(registers[TelaReg.LEVEL]),
-            int(registers[TelaReg.N_CURRENT]),
-        )
+        level, n_current = registers[[TelaReg.LEVEL, TelaReg.N_CURRENT]].tolist()
         numbers = arrays.numbers[: self.n_stored]
         roots = arrays.roots[: registers[Reg.N_ROOTS]]
         assert (np.diff(roots) > 0).all()
-        live = np.zeros(n_current, dtype=np.bool_)
-        live[:n_current] = True
+        live = np.ones(n_current, dtype=np.bool_)
         end = 0
         for fields in arrays.levels[1 : level + 1]:
             assert end <= fields[Level.BEGIN] < fields[Level.END] <= n_current
@@ -636,4 +632,3 @@ class Tela(Search):
         places = np.flatnonzero(live)
         if not registers[TelaReg.IS_CHOOSING]:
             assert (numbers[arrays.current[places]] == places + 1).all()
-        assert sorted(set(roots.tolist())) == roots.tolist()

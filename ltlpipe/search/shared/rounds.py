@@ -59,7 +59,7 @@ Cost: as ufscc, and 4 bytes per state.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -306,7 +306,7 @@ class SharedTela(Rounds):
     def _take_apart(self) -> Iterator[None]:
         """Make a batch of those SCCs of the round that may have accepting cycles."""
         words, labels = self.arrays.words, self.arrays.labels
-        kinds: dict[tuple[int, int], int] = {}
+        kinds: dict[int, int] = {}
         alternatives: list[list[Alternative]] = []
         of_sccs: list[np.ndarray] = [np.zeros(1, dtype=np.int32)]
         n_sccs = 0
@@ -315,22 +315,17 @@ class SharedTela(Rounds):
             marks = (words[roots, 1] >> MARKS_SHIFT).astype(np.int64)
             parts = self._kinds[labels[roots]].astype(np.int64)
             keys, places = np.unique(parts << 32 | marks, return_inverse=True)
-            of_keys = np.empty(len(keys), dtype=np.int32)
-            for k, key in enumerate(keys.tolist()):
-                case = key >> 32, key & 0xFFFFFFFF
-                if case not in kinds:
-                    found = self._alternatives(*case)
-                    kinds[case] = len(alternatives) if found else -1
-                    alternatives += [found] if found else []
-                of_keys[k] = kinds[case]
+            for key in set(keys.tolist()) - kinds.keys():
+                found = self._alternatives(key >> 32, key & 0xFFFFFFFF)
+                kinds[key] = len(alternatives) if found else -1
+                alternatives += [found] if found else []
+            of_keys = np.array([kinds[key] for key in keys.tolist()], dtype=np.int32)
             of_roots = of_keys[places]
             is_open = of_roots >= 0
-            numbers = np.zeros(len(roots), dtype=np.uint64)
-            n_open = int(is_open.sum())
-            numbers[is_open] = np.arange(n_sccs + 1, n_sccs + n_open + 1)
+            numbers = (n_sccs + np.cumsum(is_open)) * is_open
             words[roots, 1] = numbers  # its marks are not needed any more
             of_sccs.append(of_roots[is_open])
-            n_sccs += n_open
+            n_sccs += int(is_open.sum())
             yield
         if n_sccs == 0:
             return
@@ -371,9 +366,7 @@ class SharedTela(Rounds):
         many = np.array([len(found) for found in batch.alternatives])
         has_turn = many[batch.kinds] > batch.turn
         if (many > batch.turn + 1).any():
-            others = Batch(batch.members, batch.labels, batch.kinds, batch.alternatives)
-            others.turn = batch.turn + 1
-            self._batches.append(others)
+            self._batches.append(replace(batch, turn=batch.turn + 1))
         for states in self._blocks():
             self.arrays.labels[states] = 0
             yield

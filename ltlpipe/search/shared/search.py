@@ -86,47 +86,23 @@ def stopped(registers, status):
 
 
 @inlined
-def takes_some(registers, own, place):
-    """Have a worker take some of what is counted at a place; False if none is left.
-
-    As many as it can without leaving the others too few, so that workers seldom count
-    in the same place.  Those that are left when a call ends are given back
-    (`SharedSearch.step`).
-    """
-    while own[place] == 0:
-        left = load(registers, place)
-        if left <= 0:
-            return False
-        taken = min(left // _SHARE + 1, _MOST_PERMITS)
-        if compare_and_swap(registers, place, left, left - taken):
-            own[place] = taken
-    return True
-
-
-@inlined
 def is_at_limit(registers, own):
-    """Whether the worker may enter no more states."""
-    is_later = registers[Worker.IS_LATER] != 0
-    return not is_later and not takes_some(registers, own, Worker.PERMITS)
+    """Whether the worker may enter no more states.
 
-
-@inlined
-def is_at_work(registers, own):
-    """Whether workers are to go on, and may expand more states in this call."""
-    if load(registers, Worker.STOP) != 0:
-        return False
-    return own[Worker.BUDGET] > 0 or load(registers, Worker.BUDGET) > 0
-
-
-@inlined
-def count_expansion(registers, own):
-    """Take an expansion off what all workers together may make in this call.
-
-    Who has more to do takes more.  If another worker has taken the last, one more does
-    not matter.
+    It takes as many permits as it can without leaving the others too few, so that
+    workers seldom count in the same place.  Those that are left when a call ends are
+    given back (`SharedSearch.step`).
     """
-    if takes_some(registers, own, Worker.BUDGET):
-        own[Worker.BUDGET] -= 1
+    if registers[Worker.IS_LATER] != 0:
+        return False
+    while own[Worker.PERMITS] == 0:
+        left = load(registers, Worker.PERMITS)
+        if left <= 0:
+            return True
+        taken = min(left // _SHARE + 1, _MOST_PERMITS)
+        if compare_and_swap(registers, Worker.PERMITS, left, left - taken):
+            own[Worker.PERMITS] = taken
+    return False
 
 
 @inlined
@@ -260,7 +236,6 @@ class SharedSearch(Search):
         """Expand about `budget` states, by the workers together."""
         registers = self.registers
         registers[Worker.STOP] = 0
-        registers[Worker.BUDGET] = budget
         registers[Worker.PERMITS] = registers[Reg.MAX_STATES] - registers[Reg.VISITED]
         n_active = 1 if self.n_stored < self.alone else self.n_workers
         each = max(budget // n_active, 1)
@@ -317,8 +292,8 @@ class SharedSearch(Search):
         """Tell the registers what the workers have counted, and take permits back."""
         owns, registers = self._owns, self.registers
         for own in owns:
-            own[Worker.PERMITS] = own[Worker.BUDGET] = 0
-        registers[Worker.PERMITS] = registers[Worker.BUDGET] = 0
+            own[Worker.PERMITS] = 0
+        registers[Worker.PERMITS] = 0
         registers[_SUMS] = np.sum([own[_SUMS] for own in owns], axis=0)
         registers[Reg.DEPTH] = max(int(own[Reg.DEPTH]) for own in owns)
         registers[Reg.MAX_DEPTH] = max(int(own[Reg.MAX_DEPTH]) for own in owns)

@@ -27,8 +27,8 @@ Differences from the sources:
 - Transitions to sets that are dead or on the worker's path are taken when their source
   is expanded ("known states first"), the others wait, below all others those in which
   other workers are.
-- The expansions that one call may make are taken by the workers as they need them, so
-  none waits at the end of a call for one that has more to do.
+- When one worker has made its expansions of a call all return, so none waits at the
+  end of a call for one that has more to do.
 - Workers other than the first take successors in an order of their own (swarming).
 
 Why no cycle is missed: a set dies only when all its states are tombstones, and a state
@@ -84,9 +84,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared.search import (
     SharedSearch,
     count_entry,
-    count_expansion,
     is_at_limit,
-    is_at_work,
     shuffle,
     stopped,
 )
@@ -305,7 +303,7 @@ def enter(registers, arrays, state, marks):
 
 
 @njit
-def ufscc_step(expand, product, store_, registers, arrays, _):
+def ufscc_step(expand, product, store_, registers, arrays, budget):
     """Advance one worker of Bloemen et al. 2016, Algorithm 4.
 
     `registers` are shared, `arrays` are the worker's.  Any answer but RUNNING makes the
@@ -313,7 +311,7 @@ def ufscc_step(expand, product, store_, registers, arrays, _):
     strongly connected, and its transitions carry all marks of a clause.
     """
     own = arrays.own
-    while is_at_work(registers, own):
+    while budget > 0 and load(registers, Worker.STOP) == 0:
         answer_all(registers, arrays)
         if lacks_room(product, store_, registers, arrays):
             return stopped(registers, Status.GROW)
@@ -346,7 +344,7 @@ def ufscc_step(expand, product, store_, registers, arrays, _):
             if close_cycle(registers, arrays, state, marks):
                 return stopped(registers, Status.FOUND)
         elif chosen >= 0:
-            count_expansion(registers, own)
+            budget -= 1
             if expand_state(expand, product, store_, registers, arrays, chosen):
                 return stopped(registers, Status.FOUND)
     return stopped(registers, Status.RUNNING)  # others may be waiting for this one
