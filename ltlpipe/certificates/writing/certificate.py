@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.certificates.writing.reduction import Reduction
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.problem import Problem
-    from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.packing import PackedSystem
 
 

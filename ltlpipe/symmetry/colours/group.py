@@ -43,19 +43,10 @@ Differences from the source: tokens are not counted.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 from ltlpipe.components.progress import SYMMETRY
-from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.nets.coloured.cells import RELATIONS
-from ltlpipe.systems.nets.coloured.net import (
-    DOT,
-    Bound,
-    Comparison,
-    Constant,
-    Part,
-    signed_tokens,
-)
-from typing import TYPE_CHECKING
 from ltlpipe.logic.propositions.syntax import (
     COMMUTATIVE,
     Deadlock,
@@ -66,9 +57,8 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
     ranges_in,
 )
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.systems.nets.coloured.bindings import (
     bindings,
@@ -76,18 +66,25 @@ from ltlpipe.systems.nets.coloured.bindings import (
     first_alike,
     full_support,
 )
+from ltlpipe.systems.nets.coloured.cells import RELATIONS
+from ltlpipe.systems.nets.coloured.net import (
+    DOT,
+    Bound,
+    Comparison,
+    Constant,
+    Part,
+    signed_tokens,
+)
 from ltlpipe.systems.nets.packing import MAX_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.nets.coloured.net import ColouredNet, Every, Guard
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.systems.nets.coloured.net import Colour
-    from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-    from collections.abc import Sequence
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.nets.coloured.bindings import Condition
+    from ltlpipe.systems.nets.coloured.net import Colour, ColouredNet, Every, Guard
+    from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 _EQUATIONS = ("==", "!=")
 
