@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import Op, generalised_buchi, marks_in
-from ltlpipe.components.equivalence.silent_sccs import sccs_of
+from ltlpipe.components.transition_arrays import sccs_of
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import ProductLasso

@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.transition_arrays import (
+from ltlpipe.components.progress import reducing
+from ltlpipe.components.transition_arrays import (
     Graph,
     Status,
     Steps,
     graph_of,
     lengthened,
 )
-from ltlpipe.components.progress import reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit

@@ -48,16 +48,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.components.equivalence.determinise import determinise
-from ltlpipe.components.equivalence.refinement import quotient
-from ltlpipe.components.equivalence.silent_sccs import collapse
-from ltlpipe.components.equivalence.transition_arrays import (
+from ltlpipe.components.determinise import determinise
+from ltlpipe.components.progress import ENTRY_WORK, reducing
+from ltlpipe.components.refinement import quotient
+from ltlpipe.components.transition_arrays import (
     Steps,
     breadth_first,
+    collapse,
     is_deterministic,
     steps_of,
 )
-from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS
 

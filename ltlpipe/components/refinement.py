@@ -49,13 +49,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.transition_arrays import (
+from ltlpipe.components.progress import ENTRY_WORK, reducing
+from ltlpipe.components.transition_arrays import (
     Status,
     Steps,
     by_least_member,
     graph_of,
 )
-from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.equivalences import internal_name
-from ltlpipe.components.equivalence.transition_arrays import Status, lengthened
+from ltlpipe.components.equivalences import internal_name
 from ltlpipe.components.progress import ENTRY_WORK, reducing
+from ltlpipe.components.transition_arrays import Status, lengthened
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
