@@ -163,85 +163,58 @@ def factored(
 
 
 def _factored(network: Network, *, together: bool) -> Job[Factored]:
+    """Split one component after the other, the small first, within `MOST_EFFORT`."""
     components = network.components
-    splitter = _Splitter(together=together)
+    alike: dict[object, _Found | None] = {}
     found: dict[int, _Found] = {}
     left: list[tuple[int, str]] = []
+    effort_left = MOST_EFFORT
     for number in sorted(
         range(len(components)), key=lambda k: components[k].n_transitions
     ):
-        try:
-            known = yield from splitter.split(components[number])
-        except _LeftError as error:
-            left.append((number, error.reason))
+        component = components[number]
+        if component.n_states < _LEAST_STATES:
             continue
+        key = _shape(component) if component.n_transitions <= _REMEMBERED else number
+        if key not in alike:
+            outcome, used = yield from _split(component, effort_left, together=together)
+            effort_left -= used
+            if isinstance(outcome, str):
+                left.append((number, outcome))
+                continue
+            alike[key] = outcome
+        known = alike[key]
         if known is not None:
             found[number] = known
     return (yield from _assembled(network, found, sorted(left)))
 
 
-class _LeftError(Exception):
-    """A component is not looked at, for a reason."""
+def _split(
+    component: LTS, most: int, *, together: bool
+) -> Job[tuple[_Found | str | None, int]]:
+    """Return the split of a component, if there is one, and the effort it has taken.
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
-
-
-class _Splitter:
-    """Splits one component after the other, as long as `MOST_EFFORT` lasts."""
-
-    def __init__(self, *, together: bool) -> None:
-        self._together = together
-        self._alike: dict[tuple[object, ...], _Found | None] = {}
-        self._left = MOST_EFFORT
-
-    def split(self, component: LTS) -> Job[_Found | None]:
-        """Find the split of a component; None if there is none.
-
-        Raises
-        ------
-        _LeftError
-            It is not looked at.
-        """
-        if component.n_states < _LEAST_STATES:
-            return None
-        _refuse_large(component)
-        key = _shape(component)
-        if key in self._alike:
-            return self._alike[key]
-        found = yield from self._split(component)
-        if component.n_transitions <= _REMEMBERED:
-            self._alike[key] = found
-        return found
-
-    def _split(self, component: LTS) -> Job[_Found | None]:
-        needed = component.n_transitions + _FIXED_EFFORT
-        if needed > self._left:
-            raise _LeftError("too large beside the others")
-        self._left -= needed
-        yield factoring(_FIXED_WORK)
-        form = yield from minimal_form(component)
-        if not _may_split(form):
-            return None
-        paths = effort(form)
-        if paths.sum() > self._left or paths.max() > MOST_AT_A_STATE:
-            raise _LeftError("too dense")
-        self._left -= int(paths.sum())
-        split = yield from finest_split(form, together=self._together)
-        return None if split is None else _Found(form, split)
-
-
-def _refuse_large(component: LTS) -> None:
-    """Raise `_LeftError` for a component whose size tells that it is too large."""
-    sizes = {
-        "states": (component.n_states, MOST_STATES),
-        "transitions": (component.n_transitions, MOST_TRANSITIONS),
-        "labels": (len(component.labels), MOST_LABELS),
-    }
-    for what, (count, most) in sizes.items():
-        if count > most:
-            raise _LeftError(f"{count:,} {what}")
+    If the component is not looked at, the reason takes the place of the split.
+    """
+    for what, count, limit in (
+        ("states", component.n_states, MOST_STATES),
+        ("transitions", component.n_transitions, MOST_TRANSITIONS),
+        ("labels", len(component.labels), MOST_LABELS),
+    ):
+        if count > limit:
+            return f"{count:,} {what}", 0
+    used = component.n_transitions + _FIXED_EFFORT
+    if used > most:
+        return "too large beside the others", 0
+    yield factoring(_FIXED_WORK)
+    form = yield from minimal_form(component)
+    if not _may_split(form):
+        return None, used
+    paths = effort(form)
+    if used + paths.sum() > most or paths.max() > MOST_AT_A_STATE:
+        return "too dense", used
+    split = yield from finest_split(form, together=together)
+    return split and _Found(form, split), used + int(paths.sum())
 
 
 def _shape(component: LTS) -> tuple[object, ...]:

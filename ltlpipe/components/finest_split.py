@@ -56,7 +56,7 @@ MOST_PLAIN = 4_096
 MOST_LOOKS = 20_000
 """Looks at states in all rounds of that: about ten milliseconds."""
 
-_PLAIN_WORK = 1.0
+_REACHING_WORK = 0.25
 _FIXED = 100
 
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -88,18 +88,9 @@ def minimal_form(component: LTS) -> Job[MinimalForm]:
     Small components are refined in plain Python: most networks have no others, and
     kernels would have to be compiled, or loaded, for what takes a millisecond.
     """
-    if component.n_transitions <= MOST_PLAIN:
-        found = _plain_form(component)
-        yield factoring(_PLAIN_WORK * (component.n_transitions + _FIXED))
-        if found is not None:
-            return found
-    return (yield from _compiled_form(component))
-
-
-def _plain_form(component: LTS) -> MinimalForm | None:
-    """Do `minimal_form` in plain Python; None if that takes too long."""
     n, n_labels = component.n_states, len(component.labels)
-    src, label, dst = _sorted(n, n_labels, component)
+    whole = (component.src, component.label, component.dst)
+    src, label, dst = _unique(n, n_labels, *(c.astype(np.int64) for c in whole))
     first, ends = np.searchsorted(src, np.arange(n + 1)).tolist(), dst.tolist()
     reached = [component.initial]
     number = {component.initial: 0}
@@ -111,12 +102,16 @@ def _plain_form(component: LTS) -> MinimalForm | None:
     place = np.full(n, -1, dtype=np.int64)
     place[reached] = np.arange(len(reached))
     inside = place[src] >= 0
-    src, label, dst = place[src[inside]], label[inside], place[dst[inside]]
+    columns = place[src[inside]], label[inside], place[dst[inside]]
     flags = None if component.accepting is None else component.accepting[reached]
-    classes = _plain_classes(len(reached), n_labels, (src, label, dst), flags)
+    classes, work = None, _REACHING_WORK
+    if component.n_transitions <= MOST_PLAIN:
+        classes, work = _plain_classes(len(reached), n_labels, columns, flags), 1
+    yield factoring(work * (component.n_transitions + _FIXED))
     if classes is None:
-        return None
+        classes = yield from _compiled_classes(len(reached), n_labels, columns, flags)
     count, block = classes
+    src, label, dst = columns
     columns = _unique(count, n_labels, block[src], label, block[dst])
     accepting = None
     if flags is not None:
@@ -157,11 +152,6 @@ def _plain_classes(
     return None
 
 
-def _sorted(n: int, n_labels: int, component: LTS) -> Columns:
-    columns = component.src, component.label, component.dst
-    return _unique(n, n_labels, *(column.astype(np.int64) for column in columns))
-
-
 def _unique(
     n: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
 ) -> Columns:
@@ -171,42 +161,20 @@ def _unique(
     return src, label, dst
 
 
-def _compiled_form(component: LTS) -> Job[MinimalForm]:
-    """Do `minimal_form` with the kernels of component reduction."""
+def _compiled_classes(
+    n: int, n_labels: int, columns: Columns, flags: np.ndarray | None
+) -> Job[tuple[int, np.ndarray]]:
+    """Do `_plain_classes` with the kernel of component reduction."""
     from ltlpipe.components.refinement import classes
-    from ltlpipe.components.transition_arrays import (
-        Steps,
-        by_least_member,
-        numbered,
-        sort_steps,
-    )
+    from ltlpipe.components.transition_arrays import Steps, by_least_member
 
-    n_labels = len(component.labels)
-    flags = component.accepting
-    marked = np.zeros(component.n_states, dtype=np.bool_) if flags is None else flags
-    columns = component.src, component.label, component.dst
+    marked = np.zeros(n, dtype=np.bool_) if flags is None else flags
+    src, label, dst = (column.astype(np.int32) for column in columns)
     # One label more than there are, so that no step is silent.
-    whole = Steps(component.n_states, component.initial, n_labels + 1, *columns, marked)
-    steps, number = yield from numbered(whole)
-    n_states, block = yield from classes(steps)
-    src, label, dst, marked = steps.src, steps.label, steps.dst, steps.marked
-    if n_states < steps.n_states:
-        block = by_least_member(n_states, block)
-        src, label, dst = yield from sort_steps(
-            n_states, n_labels + 1, block[src], label, block[dst]
-        )
-        marked = np.zeros(n_states, dtype=np.bool_)
-        marked[block[steps.marked]] = True
-        number = np.where(number >= 0, block[number], -1)
-    return MinimalForm(
-        n_states,
-        n_labels,
-        src.astype(np.int64),
-        label.astype(np.int64),
-        dst.astype(np.int64),
-        None if flags is None else marked,
-        number.astype(np.int64),
+    count, block = yield from classes(
+        Steps(n, 0, n_labels + 1, src, label, dst, marked)
     )
+    return count, by_least_member(count, block).astype(np.int64)
 
 
 MOST_UNITED = 8

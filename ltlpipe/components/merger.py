@@ -57,10 +57,11 @@ from ltlpipe.components.groups import (
     Group,
     Reduced,
 )
-from ltlpipe.components.progress import holding, reducing
+from ltlpipe.components.progress import COMPONENTS, holding, reducing
 from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.shared_folder import shared_folder
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks.lts import Network, digest_if_small
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ SHARED_BYTES = 256 * MIB
 _MEMORY_SHARE = 1 / 8  # of what a question may hold: the most that is kept for others
 _KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
 _TRANSITION_BYTES = 12
-_PAIRS_AT_ONCE = 1 << 12  # of groups, looked at until the next progress
 _FAILED_AT_ONCE = 1 << 9  # of candidates that may have been tried before
 _PAIR_WORK = 4
 
@@ -384,23 +384,19 @@ def _candidates(
         for label in group.alphabet:
             users.setdefault(label, []).append(group)
         n_labels += len(group.alphabet)
-    progress = reducing(_PAIR_WORK * _PAIRS_AT_ONCE, merger.memory_bytes)
+    ticks = Ticks(COMPONENTS, _PAIR_WORK, merger.memory_bytes)
     yield reducing(n_labels, merger.memory_bytes)
     pairs: dict[tuple[int, int], tuple[Group, Group]] = {}
-    for n, (one, other) in enumerate(
-        pair for sharing in users.values() for pair in combinations(sharing, 2)
-    ):
-        pairs[min(one.members), min(other.members)] = one, other
-        if n % _PAIRS_AT_ONCE == _PAIRS_AT_ONCE - 1:
-            yield progress
+    for sharing in users.values():
+        for one, other in combinations(sharing, 2):
+            pairs[min(one.members), min(other.members)] = one, other
+            if ticks.over():
+                yield ticks.progress
     estimates = {}
-    n = 0
     for key, (one, other) in pairs.items():
         estimates[key] = _estimate(merger, one, other), key
-        n += 1 + min(len(one.alphabet), len(other.alphabet))
-        if n >= _PAIRS_AT_ONCE:
-            yield progress
-            n = 0
+        if ticks.over(1 + min(len(one.alphabet), len(other.alphabet))):
+            yield ticks.progress
     return [pairs[key] for key in sorted(pairs, key=estimates.__getitem__)]
 
 

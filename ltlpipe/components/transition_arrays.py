@@ -120,15 +120,6 @@ def breadth_first(steps: Steps) -> Job[Steps]:
     one label in the order of their numbers.  Of two isomorphic deterministic inputs
     the outputs are identical, and an output is not changed by a second call.
     """
-    found, _ = yield from numbered(steps)
-    return found
-
-
-def numbered(steps: Steps) -> Job[tuple[Steps, np.ndarray]]:
-    """Do `breadth_first`; return the new number of each state, too.
-
-    That is int32[n_states], -1 where a state is not reachable.
-    """
     n = steps.n_states
     src, label, dst = yield from sort_steps(
         n, steps.n_labels + 1, steps.src, steps.label, steps.dst
@@ -148,8 +139,7 @@ def numbered(steps: Steps) -> Job[tuple[Steps, np.ndarray]]:
         src, label, dst = yield from sort_steps(
             n, steps.n_labels + 1, number[src], label, number[dst]
         )
-    found = Steps(count, 0, steps.n_labels, src, label, dst, steps.marked[reached])
-    return found, number
+    return Steps(count, 0, steps.n_labels, src, label, dst, steps.marked[reached])
 
 
 @njit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -55,8 +56,10 @@ def test_both_ways_are_alike(patch, component):
     assert are_bisimilar(Network([same]), Network([component]))
 
 
-def test_long_chains_are_left_to_kernels():
+def test_long_chains_are_left_to_kernels(monkeypatch):
     """Where each round splits off one state."""
     chain = LTS.from_transitions([(s, "a", s + 1) for s in range(300)])
-    assert finest_split._plain_form(chain) is None
+    spied = MagicMock(wraps=finest_split._compiled_classes)
+    monkeypatch.setattr(finest_split, "_compiled_classes", spied)
     assert run(finest_split.minimal_form(chain)).n_states == 301
+    assert spied.call_count == 1
