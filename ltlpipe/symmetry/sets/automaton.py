@@ -57,22 +57,18 @@ class Tables(NamedTuple):
 
     ints: np.ndarray  # int64[...]
     words: np.ndarray  # uint64[...]
-    system_ints: np.ndarray  # int64[...]
-    system_words: np.ndarray  # uint64[...]
     scratch: np.ndarray  # int64[k, m]
     step_rows: np.ndarray  # uint64[s, n_words]
-    step_letters: np.ndarray  # int32[s]
-    step_actions: np.ndarray  # int32[s]
-    step_marks: np.ndarray  # uint32[s]
 
 
 class Operations(NamedTuple):
-    """Four functions of one signature, as kernels take them."""
+    """Four functions of one signature, as kernels take them, and the tables."""
 
     successors: Any
     includes: Any
     decompose: Any
     key: Any
+    tables: Tables
 
 
 @dataclass(frozen=True)
@@ -117,4 +113,5 @@ class PowersetAutomaton:
         from ltlpipe.runtime.kernels.jit import operation_signature, pointer
 
         signature = operation_signature(Tables)
-        return Operations(*(pointer(made, signature) for made in self._functions))
+        made = (pointer(function, signature) for function in self._functions)
+        return Operations(*made, self.tables)

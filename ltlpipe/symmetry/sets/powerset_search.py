@@ -45,9 +45,9 @@ _FIRST_RESULTS = 1 << 8
 
 
 @njit
-def call(operation, tables, arrays, row, other):
+def call(operation, operations, arrays, row, other):
     """Call an operation on sets; for Python."""
-    return operate(operation, tables, arrays, row, other)
+    return operate(operation, operations, arrays, row, other)
 
 
 class PowersetSearch(StoredSearch):
@@ -135,14 +135,8 @@ class PowersetSearch(StoredSearch):
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
-        return powerset_step, (
-            *self.operations,
-            self.automaton.tables,
-            self.store,
-            self.registers,
-            self.arrays,
-            budget,
-        )
+        arguments = (self.operations, self.store, self.registers, self.arrays, budget)
+        return powerset_step, arguments
 
     def step(self, budget: int) -> Status:
         """Do no more than `budget` units of work, or one result more."""
@@ -209,8 +203,7 @@ class PowersetSearch(StoredSearch):
         return bool(self._call(self.operations.includes, row, other))
 
     def _call(self, operation: Any, row: np.ndarray, other: np.ndarray) -> int:
-        arrays = self.arrays
-        return int(call(operation, self.automaton.tables, arrays, row, other))
+        return int(call(operation, self.operations, self.arrays, row, other))
 
     @property
     def memory_bytes(self) -> int:

@@ -16,6 +16,7 @@ Cost: 12 bytes per active set while it runs, which count towards the limit of me
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,13 +28,27 @@ from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import OutOfMemoryError
 from ltlpipe.search.registers import Reg
-from ltlpipe.symmetry.sets.inclusion_checks import chain_of, generate, operate
+from ltlpipe.symmetry.sets.inclusion_checks import chain_of, generate, key_of, operate
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
 
 _BUDGET = 1 << 10
+
+
+class At(IntEnum):
+    """Places in the registers of `spread`."""
+
+    FIRST = 0  # of the queue
+    END = 1  # of the queue
+    MORE = 2  # whether the first set of the queue has more successors
+    LOWEST = 3  # sets that are numbered below are not entered
+    WANTED = 4  # marks of which the transition looked for has one; or 0 and ...
+    GOAL = 5  # ... it leads to this set
+    SOURCE = 6  # the transition that has been found
+    TARGET = 7
+    MARKS = 8
 
 
 class Front(NamedTuple):
@@ -45,8 +60,7 @@ class Front(NamedTuple):
     queue: np.ndarray  # int32[n], sets
     parent: np.ndarray  # int32[n], the set before it plus 1, 0 for none
     marks: np.ndarray  # uint32[n], marks of the transition from there
-    ends: np.ndarray  # int64[6], first and last of the queue, then what was found,
-    # and whether the first set of the queue has more successors
+    at: np.ndarray  # int64[len(At)]
 
 
 FRONT_BYTES = 12
@@ -63,71 +77,56 @@ class SetRun(NamedTuple):
 
 
 @njit
-def spread(
-    successors,
-    includes,
-    key_of,
-    tables,
-    own_tables,
-    rows,
-    arrays,
-    front,
-    lowest,
-    wanted,
-    goal,
-    budget,
-):
+def spread(operations, own, rows, arrays, front, budget):
     """Go on breadth first from the sets in the queue.
 
     It returns after `budget` units of work, successors and comparisons, or some
-    successors more; these are generated with tables of their own (`own_tables`).
-    Only active sets are in the chains of `arrays`, and those numbered below `lowest`
-    are not entered.  The goal is a transition with one of the marks `wanted` or, if
-    that is 0, to the set `goal`.  Returns 1 if it is reached, 0 if not yet, -1 if it
-    cannot be, and -2 if the results of an operation need more room.  `front` is changed
-    in place; ``ends[2:]`` is written at the goal: the last transition's two sets and
-    its marks.
+    successors more; these are generated with tables of their own (those of `own`).
+    Only active sets are in the chains of `arrays`.  Returns 1 if what is looked for is
+    reached, 0 if not yet, -1 if it cannot be, and -2 if the results of an operation
+    need more room.  `front` is changed in place.
     """
-    index = arrays.chains
-    ends = front.ends
+    index, at = arrays.chains, front.at
     work = np.int64(0)
     while work < budget:
-        if ends[0] == ends[1]:
+        if at[At.FIRST] == at[At.END]:
             return -1
-        state = np.int64(front.queue[ends[0]])
-        row = rows[state]
-        n, more = generate(successors, own_tables, arrays, row, ends[5] != 0)
+        state = np.int64(front.queue[at[At.FIRST]])
+        n, more = generate(own, arrays, rows[state], at[At.MORE] != 0)
         if n < 0:
             return -2
-        ends[0] += 0 if more else 1
-        ends[5] = more
+        at[At.FIRST] += 0 if more else 1
+        at[At.MORE] = more
         work += 1 + n
         for i in range(n):
             row = arrays.out_rows[i]
-            key = operate(key_of, tables, arrays, row, row) | 1
+            key = key_of(operations, arrays, row)
             following = np.int64(index.heads[chain_of(index, key)])
             while following > 0:
                 other = following - 1
                 following = np.int64(index.following[other])
                 number = np.int64(arrays.numbers[other])
-                if index.keys[other] != key or number < lowest:
+                if index.keys[other] != key or number < at[At.LOWEST]:
                     continue
-                marks = arrays.out_marks[i]
-                reached = (wanted == 0 and other == goal) or (marks & wanted) != 0
+                marks = np.int64(arrays.out_marks[i])
+                wanted = at[At.WANTED]
+                reached = marks & wanted != 0
+                reached = reached or (wanted == 0 and other == at[At.GOAL])
                 if front.parent[number - 1] != 0 and not reached:
                     continue
                 work += 1
-                if operate(includes, tables, arrays, row, rows[other]) == 0:
+                part = rows[other]
+                if operate(operations.includes, operations, arrays, row, part) == 0:
                     continue
                 if reached:
-                    ends[2] = state
-                    ends[3] = other
-                    ends[4] = marks
+                    at[At.SOURCE] = state
+                    at[At.TARGET] = other
+                    at[At.MARKS] = marks
                     return 1
                 front.parent[number - 1] = state + 1
                 front.marks[number - 1] = marks
-                front.queue[ends[1]] = other
-                ends[1] += 1
+                front.queue[at[At.END]] = other
+                at[At.END] += 1
     return 0
 
 
@@ -172,11 +171,12 @@ class SetRuns:
     ) -> Job[tuple[np.ndarray, np.ndarray]]:
         """Return a shortest path of sets, at least one step long, and its marks."""
         numbers = self.search.arrays.numbers
-        front = yield from self._new_front(len(starts))
+        front = yield from self._new_front()
+        front.at[: At.SOURCE] = 0, len(starts), 0, lowest, wanted, goal
         front.queue[: len(starts)] = starts
         front.parent[numbers[starts] - 1] = np.array(starts) + 1
-        yield from self._spread(front, lowest, wanted, goal)
-        state, other, last = front.ends[2:5].tolist()
+        yield from self._spread(front)
+        state, other, last = front.at[At.SOURCE :].tolist()
         states, marks = [other], [last]
         while state not in starts:
             states.append(state)
@@ -195,40 +195,31 @@ class SetRuns:
             memory_bytes=search.memory_bytes + self.extraction_bytes,
         )
 
-    def _new_front(self, n_starts: int) -> Job[Front]:
-        """Return the arrays of a search from so many sets, if there is memory."""
+    def _new_front(self) -> Job[Front]:
+        """Return the arrays of a search, if there is memory."""
         n = int(self.search.registers[Reg.COUNT])
         self.extraction_bytes = FRONT_BYTES * n
         grant = yield self._progress()
         if self.search.memory_bytes + self.extraction_bytes > grant.memory_bytes:
             raise StoppedError(MEMORY)
-        return Front(
-            queue=np.zeros(n, dtype=np.int32),
-            parent=np.zeros(n, dtype=np.int32),
-            marks=np.zeros(n, dtype=np.uint32),
-            ends=np.array([0, n_starts, 0, 0, 0, 0], dtype=np.int64),
-        )
+        queue, parent = np.zeros((2, n), dtype=np.int32)
+        at = np.zeros(len(At), dtype=np.int64)
+        return Front(queue, parent, np.zeros(n, dtype=np.uint32), at)
 
-    def _spread(self, front: Front, lowest: int, wanted: int, goal: int) -> Job[None]:
+    def _spread(self, front: Front) -> Job[None]:
         search = self.search
         operations, tables = search.operations, search.automaton.tables
-        own_tables = tables._replace(
+        own = tables._replace(
             scratch=tables.scratch.copy(), step_rows=tables.step_rows.copy()
         )
         while True:
             reached = yield from called(
                 spread,
-                operations.successors,
-                operations.includes,
-                operations.key,
-                tables,
-                own_tables,
+                operations,
+                operations._replace(tables=own),
                 search.store.rows,
                 search.arrays,
                 front,
-                lowest,
-                np.uint32(wanted),
-                goal,
                 _BUDGET,
             )
             if reached == 1:

@@ -350,19 +350,13 @@ class _Builder:
         width = max(n_cells, n_marked * self.arity, n_elements, 2 * n_members)
         width = max(width, depth, self.deepest) + 1
         n_rows = len(Word) + depth
-        empty = np.zeros(1, dtype=np.int32)
         return Tables(
             ints=table,
             words=self.masks,
-            system_ints=np.zeros(1, dtype=np.int64),
-            system_words=np.zeros(1, dtype=np.uint64),
             scratch=np.zeros((len(Row), width), dtype=np.int64),
             step_rows=np.zeros(
                 (n_rows, max(self.n_answered, n_elements)), dtype=np.uint64
             ),
-            step_letters=empty,
-            step_actions=empty.copy(),
-            step_marks=np.zeros(1, dtype=np.uint32),
         )
 
     def initial(self, tables: Tables) -> np.ndarray:

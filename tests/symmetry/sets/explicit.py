@@ -53,13 +53,8 @@ def no_tables() -> Tables:
     return Tables(
         ints=np.zeros(0, dtype=np.int64),
         words=np.zeros(0, dtype=np.uint64),
-        system_ints=np.zeros(0, dtype=np.int64),
-        system_words=np.zeros(0, dtype=np.uint64),
         scratch=np.zeros((0, 0), dtype=np.int64),
         step_rows=np.zeros((0, 0), dtype=np.uint64),
-        step_letters=np.zeros(0, dtype=np.int32),
-        step_actions=np.zeros(0, dtype=np.int32),
-        step_marks=np.zeros(0, dtype=np.uint32),
     )
 
 
