@@ -201,7 +201,7 @@ EXPAND_SIGNATURE = types.int64(
 def operation_signature(tables: type) -> Any:
     """Return the one signature of operations on sets, whose first argument is `tables`.
 
-    A named tuple of arrays; see `ltlpipe.symmetry.sets.automaton`.
+    A named tuple of arrays; see `ltlpipe.symmetry.sets.powerset_search`.
     """
     rows = types.uint64[:, ::1]
     kinds = (

@@ -31,11 +31,11 @@ from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Turn, Word
 from ltlpipe.symmetry.sets.markings import (
     TURN,
     cell_at,
+    mix,
     rotate,
     stay,
     write_permuted,
 )
-from ltlpipe.symmetry.sets.twins import mix
 
 _MEMBER = np.uint64(1 << 40)
 _TURNING = np.uint64(2 << 40)

@@ -1,4 +1,4 @@
-"""Inclusion of sets of markings, and the key of sets that may include each other.
+"""Inclusion of sets of markings, their difference, and the key of comparable sets.
 
 A set T is found to include a set D if the property is in the same state, the group of D
 is one of that of T (blocks and rotations that leave the representative of D as it is
@@ -6,11 +6,20 @@ apart), and the representative of D has that of T under the group of T.  Each of
 is sufficient: D may be included in T and not be found to be, where a representative is
 not the least one (`ltlpipe.symmetry.sets.canonical`).
 
+Let D be included in T, both under the group that they have in common.  The rest of T is
+first what other rotations make of it.  Then the finer blocks are gone through, small
+ones first: a piece of the rest is where one of them has other twins than in D, those
+before it have the same, and those behind it have whatever is left, in blocks as coarse
+as those of T.  So the rest falls into few large sets.
+
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Sec. 6.3.
 
 Differences from the source: sets are not refined; the key is an invariant of the orbit
-under the whole group, not the orbit.
+under the whole group, not the orbit.  Pieces of a difference are not refined and
+grouped afterwards; where a representative of T has automorphisms that are no exchanges
+of twins, a piece may include states of D, or of another piece, which are then searched
+twice.
 """
 
 from __future__ import annotations
@@ -23,11 +32,26 @@ from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Turn, Word
 from ltlpipe.symmetry.sets.markings import (
     TURN,
     cell_at,
+    find_twins,
+    mix,
     read,
     read_group,
     read_support,
+    settle,
+    settle_steps,
+    turns_to_itself,
+    write,
+    write_permuted,
 )
-from ltlpipe.symmetry.sets.twins import find_twins, mix, turns_to_itself
+from ltlpipe.symmetry.sets.product import (
+    cut,
+    cut_steps,
+    find_local,
+    next_members,
+    next_turn,
+    write_arrangement,
+    write_set,
+)
 
 _CELL = len(Cell)
 _POSITIVE = np.uint64((1 << 62) - 1)
@@ -158,3 +182,217 @@ def symbolic_key(tables, row, other, out_rows, out_marks):
             told = mix(told) + signatures[element]
         total += mix(told)
     return np.int64(mix(total) & _POSITIVE)
+
+
+@called
+def order_pieces(ints, scratch):
+    """Write the members to ORDER, those of small finer blocks first."""
+    finer, sizes, order = scratch[Row.FINER], scratch[Row.SIZES], scratch[Row.ORDER]
+    n = ints[Head.MEMBERS]
+    for member in range(n):
+        sizes[member] = 0
+    for member in range(n):
+        sizes[finer[member]] += 1
+    for member in range(n):
+        at = np.int64(member)
+        block = finer[member]
+        while at > 0 and (
+            sizes[finer[order[at - 1]]] > sizes[block]
+            or (
+                sizes[finer[order[at - 1]]] == sizes[block]
+                and finer[order[at - 1]] > block
+            )
+        ):
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = member
+
+
+@called
+def sort_goal(ints, scratch):
+    """Let GOAL ascend in each finer block, in the order of ORDER."""
+    finer, order, goal = scratch[Row.FINER], scratch[Row.ORDER], scratch[Row.GOAL]
+    for k in range(ints[Head.MEMBERS]):
+        value = goal[order[k]]
+        at = np.int64(k)
+        while (
+            at > 0
+            and finer[order[at - 1]] == finer[order[k]]
+            and goal[order[at - 1]] > value
+        ):
+            goal[order[at]] = goal[order[at - 1]]
+            at -= 1
+        goal[order[at]] = value
+
+
+@called
+def compare_representatives(tables, row, other):
+    """Prepare to decompose a set that includes another one.
+
+    Writes the support of its representative to SOURCE_CELLS and SOURCE_COUNTS, its
+    twins to LOCAL, which of them the other one has where to GOAL, how that is rotated
+    to FIXED, and the common group to FINER and FINER_STEPS.  Returns how many cells are
+    marked, or -1 if the inclusion is not found.
+    """
+    ints, scratch = tables.ints, tables.scratch
+    if not fits(tables, row, other):
+        return np.int64(-1)
+    elements, members = ints[Head.MEMBER_ELEMENTS], ints[Head.ELEMENT_MEMBERS]
+    goal, best = scratch[Row.GOAL], scratch[Row.BEST]
+    for member in range(ints[Head.MEMBERS]):
+        goal[member] = ints[members + best[ints[elements + member]]]
+    blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
+    cut(ints[Head.MEMBERS], blocks, others, scratch[Row.FINER])
+    finer = scratch[Row.FINER_STEPS]
+    cut_steps(ints, scratch[Row.STEPS], scratch[Row.OTHER_STEPS], finer)
+    for turn in range(ints[Head.TURNING]):
+        at = ints[Head.TURNS] + TURN * turn
+        first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+        by = (best[first] - first) % size
+        scratch[Row.FIXED, turn] = (size - by) % finer[turn]
+    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
+    n = read_support(ints, tables.words, row, cells, counts)
+    for k in range(n):
+        scratch[Row.SOURCE_CELLS, k] = cells[k]
+        scratch[Row.SOURCE_COUNTS, k] = counts[k]
+    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
+    local = scratch[Row.LOCAL]
+    find_local(ints, scratch[Row.BLOCKS], scratch[Row.LEADERS], local)
+    for member in range(ints[Head.MEMBERS]):
+        goal[member] = local[goal[member]]
+    order_pieces(ints, scratch)
+    sort_goal(ints, scratch)
+    return n
+
+
+@called
+def append_piece(tables, n, other, out_rows, count):
+    """Append the piece of WANTED and TURN under PIECES and FINER_STEPS; not `other`.
+
+    Returns the new count, or -1 if there is no room.
+    """
+    ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
+    if count == out_rows.shape[0]:
+        return np.int64(-1)
+    state, permutation = rows[Word.STATE], scratch[Row.PERMUTATION]
+    cells, counts = scratch[Row.SOURCE_CELLS], scratch[Row.SOURCE_COUNTS]
+    write_arrangement(ints, scratch, permutation)
+    write_permuted(ints, cells, counts, n, permutation, state)
+    read_support(ints, tables.words, state, scratch[Row.CELLS], scratch[Row.COUNTS])
+    find_twins(ints, state, n, scratch, rows[Word.SIMPLE])
+    settled, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
+    settle(ints, scratch[Row.PIECES], scratch[Row.LEADERS], scratch, settled)
+    settle_steps(ints, state, n, scratch[Row.FINER_STEPS], scratch, steps)
+    write_set(tables, n, settled, steps, out_rows[count])
+    at = ints[Head.PROPERTY]
+    write(ints, at, out_rows[count], read(ints, at, other))
+    if same_rows(ints, out_rows[count], other):
+        return count
+    return count + 1
+
+
+@called
+def append_turned(tables, n, other, out_rows):
+    """Write the pieces that are rotated otherwise than `other`; return their number."""
+    ints, scratch = tables.ints, tables.scratch
+    for member in range(ints[Head.MEMBERS]):
+        scratch[Row.WANTED, member] = scratch[Row.LOCAL, member]
+        scratch[Row.PIECES, member] = scratch[Row.BLOCKS, member]
+    for turn in range(ints[Head.TURNING]):
+        scratch[Row.TURN, turn] = 0
+    count = np.int64(0)
+    while True:
+        is_other = False
+        for turn in range(ints[Head.TURNING]):
+            if scratch[Row.TURN, turn] != scratch[Row.FIXED, turn]:
+                is_other = True
+        if is_other:
+            count = append_piece(tables, n, other, out_rows, count)
+            if count < 0:
+                return count
+        if not next_turn(ints, scratch, scratch[Row.STEPS], scratch[Row.FINER_STEPS]):
+            return count
+
+
+@called
+def fill(ints, scratch, begin):
+    """Complete WANTED behind a place of ORDER with whatever is left.
+
+    Those members are in blocks as coarse as BLOCKS (PIECES).
+    """
+    blocks, local, order = scratch[Row.BLOCKS], scratch[Row.LOCAL], scratch[Row.ORDER]
+    for k in range(begin, ints[Head.MEMBERS]):
+        member = order[k]
+        source = np.int64(0)
+        while (
+            local[source] != source
+            or blocks[source] != blocks[member]
+            or scratch[Row.LEFT, source] == 0
+        ):
+            source += 1
+        scratch[Row.WANTED, member] = source
+        scratch[Row.LEFT, source] -= 1
+        scratch[Row.PIECES, member] = ints[Head.MEMBERS] + blocks[member]
+
+
+@called
+def has_goal(scratch, begin, end):
+    """Whether ``ORDER[begin:end]`` have what they have in the set that is included."""
+    for k in range(begin, end):
+        member = scratch[Row.ORDER, k]
+        if scratch[Row.WANTED, member] != scratch[Row.GOAL, member]:
+            return False
+    return True
+
+
+@called
+def append_arranged(tables, n, other, out_rows, count):
+    """Append the pieces that are rotated as `other` is; return the new count, or -1."""
+    ints, scratch = tables.ints, tables.scratch
+    finer, order, left = scratch[Row.FINER], scratch[Row.ORDER], scratch[Row.LEFT]
+    wanted = scratch[Row.WANTED]
+    n_members = ints[Head.MEMBERS]
+    for turn in range(ints[Head.TURNING]):
+        scratch[Row.TURN, turn] = scratch[Row.FIXED, turn]
+    for member in range(n_members):
+        left[member] = 0
+    for member in range(n_members):
+        left[scratch[Row.LOCAL, member]] += 1
+        wanted[member] = -1
+    begin = np.int64(0)
+    while begin < n_members:
+        end = begin + 1
+        while end < n_members and finer[order[end]] == finer[order[begin]]:
+            end += 1
+        for k in range(begin, end):
+            scratch[Row.PIECES, order[k]] = finer[order[k]]
+        started = False
+        while next_members(ints, scratch, begin, end, started):
+            started = True
+            if has_goal(scratch, begin, end):
+                continue
+            fill(ints, scratch, end)
+            count = append_piece(tables, n, other, out_rows, count)
+            if count < 0:
+                return count
+            for k in range(end, n_members):
+                left[wanted[order[k]]] += 1
+                wanted[order[k]] = -1
+        for k in range(begin, end):
+            wanted[order[k]] = scratch[Row.GOAL, order[k]]
+            left[wanted[order[k]]] -= 1
+        begin = end
+    return count
+
+
+def symbolic_decompose(tables, row, other, out_rows, out_marks):
+    """Write sets that make up `row` with the set `other`, which it includes."""
+    if same_rows(tables.ints, row, other):
+        return np.int64(0)
+    n = compare_representatives(tables, row, other)
+    if n < 0:
+        return np.int64(0)
+    count = append_turned(tables, n, other, out_rows)
+    if count < 0:
+        return count
+    return append_arranged(tables, n, other, out_rows, count)

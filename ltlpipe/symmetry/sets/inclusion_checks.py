@@ -213,7 +213,7 @@ def has_room(store, registers, arrays):
 
 @inlined
 def operate(operation, operations, arrays, row, other):
-    """Call an operation on one set or two; see `ltlpipe.symmetry.sets.automaton`."""
+    """Call an operation on one set or two."""
     tables = operations.tables
     return operation(tables, row, other, arrays.out_rows, arrays.out_marks)
 
@@ -427,9 +427,10 @@ def powerset_step(operations, store, registers, arrays, budget):
     them: entries of the stack that are looked at, sets that are generated, comparisons.
     A result is one comparison of a set with a chain of the index, or so many sets as
     there is room for.  `registers` (int64[N_REGISTERS]) and the arrays are changed in
-    place; the operations are those of `ltlpipe.symmetry.sets.automaton`.  Returns a
-    Status; after FOUND the active sets whose number is at least that of the last root
-    are strongly connected, and the transitions between them carry every mark.
+    place; the operations are those of an automaton
+    (`ltlpipe.symmetry.sets.powerset_search`).  Returns a Status; after FOUND the active
+    sets whose number is at least that of the last root are strongly connected, and the
+    transitions between them carry every mark.
     """
     end = registers[Reg.WORK] + budget
     while registers[Reg.WORK] < end:

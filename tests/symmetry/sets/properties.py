@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ltlpipe.symmetry.sets.automaton import PowersetAutomaton
+    from ltlpipe.symmetry.sets.powerset_search import PowersetAutomaton
 
 
 class Underlying(NamedTuple):
