@@ -31,14 +31,17 @@ from ltlpipe.symmetry.sets.canonical import refine, represent, start_signatures
 from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Turn, Word
 from ltlpipe.symmetry.sets.markings import (
     TURN,
+    are_equal,
     cell_at,
-    find_twins,
+    find_mixed,
+    keep_source,
     mix,
+    order_by,
     read,
     read_group,
+    read_marking,
     read_support,
-    settle,
-    settle_steps,
+    settle_group,
     turns_to_itself,
     write,
     write_permuted,
@@ -46,7 +49,6 @@ from ltlpipe.symmetry.sets.markings import (
 from ltlpipe.symmetry.sets.product import (
     cut,
     cut_steps,
-    find_local,
     next_members,
     next_turn,
     write_arrangement,
@@ -65,20 +67,8 @@ def group_fits(ints, row, n, scratch):
     that do not change it count as nothing.
     """
     blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
-    leaders, first, mixed = (
-        scratch[Row.LEADERS],
-        scratch[Row.LABELS],
-        scratch[Row.MIXED],
-    )
-    for member in range(ints[Head.MEMBERS]):
-        first[member] = -1
-        mixed[member] = 0
-    for member in range(ints[Head.MEMBERS]):
-        block = others[member]
-        if first[block] < 0:
-            first[block] = member
-        elif leaders[first[block]] != leaders[member]:
-            mixed[block] = 1
+    first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
+    find_mixed(ints[Head.MEMBERS], others, scratch[Row.LEADERS], scratch)
     for member in range(ints[Head.MEMBERS]):
         block = others[member]
         if mixed[block] != 0 and blocks[first[block]] != blocks[member]:
@@ -93,57 +83,36 @@ def group_fits(ints, row, n, scratch):
 
 
 @called
-def same_groups(ints, scratch):
-    """Whether two sets have the same group: those in BLOCKS and OTHER_BLOCKS.
-
-    Then one includes the other only if they are the same, and so are their rows.
-    """
-    same = True
-    for member in range(ints[Head.MEMBERS]):
-        same = same and scratch[Row.BLOCKS, member] == scratch[Row.OTHER_BLOCKS, member]
-    for turn in range(ints[Head.TURNING]):
-        same = same and scratch[Row.STEPS, turn] == scratch[Row.OTHER_STEPS, turn]
-    return same
-
-
-@called
 def fits(tables, row, other):
     """Do what `symbolic_includes` does; the permutation is then in BEST.
 
     It takes the representative of `other` to that of `row`.
     """
-    ints, words, scratch = tables.ints, tables.words, tables.scratch
+    ints, scratch = tables.ints, tables.scratch
     watching = ints[Head.PROPERTY]
     if read(ints, watching, row) != read(ints, watching, other):
         return False
     read_group(ints, row, scratch[Row.BLOCKS], scratch[Row.STEPS])
     read_group(ints, other, scratch[Row.OTHER_BLOCKS], scratch[Row.OTHER_STEPS])
-    if same_groups(ints, scratch):
+    # Of two sets with one group, one includes the other only if their rows are equal.
+    blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
+    steps, turned = scratch[Row.STEPS], scratch[Row.OTHER_STEPS]
+    same = are_equal(blocks, others, ints[Head.MEMBERS])
+    if same and are_equal(steps, turned, ints[Head.TURNING]):
         return False
-    n = read_support(ints, words, other, scratch[Row.CELLS], scratch[Row.COUNTS])
-    find_twins(ints, other, n, scratch, tables.step_rows[Word.SIMPLE])
+    n = read_marking(tables, other)
     if not group_fits(ints, other, n, scratch):
         return False
-    represent(tables, n, scratch[Row.BLOCKS], scratch[Row.STEPS])
-    best = tables.step_rows[Word.BEST]
-    same = True
+    represent(tables, n, blocks, steps)
     for w in range(ints[Head.WORDS]):
-        same = same and row[w] & words[w] == best[w]
-    return same
-
-
-@called
-def same_rows(ints, row, other):
-    """Whether two rows are the same."""
-    same = True
-    for w in range(ints[Head.WORDS]):
-        same = same and row[w] == other[w]
-    return same
+        if row[w] & tables.words[w] != tables.step_rows[Word.BEST, w]:
+            return False
+    return True
 
 
 def symbolic_includes(tables, row, other, out_rows, out_marks):
     """Whether `row` is found to include `other`: 1 or 0."""
-    if same_rows(tables.ints, row, other):
+    if are_equal(row, other, tables.ints[Head.WORDS]):
         return np.int64(1)
     return np.int64(fits(tables, row, other))
 
@@ -187,25 +156,15 @@ def symbolic_key(tables, row, other, out_rows, out_marks):
 @called
 def order_pieces(ints, scratch):
     """Write the members to ORDER, those of small finer blocks first."""
-    finer, sizes, order = scratch[Row.FINER], scratch[Row.SIZES], scratch[Row.ORDER]
+    finer, sizes, keys = scratch[Row.FINER], scratch[Row.SIZES], scratch[Row.KEYS]
     n = ints[Head.MEMBERS]
     for member in range(n):
         sizes[member] = 0
     for member in range(n):
         sizes[finer[member]] += 1
     for member in range(n):
-        at = np.int64(member)
-        block = finer[member]
-        while at > 0 and (
-            sizes[finer[order[at - 1]]] > sizes[block]
-            or (
-                sizes[finer[order[at - 1]]] == sizes[block]
-                and finer[order[at - 1]] > block
-            )
-        ):
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = member
+        keys[member] = sizes[finer[member]] * n + finer[member]
+    order_by(keys, n, scratch[Row.ORDER])
 
 
 @called
@@ -250,16 +209,10 @@ def compare_representatives(tables, row, other):
         first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
         by = (best[first] - first) % size
         scratch[Row.FIXED, turn] = (size - by) % finer[turn]
-    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
-    n = read_support(ints, tables.words, row, cells, counts)
-    for k in range(n):
-        scratch[Row.SOURCE_CELLS, k] = cells[k]
-        scratch[Row.SOURCE_COUNTS, k] = counts[k]
-    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
-    local = scratch[Row.LOCAL]
-    find_local(ints, scratch[Row.BLOCKS], scratch[Row.LEADERS], local)
+    n = read_marking(tables, row)
+    keep_source(tables, n, blocks)
     for member in range(ints[Head.MEMBERS]):
-        goal[member] = local[goal[member]]
+        goal[member] = scratch[Row.LOCAL, goal[member]]
     order_pieces(ints, scratch)
     sort_goal(ints, scratch)
     return n
@@ -278,15 +231,13 @@ def append_piece(tables, n, other, out_rows, count):
     cells, counts = scratch[Row.SOURCE_CELLS], scratch[Row.SOURCE_COUNTS]
     write_arrangement(ints, scratch, permutation)
     write_permuted(ints, cells, counts, n, permutation, state)
-    read_support(ints, tables.words, state, scratch[Row.CELLS], scratch[Row.COUNTS])
-    find_twins(ints, state, n, scratch, rows[Word.SIMPLE])
+    read_marking(tables, state)
+    settle_group(tables, state, n, scratch[Row.PIECES], scratch[Row.FINER_STEPS])
     settled, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
-    settle(ints, scratch[Row.PIECES], scratch[Row.LEADERS], scratch, settled)
-    settle_steps(ints, state, n, scratch[Row.FINER_STEPS], scratch, steps)
     write_set(tables, n, settled, steps, out_rows[count])
     at = ints[Head.PROPERTY]
     write(ints, at, out_rows[count], read(ints, at, other))
-    if same_rows(ints, out_rows[count], other):
+    if are_equal(out_rows[count], other, ints[Head.WORDS]):
         return count
     return count + 1
 
@@ -387,7 +338,7 @@ def append_arranged(tables, n, other, out_rows, count):
 
 def symbolic_decompose(tables, row, other, out_rows, out_marks):
     """Write sets that make up `row` with the set `other`, which it includes."""
-    if same_rows(tables.ints, row, other):
+    if are_equal(row, other, tables.ints[Head.WORDS]):
         return np.int64(0)
     n = compare_representatives(tables, row, other)
     if n < 0:

@@ -29,6 +29,7 @@ from ltlpipe.symmetry.sets.layout import (
     PlaceAt,
     Row,
     Turn,
+    Word,
 )
 
 _CELL = len(Cell)
@@ -40,6 +41,33 @@ TURN = len(Turn)
 def cell_at(ints, cell):
     """Return the place of the table of a cell."""
     return ints[Head.CELLS] + cell * (_CELL + ints[Head.ARITY])
+
+
+@called
+def copy(one, other, n):
+    """Copy the first n entries of an array to another one."""
+    for k in range(n):
+        other[k] = one[k]
+
+
+@called
+def are_equal(one, other, n):
+    """Whether two arrays begin with the same n numbers."""
+    same = True
+    for k in range(n):
+        same = same and one[k] == other[k]
+    return same
+
+
+@called
+def order_by(keys, n, order):
+    """Write 0 to n - 1 in the order of their keys; equal ones stay in their order."""
+    for place in range(n):
+        at = np.int64(place)
+        while at > 0 and keys[order[at - 1]] > keys[place]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = place
 
 
 @called
@@ -234,47 +262,21 @@ def are_twins(ints, row, first, second, scratch):
 
 
 @called
-def find_twins(ints, row, n, scratch, simple):
-    """Write the first twin of each member (LEADERS) of a marking.
+def find_mixed(n_members, blocks, leaders, scratch):
+    """Write the first member of each block (LABELS), and whether it is MIXED.
 
-    Its support, of n cells, is in CELLS and COUNTS; writes HEAD and NEXT, and hashes of
-    what unary twins have in common to `simple` (uint64[n_members]).
+    That is, whether its members are not all twins of each other.
     """
-    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
-    head, following = scratch[Row.HEAD], scratch[Row.NEXT]
-    leaders = scratch[Row.LEADERS]
-    if ints[Head.MEMBERS] == 0:
-        return
-    link(ints, cells, n, head, following)
-    arity = ints[Head.ARITY]
-    for member in range(ints[Head.MEMBERS]):
-        element = ints[ints[Head.MEMBER_ELEMENTS] + member]
-        total = np.uint64(0)
-        entry = head[element]
-        while entry >= 0:
-            k = entry // arity
-            place = ints[cell_at(ints, cells[k]) + Cell.PLACE]
-            said = np.uint64(place * arity + entry % arity) * _M2
-            total += mix(said + np.uint64(counts[k]))
-            entry = following[entry]
-        simple[member] = total
-        leaders[member] = member
-        of = ints[ints[Head.CLASSES] + member]
-        for other in range(member):
-            if (
-                leaders[other] == other
-                and simple[other] == total
-                and ints[ints[Head.CLASSES] + other] == of
-                and are_twins(
-                    ints,
-                    row,
-                    ints[ints[Head.MEMBER_ELEMENTS] + other],
-                    element,
-                    scratch,
-                )
-            ):
-                leaders[member] = other
-                break
+    first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
+    for k in range(2 * n_members):
+        first[k] = -1
+        mixed[k] = 0
+    for member in range(n_members):
+        block = blocks[member]
+        if first[block] < 0:
+            first[block] = member
+        elif leaders[first[block]] != leaders[member]:
+            mixed[block] = 1
 
 
 @called
@@ -285,20 +287,11 @@ def settle(ints, blocks, leaders, scratch, settled):
     """
     n = ints[Head.MEMBERS]
     first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
-    for k in range(2 * n):
-        first[k] = -1
-        mixed[k] = 0
-    for member in range(n):
-        block = blocks[member]
-        if first[block] < 0:
-            first[block] = member
-        elif leaders[first[block]] != leaders[member]:
-            mixed[block] = 1
+    find_mixed(n, blocks, leaders, scratch)
     for member in range(n):
         block = blocks[member]
         # A block of twins is known by the first twin of all, any other by itself.
-        label = leaders[member] if mixed[block] == 0 else n + first[block]
-        settled[member] = label
+        settled[member] = leaders[member] if mixed[block] == 0 else n + first[block]
     for k in range(2 * n):
         first[k] = -1
     n_blocks = np.int64(0)
@@ -351,3 +344,71 @@ def settle_steps(ints, row, n, steps, scratch, settled):
             ):
                 settled[turn] = smaller
             by += least
+
+
+@called
+def read_marking(tables, row):
+    """Write the support of a row to CELLS and COUNTS, and its twins to LEADERS.
+
+    These are the first twin of each member.  Returns how many cells are marked; writes
+    HEAD and NEXT, and hashes of what unary twins have in common to the row SIMPLE.
+    """
+    ints, scratch, simple = tables.ints, tables.scratch, tables.step_rows[Word.SIMPLE]
+    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
+    head, following = scratch[Row.HEAD], scratch[Row.NEXT]
+    leaders, elements = scratch[Row.LEADERS], ints[Head.MEMBER_ELEMENTS]
+    n = read_support(ints, tables.words, row, cells, counts)
+    if ints[Head.MEMBERS] == 0:
+        return n
+    link(ints, cells, n, head, following)
+    arity = ints[Head.ARITY]
+    for member in range(ints[Head.MEMBERS]):
+        element = ints[elements + member]
+        total = np.uint64(0)
+        entry = head[element]
+        while entry >= 0:
+            k = entry // arity
+            place = ints[cell_at(ints, cells[k]) + Cell.PLACE]
+            said = np.uint64(place * arity + entry % arity) * _M2
+            total += mix(said + np.uint64(counts[k]))
+            entry = following[entry]
+        simple[member] = total
+        leaders[member] = member
+        of = ints[ints[Head.CLASSES] + member]
+        for other in range(member):
+            if (
+                leaders[other] == other
+                and simple[other] == total
+                and ints[ints[Head.CLASSES] + other] == of
+                and are_twins(ints, row, ints[elements + other], element, scratch)
+            ):
+                leaders[member] = other
+                break
+    return n
+
+
+@called
+def settle_group(tables, row, n, blocks, steps):
+    """Write a group, made as coarse as the marking allows, to SETTLED and its STEPS.
+
+    That of `row` has just been read.
+    """
+    ints, scratch = tables.ints, tables.scratch
+    settle(ints, blocks, scratch[Row.LEADERS], scratch, scratch[Row.SETTLED])
+    settle_steps(ints, row, n, steps, scratch, scratch[Row.SETTLED_STEPS])
+
+
+@called
+def keep_source(tables, n, blocks):
+    """Keep a support of n cells as the source's, and its twins in blocks (LOCAL)."""
+    scratch = tables.scratch
+    copy(scratch[Row.CELLS], scratch[Row.SOURCE_CELLS], n)
+    copy(scratch[Row.COUNTS], scratch[Row.SOURCE_COUNTS], n)
+    leaders, local = scratch[Row.LEADERS], scratch[Row.LOCAL]
+    for member in range(tables.ints[Head.MEMBERS]):
+        local[member] = member
+        for earlier in range(member):
+            is_twin = leaders[earlier] == leaders[member]
+            if is_twin and blocks[earlier] == blocks[member]:
+                local[member] = earlier
+                break

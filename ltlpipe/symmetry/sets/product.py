@@ -40,14 +40,17 @@ from ltlpipe.symmetry.sets.firing import (
 from ltlpipe.symmetry.sets.layout import Head, Phase, Row, Turn, Word
 from ltlpipe.symmetry.sets.markings import (
     TURN,
+    are_equal,
     common_divisor,
-    find_twins,
+    copy,
+    keep_source,
+    order_by,
     read,
     read_group,
-    read_support,
+    read_marking,
     rotate,
     settle,
-    settle_steps,
+    settle_group,
     stay,
     write,
     write_group,
@@ -78,26 +81,6 @@ def cut(n_members, blocks, others, finer):
     return n_finer > n_blocks
 
 
-@inlined
-def order_members(n_members, blocks, finer, order):
-    """Write the members in order of their blocks, in those of their finer blocks.
-
-    All arrays int64[n_members].  Members of the same finer block keep their order.
-    """
-    for member in range(n_members):
-        at = np.int64(member)
-        while at > 0 and (
-            blocks[order[at - 1]] > blocks[member]
-            or (
-                blocks[order[at - 1]] == blocks[member]
-                and finer[order[at - 1]] > finer[member]
-            )
-        ):
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = member
-
-
 @called
 def cut_steps(ints, steps, others, finer):
     """Write the steps of the rotations that two groups have in common."""
@@ -107,29 +90,16 @@ def cut_steps(ints, steps, others, finer):
 
 
 @called
-def find_local(ints, blocks, leaders, local):
-    """Write the first twin of each member in its block."""
-    for member in range(ints[Head.MEMBERS]):
-        local[member] = member
-        for earlier in range(member):
-            if (
-                blocks[earlier] == blocks[member]
-                and leaders[earlier] == leaders[member]
-            ):
-                local[member] = earlier
-                break
-
-
-@called
 def begin_arranging(ints, scratch):
     """Prepare to go through the arrangements of the twins of BLOCKS over FINER.
 
     Reads LOCAL; writes ORDER, WANTED, LEFT and TURN.
     """
     blocks, finer, order = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.ORDER]
-    order_members(ints[Head.MEMBERS], blocks, finer, order)
     for member in range(ints[Head.MEMBERS]):
+        scratch[Row.KEYS, member] = blocks[member] * ints[Head.MEMBERS] + finer[member]
         scratch[Row.LEFT, member] = 0
+    order_by(scratch[Row.KEYS], ints[Head.MEMBERS], order)
     for member in range(ints[Head.MEMBERS]):
         scratch[Row.LEFT, scratch[Row.LOCAL, member]] += 1
         scratch[Row.WANTED, member] = -1
@@ -237,15 +207,6 @@ def join(ints, blocks, steps, closure, scratch):
 
 
 @called
-def are_equal(one, other, n):
-    """Whether two arrays begin with the same n numbers."""
-    same = True
-    for k in range(n):
-        same = same and one[k] == other[k]
-    return same
-
-
-@called
 def close(tables, n, watching):
     """Write the closed group of a marking to COARSE and JOINED_STEPS.
 
@@ -265,17 +226,10 @@ def close(tables, n, watching):
 
 
 @called
-def copy_out(ints, row, out):
-    """Copy a row to one of the results."""
-    for w in range(ints[Head.WORDS]):
-        out[w] = row[w]
-
-
-@called
 def write_set(tables, n, blocks, steps, out):
     """Write the set of a marking under a group to a row; CELLS and LEADERS are its."""
     represent(tables, n, blocks, steps)
-    copy_out(tables.ints, tables.step_rows[Word.BEST], out)
+    copy(tables.step_rows[Word.BEST], out, tables.ints[Head.WORDS])
     write_group(tables.ints, out, blocks, steps)
 
 
@@ -292,19 +246,16 @@ def write_sets(tables, phase, letter, out_rows, out_marks, count):
     last = ints[ints[phase + Phase.OFFSETS] + letter + 1]
     if count + last - first > out_rows.shape[0]:
         return np.int64(-1)
-    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
-    n = read_support(ints, tables.words, row, cells, counts)
-    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
+    n = read_marking(tables, row)
+    settle_group(tables, row, n, scratch[Row.FINER], scratch[Row.FINER_STEPS])
     blocks, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
-    settle(ints, scratch[Row.FINER], scratch[Row.LEADERS], scratch, blocks)
-    settle_steps(ints, row, n, scratch[Row.FINER_STEPS], scratch, steps)
     closes = ints[Head.CLOSES] != 0
     for edge in range(first, last):
         at = ints[phase + Phase.EDGES] + 2 * edge
         watching = ints[at]
         out = out_rows[count]
         if edge > first and (not closes or watching == ints[at - 2]):
-            copy_out(ints, out_rows[count - 1], out)
+            copy(out_rows[count - 1], out, ints[Head.WORDS])
         elif closes:
             close(tables, n, watching)
             joined = scratch[Row.JOINED_STEPS]
@@ -321,15 +272,13 @@ def write_sets(tables, phase, letter, out_rows, out_marks, count):
 def set_of_one(tables, row):
     """Make a row of a marking that of the set that holds just this marking."""
     ints, scratch = tables.ints, tables.scratch
-    n = read_support(ints, tables.words, row, scratch[Row.CELLS], scratch[Row.COUNTS])
-    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
+    n = read_marking(tables, row)
     blocks, steps = scratch[Row.FINER], scratch[Row.FINER_STEPS]
     for member in range(ints[Head.MEMBERS]):
         blocks[member] = member
     for turn in range(ints[Head.TURNING]):
         steps[turn] = ints[ints[Head.TURNS] + TURN * turn + Turn.SIZE]
-    settle(ints, blocks, scratch[Row.LEADERS], scratch, scratch[Row.SETTLED])
-    settle_steps(ints, row, n, steps, scratch, scratch[Row.SETTLED_STEPS])
+    settle_group(tables, row, n, blocks, steps)
     write_group(ints, row, scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS])
 
 
@@ -399,7 +348,7 @@ def expand(tables, phase, ends, out_rows, out_marks, count):
                 if count < 0:
                     return count
     if is_dead and stutters and ints[Head.OVERFLOW] == 0:
-        copy_out(ints, state, rows[Word.STEP])
+        copy(state, rows[Word.STEP], ints[Head.WORDS])
         count = write_sets(tables, phase, dead, out_rows, out_marks, count)
     return count
 
@@ -423,12 +372,8 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
     cells, counts = scratch[Row.SOURCE_CELLS], scratch[Row.SOURCE_COUNTS]
     permutation = scratch[Row.PERMUTATION]
     read_group(ints, row, blocks, steps)
-    n = read_support(ints, tables.words, row, scratch[Row.CELLS], scratch[Row.COUNTS])
-    for k in range(n):
-        cells[k] = scratch[Row.CELLS, k]
-        counts[k] = scratch[Row.COUNTS, k]
-    find_twins(ints, row, n, scratch, rows[Word.SIMPLE])
-    find_local(ints, blocks, scratch[Row.LEADERS], scratch[Row.LOCAL])
+    n = read_marking(tables, row)
+    keep_source(tables, n, blocks)
     watching = read(ints, ints[Head.PROPERTY], row)
     phases, ends = ints[Head.PHASES] + watching, ints[ints[Head.ENDS] + watching] != 0
     goes_on = other.shape[0] == 0
