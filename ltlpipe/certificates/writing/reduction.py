@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.refinement import classes
-from ltlpipe.components.equivalence.transition_arrays import Steps
+from ltlpipe.components.refinement import classes
+from ltlpipe.components.transition_arrays import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.components.composition.groups import Group, Reduced
+    from ltlpipe.components.groups import Group, Reduced
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS, Network
 

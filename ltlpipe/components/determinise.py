@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.transition_arrays import (
+from ltlpipe.components.progress import reducing
+from ltlpipe.components.transition_arrays import (
     Graph,
     Status,
     Steps,
     graph_of,
     lengthened,
 )
-from ltlpipe.components.progress import reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -160,20 +160,17 @@ def _first_room(n: int, m: int, n_labels: int) -> tuple[int, int, int]:
 def _new_subsets(n: int, m: int, n_labels: int) -> Subsets:
     n_subsets, n_members, n_steps = _first_room(n, m, n_labels)
     return Subsets(
-        begin=np.zeros(n_subsets + 1, dtype=np.int64),
-        hashes=np.empty(n_subsets, dtype=np.uint64),
-        marked=np.zeros(n_subsets, dtype=np.bool_),
-        members=np.empty(n_members, dtype=np.int32),
-        slots=_slots_for(n_subsets),
-        src=np.empty(n_steps, dtype=np.int32),
-        label=np.empty(n_steps, dtype=np.int32),
-        dst=np.empty(n_steps, dtype=np.int32),
-        mark=np.zeros(n, dtype=np.int64),
-        stack=np.empty(n, dtype=np.int32),
-        targets=np.empty(m, dtype=np.int32),
-        after=np.empty(m, dtype=np.int32),
+        np.zeros(n_subsets + 1, dtype=np.int64),
+        np.zeros(n_subsets, dtype=np.uint64),
+        np.zeros(n_subsets, dtype=np.bool_),
+        np.zeros(n_members, dtype=np.int32),
+        _slots_for(n_subsets),
+        *np.zeros((3, n_steps), dtype=np.int32),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(n, dtype=np.int32),
+        *np.zeros((2, m), dtype=np.int32),
         head=np.full(n_labels, -1, dtype=np.int32),
-        used=np.empty(n_labels, dtype=np.int32),
+        used=np.zeros(n_labels, dtype=np.int32),
     )
 
 

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.equivalences import internal_name
-from ltlpipe.components.equivalence.transition_arrays import Status, lengthened
+from ltlpipe.components.equivalences import lts_of
 from ltlpipe.components.progress import ENTRY_WORK, reducing
+from ltlpipe.components.transition_arrays import Status, Steps, lengthened
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.systems.networks.lts import LTS
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _U32 = np.uint64(32)
@@ -100,7 +100,11 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
     yield reducing(right.n_transitions * ENTRY_WORK, sides)
     allowed = np.iinfo(np.int32).max - 1 if cap is None else cap
     registers = np.zeros(len(Reg), dtype=np.int64)
-    pairs = _new_pairs()
+    pairs = Pairs(
+        *np.zeros((2, _FIRST_PAIRS), dtype=np.int32),
+        np.zeros(2 * _FIRST_PAIRS, dtype=np.int32),
+        *np.zeros((3, _FIRST_STEPS), dtype=np.int32),
+    )
     pairs.left[0], pairs.right[0] = left.initial, right.initial
     registers[Reg.PAIRS] = 1
     yield from called(_enter_slots, pairs.left, pairs.right, pairs.slots, 1)
@@ -116,7 +120,10 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
         if n_pairs > allowed or n_steps > _MEAN_DEGREE * allowed:
             raise TooManyPairsError(f"the composition has more than {cap} states")
         if status == Status.DONE:
-            return _result(left, right, pairs, visible, n_pairs, n_steps)
+            columns = (a[:n_steps].copy() for a in (pairs.src, pairs.label, pairs.dst))
+            unmarked = np.zeros(n_pairs, dtype=np.bool_)
+            steps = Steps(n_pairs, 0, len(visible), *columns, unmarked)
+            return lts_of(steps, visible, f"{left.name}|{right.name}")
         if status == Status.GROW:
             pairs = _grown(pairs, registers)
 
@@ -151,17 +158,6 @@ def _side(lts: LTS, visible: list[str], shared: list[str]) -> Side:
     return Side(first, labels[lts.label[order]], lts.dst[order], n_syncs)
 
 
-def _new_pairs() -> Pairs:
-    return Pairs(
-        left=np.zeros(_FIRST_PAIRS, dtype=np.int32),
-        right=np.zeros(_FIRST_PAIRS, dtype=np.int32),
-        slots=np.zeros(2 * _FIRST_PAIRS, dtype=np.int32),
-        src=np.zeros(_FIRST_STEPS, dtype=np.int32),
-        label=np.zeros(_FIRST_STEPS, dtype=np.int32),
-        dst=np.zeros(_FIRST_STEPS, dtype=np.int32),
-    )
-
-
 def _grown(pairs: Pairs, registers: np.ndarray) -> Pairs:
     """Return the same with room for twice as much of what is full."""
     if registers[Reg.PAIRS] == len(pairs.left):
@@ -171,26 +167,6 @@ def _grown(pairs: Pairs, registers: np.ndarray) -> Pairs:
         _enter_slots(pairs.left, pairs.right, slots, int(registers[Reg.PAIRS]))
         return pairs._replace(slots=slots)
     return lengthened(pairs, 2 * len(pairs.src), "src", "label", "dst")
-
-
-def _result(
-    left: LTS, right: LTS, pairs: Pairs, visible: list[str], n_pairs: int, n_steps: int
-) -> LTS:
-    label = pairs.label[:n_steps]
-    labels, internal = tuple(visible), frozenset[str]()
-    if (label == len(visible)).any():
-        silent = internal_name(visible)
-        labels, internal = (*visible, silent), frozenset([silent])
-    return LTS(
-        n_states=n_pairs,
-        initial=0,
-        labels=labels,
-        src=pairs.src[:n_steps].copy(),
-        label=label.copy(),
-        dst=pairs.dst[:n_steps].copy(),
-        internal=internal,
-        name=f"{left.name}|{right.name}",
-    )
 
 
 @inlined

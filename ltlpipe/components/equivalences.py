@@ -48,16 +48,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.components.equivalence.determinise import determinise
-from ltlpipe.components.equivalence.refinement import quotient
-from ltlpipe.components.equivalence.silent_sccs import collapse
-from ltlpipe.components.equivalence.transition_arrays import (
+from ltlpipe.components.determinise import determinise
+from ltlpipe.components.progress import ENTRY_WORK, reducing
+from ltlpipe.components.refinement import quotient
+from ltlpipe.components.transition_arrays import (
     Steps,
     breadth_first,
+    collapse,
     is_deterministic,
     steps_of,
 )
-from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS
 
@@ -112,7 +112,7 @@ def reduce(
         steps = yield from quotient(steps)
     if equivalence == "block":
         steps = yield from breadth_first((yield from quotient(unfolded(steps))))
-        return _with_internal(lts, steps, visible)
+        return lts_of(steps, visible, lts.name)
     loops = np.flatnonzero(steps.marked)
     steps = steps._replace(
         src=np.concatenate([steps.src, loops]),
@@ -120,7 +120,7 @@ def reduce(
         dst=np.concatenate([steps.dst, loops]),
     )
     steps = yield from breadth_first(steps)
-    return _with_internal(lts, steps, visible)
+    return lts_of(steps, visible, lts.name)
 
 
 def with_blocks(steps: Steps) -> Job[Steps]:
@@ -182,10 +182,10 @@ def _strong(lts: LTS, hidden: Collection[str]) -> Job[LTS]:
     steps = yield from steps_of(lts, letters, len(visible) + 1, marked)
     steps = yield from quotient(steps)
     steps = yield from breadth_first(steps)
+    found = lts_of(steps, visible, lts.name)
     accepting = None if flags is None else steps.marked
-    if apart:
-        return replace(_lts(lts, steps, visible, lts.internal), accepting=accepting)
-    return replace(_with_internal(lts, steps, visible), accepting=accepting)
+    internal = lts.internal if apart else found.internal
+    return replace(found, accepting=accepting, internal=internal)
 
 
 def _letters(lts: LTS, hidden: Collection[str]) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -200,30 +200,20 @@ def _letters(lts: LTS, hidden: Collection[str]) -> tuple[np.ndarray, tuple[str, 
     return np.array(letters, dtype=np.int32), visible
 
 
-def _with_internal(lts: LTS, steps: Steps, visible: Sequence[str]) -> LTS:
-    """Return the steps as a component, with an internal label if there is need."""
-    if not (steps.label == len(visible)).any():
-        return _lts(lts, steps, visible, ())
-    internal = internal_name(visible)
-    return _lts(lts, steps, [*visible, internal], [internal])
+def lts_of(steps: Steps, visible: Sequence[str], name: str) -> LTS:
+    """Return the steps as a component, with an internal label if there is need.
 
-
-def internal_name(visible: Collection[str]) -> str:
-    """Return a name for an internal label: ``i`` if no visible one is called so."""
-    names = chain(["i", "tau"], (f"i_{k}" for k in count(2)))
-    return next(name for name in names if name not in visible)
-
-
-def _lts(
-    lts: LTS, steps: Steps, labels: Sequence[str], internal: Collection[str]
-) -> LTS:
+    That is ``i`` if no visible one is called so.
+    """
+    labels, internal = tuple(visible), frozenset[str]()
+    if (steps.label == len(labels)).any():
+        names = chain(["i", "tau"], (f"i_{k}" for k in count(2)))
+        internal = frozenset([next(name for name in names if name not in labels)])
     return LTS(
-        n_states=steps.n_states,
-        initial=steps.initial,
-        labels=tuple(labels),
-        src=steps.src,
-        label=steps.label,
-        dst=steps.dst,
-        internal=frozenset(internal),
-        name=lts.name,
+        steps.n_states,
+        steps.initial,
+        (*labels, *internal),
+        *(steps.src, steps.label, steps.dst),
+        internal=internal,
+        name=name,
     )

@@ -5,7 +5,7 @@ actions matter, and what the rest of a network can see of some components is the
 traces and divergences over the labels that are visible or shared with others
 (docs/components.md has the proof).  So every group of components may be replaced by
 the least LTS with the same traces and divergences
-(`ltlpipe.components.equivalence`): first each component alone, then two groups
+(`ltlpipe.components.equivalences`): first each component alone, then two groups
 composed, over and over.
 
 The order decides how large the largest composition is, and no rule for it is good for
@@ -25,6 +25,9 @@ Where the deterministic form of a composition has more states than the limit, it
 quotient by branching bisimulation takes its place, which is never larger than the
 composition.
 
+What questions about one network have in common is kept beside it
+(`ltlpipe.components.group_shelf`).
+
 For a property that is not interruptible but erasable (docs/erasable.md) the block
 normal form takes the place of the least LTS, and the quotient by strong bisimilarity
 that of the one by branching bisimulation.
@@ -37,14 +40,16 @@ Systems", CAV 1990.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING
 
-from ltlpipe.components.composition.composition import TooManyPairsError, compose
-from ltlpipe.components.composition.group_shelf import GroupShelf, Place
-from ltlpipe.components.composition.groups import (
+from ltlpipe.components.composition import TooManyPairsError, compose
+from ltlpipe.components.determinise import TooLargeError
+from ltlpipe.components.equivalences import reduce
+from ltlpipe.components.group_shelf import GroupShelf, Place
+from ltlpipe.components.groups import (
     GAIN,
     HEURISTICS,
     MAX_COMPONENT_STATES,
@@ -52,10 +57,12 @@ from ltlpipe.components.composition.groups import (
     Group,
     Reduced,
 )
-from ltlpipe.components.equivalence.determinise import TooLargeError
-from ltlpipe.components.equivalence.equivalences import reduce
-from ltlpipe.components.progress import holding, reducing
-from ltlpipe.systems.networks.lts import Network
+from ltlpipe.components.progress import COMPONENTS, holding, reducing
+from ltlpipe.runtime.identity_cache import Beside
+from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.shared_folder import shared_folder
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.networks.lts import Network, digest_if_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -71,9 +78,12 @@ SMALL = 1_000
 SEARCHED = 100
 
 _INSTEAD = {"trace": "branching", "block": "strong"}  # where a form is too large
+SHARED_BYTES = 256 * MIB
+"""What is kept of one network in a process at most, and of a run on disk."""
+
+_MEMORY_SHARE = 1 / 8  # of what a question may hold: the most that is kept for others
 _KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
 _TRANSITION_BYTES = 12
-_PAIRS_AT_ONCE = 1 << 12  # of groups, looked at until the next progress
 _FAILED_AT_ONCE = 1 << 9  # of candidates that may have been tried before
 _PAIR_WORK = 4
 
@@ -114,10 +124,9 @@ class Merger:
         self._visible = frozenset(visible)
         # Whatever else is visible, no component has it.
         self._seen = [n for n in sorted(self._visible) if n in self._users]
+        self._places: dict[frozenset[int], Place] = {}
         self._known: dict[frozenset[int], Group] = {}
         self._kept = 0  # transitions of those
-        # The limit that the composition of two groups exceeded.
-        self._failed: dict[tuple[frozenset[int], frozenset[int]], int] = {}
         self.single: tuple[Group, ...] = ()
         self._single_bytes = 0
 
@@ -131,11 +140,10 @@ class Merger:
         single = []
         for group in start:
             place = self._place(group.members)
-            small = self._shelf.get(place, self.limit.cap_states)
+            small = self._shelf.get(place)
             if small is None:
-                small = yield from self._reduced(
-                    group.lts, group.members, group.parts, self.limit.cap_states
-                )
+                cap = self.limit.cap_states
+                small = yield from self._reduced(group.lts, group.members, (), cap)
                 self._shelf.put(place, small)
             self._single_bytes += _TRANSITION_BYTES * small.lts.n_transitions
             single.append(small)
@@ -149,48 +157,42 @@ class Merger:
 
     def _place(self, members: frozenset[int]) -> Place:
         """Return what a group is known by among questions about the network."""
-        seen = frozenset(n for n in self._seen if self._users[n] <= members)
-        return Place(self.limit.equivalence, members, seen)
+        if members not in self._places:
+            seen = frozenset(n for n in self._seen if self._users[n] <= members)
+            self._places[members] = Place(self.limit.equivalence, members, seen)
+        return self._places[members]
 
     def composed(self, one: Group, other: Group, cap: int) -> Job[Group | None]:
         """Compose and reduce two groups; None if they have more than `cap` states."""
         members = one.members | other.members
-        pair = (one.members, other.members)
         # Whatever parts it was made of, a group with these members is as good.
         if members in self._known:
             return self._known[members]
-        if self._failed.get(pair, 0) >= cap:
+        shelf = self._shelf
+        pair = self._place(one.members), self._place(other.members)
+        if shelf.failed.get(pair, 0) >= cap:
             return None
         place = self._place(members)
-        known = self._shelf.get(place, cap)
-        if known is not None:
-            self.largest = max(self.largest, known.largest)
-            self._keep(known)
-            return known
-        places = self._place(one.members), self._place(other.members)
-        if self._shelf.has_failed(place, *places, cap):
-            self._failed[pair] = cap
+        group = shelf.get(place)
+        if group is None:
+            try:
+                job = compose(one.lts, other.lts, cap=cap)
+                whole = yield from holding(job, self.memory_bytes)
+            except TooManyPairsError:
+                shelf.note_failure(pair, cap)
+                return None
+            self.largest = max(self.largest, whole.n_states)
+            group = yield from self._reduced(whole, members, (one, other), cap)
+            shelf.put(place, group)
+        elif group.n_states > cap:
             return None
-        try:
-            job = compose(one.lts, other.lts, cap=cap)
-            whole = yield from holding(job, self.memory_bytes)
-        except TooManyPairsError:
-            self._failed[pair] = cap
-            self._shelf.note_failure(*places, cap)
-            return None
-        self.largest = max(self.largest, whole.n_states)
-        group = yield from self._reduced(whole, members, (one, other), cap)
-        self._shelf.put(place, group)
-        self._keep(group)
-        return group
-
-    def _keep(self, group: Group) -> None:
-        """Keep a group for the other attempts."""
+        self.largest = max(self.largest, group.largest)
         if self._kept > _KEPT_TRANSITIONS:
             self._known.clear()
             self._kept = 0
-        self._known[group.members] = group
+        self._known[members] = group
         self._kept += group.lts.n_transitions
+        return group
 
     def _reduced(
         self, lts: LTS, members: frozenset[int], parts: tuple[Group, ...], cap: int
@@ -214,7 +216,6 @@ def reduce_components(
     network: Network,
     visible: Collection[str],
     limit: Limit | None = None,
-    start: Reduced | None = None,
     known: Reduced | None = None,
     shelf: GroupShelf | None = None,
 ) -> Job[Reduced]:
@@ -222,17 +223,16 @@ def reduce_components(
 
     That is, projections of infinite runs to `visible`, the visible actions of an
     interruptible property; a state without successors must not count as a run.  The
-    network has no accepting states and is not changed.  `start` is what became of it
-    for visible actions that contain these, `known` what became of it with a lower
-    limit: where this goes on.  `shelf` has groups that other questions have reduced.
+    network has no accepting states and is not changed.  `known` is what became of it
+    with a lower limit: where this goes on.  `shelf` has groups that other questions
+    have reduced.
 
     With the equivalence ``block`` the property need be erasable only: then a run that
     violates it is kept, if there is one, and not all projections.
     """
     limit = limit or Limit()
-    groups = components_of(network) if start is None else _as_parts(start.groups)
     merger = Merger(network, visible, limit, shelf)
-    yield from merger.begin(groups)
+    yield from merger.begin(components_of(network))
     best, cap = merger.single, min(FIRST_CAP, limit.cap_states)
     if known is not None:
         best, cap = known.groups, min(known.cap_states * CAP_GROWTH, limit.cap_states)
@@ -254,6 +254,50 @@ def reduce_components(
     return Reduced(network, best, merger.largest, limit.cap_states, frozenset(visible))
 
 
+@dataclass
+class _Kept:
+    """What has been found out about a network."""
+
+    groups: GroupShelf = field(default_factory=GroupShelf)
+    latest: dict[tuple[str, frozenset[str]], Reduced] = field(default_factory=dict)
+
+
+_kept = Beside(_Kept)
+
+
+def reduced_components(
+    network: Network,
+    visible: Collection[str],
+    *,
+    cap_states: int,
+    equivalence: str = "trace",
+    shared_bytes: float = SHARED_BYTES,
+) -> Job[Reduced]:
+    """Do `reduce_components` for a network, with what that has found before.
+
+    The network must not be changed as long as it exists.  Kept of it are groups, also
+    those of a job that is closed, and the latest result; with `shared_bytes` 0 nothing
+    is kept or used.
+    """
+    limit = Limit(cap_states, equivalence=equivalence)
+    if not shared_bytes:
+        return (yield from reduce_components(network, visible, limit))
+    kept, key = _kept.of(network), (equivalence, frozenset(visible))
+    known = kept.latest.get(key)
+    if known is not None and known.cap_states == cap_states:
+        return known
+    if known is not None and known.cap_states > cap_states:
+        known = None
+    grant = yield reducing(0)
+    kept.groups.limit(min(shared_bytes, grant.memory_bytes * _MEMORY_SHARE))
+    if shared_folder() is not None:
+        kept.groups.digest = kept.groups.digest or digest_if_small(network)
+    job = reduce_components(network, visible, limit, known, kept.groups)
+    reduced = yield from holding(job, kept.groups.n_bytes)
+    kept.latest = {key: reduced}
+    return reduced
+
+
 def components_of(network: Network) -> tuple[Group, ...]:
     """Return each component as a group of its own, as it is."""
     return tuple(
@@ -267,11 +311,6 @@ def components_of(network: Network) -> tuple[Group, ...]:
         )
         for number, component in enumerate(network.components)
     )
-
-
-def _as_parts(groups: Collection[Group]) -> tuple[Group, ...]:
-    """Return groups that have one part each, to be reduced further."""
-    return tuple(replace(group, parts=(group,)) for group in groups)
 
 
 def shrink_components(network: Network, visible: Collection[str]) -> Job[Reduced]:
@@ -345,23 +384,19 @@ def _candidates(
         for label in group.alphabet:
             users.setdefault(label, []).append(group)
         n_labels += len(group.alphabet)
-    progress = reducing(_PAIR_WORK * _PAIRS_AT_ONCE, merger.memory_bytes)
+    ticks = Ticks(COMPONENTS, _PAIR_WORK, merger.memory_bytes)
     yield reducing(n_labels, merger.memory_bytes)
     pairs: dict[tuple[int, int], tuple[Group, Group]] = {}
-    for n, (one, other) in enumerate(
-        pair for sharing in users.values() for pair in combinations(sharing, 2)
-    ):
-        pairs[min(one.members), min(other.members)] = one, other
-        if n % _PAIRS_AT_ONCE == _PAIRS_AT_ONCE - 1:
-            yield progress
+    for sharing in users.values():
+        for one, other in combinations(sharing, 2):
+            pairs[min(one.members), min(other.members)] = one, other
+            if ticks.over():
+                yield ticks.progress
     estimates = {}
-    n = 0
     for key, (one, other) in pairs.items():
         estimates[key] = _estimate(merger, one, other), key
-        n += 1 + min(len(one.alphabet), len(other.alphabet))
-        if n >= _PAIRS_AT_ONCE:
-            yield progress
-            n = 0
+        if ticks.over(1 + min(len(one.alphabet), len(other.alphabet))):
+            yield ticks.progress
     return [pairs[key] for key in sorted(pairs, key=estimates.__getitem__)]
 
 

@@ -94,35 +94,26 @@ def _fewest(group: Group) -> float:
     return group.lts.n_states
 
 
-def _least_growth(group: Group) -> float:
-    return group.lts.n_states - sum(part.lts.n_states for part in group.parts)
-
-
-def _greatest_gain(group: Group) -> float:
-    return group.lts.n_states / prod(part.lts.n_states for part in group.parts)
-
-
-def _narrow(group: Group) -> float:
-    return group.lts.n_states * float(GAIN ** len(group.alphabet))
-
-
-def _beside_larger(group: Group) -> float:
-    return group.lts.n_states / max(part.lts.n_states for part in group.parts)
+def _relative(combined: Callable[[Iterator[int]], int]) -> Callable[[Group], float]:
+    """Return the states of a group divided by what its parts' states make together."""
+    return lambda group: (
+        group.lts.n_states / combined(part.lts.n_states for part in group.parts)
+    )
 
 
 HEURISTICS: tuple[Callable[[Group], float], ...] = (
-    _least_growth,
+    lambda group: group.lts.n_states - sum(part.lts.n_states for part in group.parts),
     _fewest,
-    _greatest_gain,
-    _narrow,
-    _beside_larger,
+    _relative(prod),
+    lambda group: group.lts.n_states * float(GAIN ** len(group.alphabet)),
+    _relative(max),
 )
 """What attempts minimise when they choose the next composition."""
 
 
 def _perturbed(attempt: int) -> Callable[[Group], float]:
     """Return a randomly perturbed heuristic, the same one in every run."""
-    base = (_fewest, _greatest_gain, _beside_larger)[attempt % 3]
+    base = (_fewest, _relative(prod), _relative(max))[attempt % 3]
     strength = (0.5, 1.0, 2.0)[attempt // 3 % 3]
 
     def heuristic(group: Group) -> float:

@@ -27,6 +27,11 @@ steps that leave it are written as numbers, sorted and compared.
 
 Cost: O(m log n) for each part, m transitions; O(p log p) for p paths of two steps and
 pairs.
+
+What is factored of a component: its quotient by strong bisimilarity.
+
+Of a minimal component the exact splits are those into isomorphic copies
+(docs/factoring.md, Theorem 1), which counting decides.
 """
 
 from __future__ import annotations
@@ -42,8 +47,135 @@ from ltlpipe.components.progress import ENTRY_WORK, factoring
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.components.factoring.minimal_form import MinimalForm
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS
+
+MOST_PLAIN = 4_096
+"""Transitions of a component that is refined in plain Python."""
+
+MOST_LOOKS = 20_000
+"""Looks at states in all rounds of that: about ten milliseconds."""
+
+_REACHING_WORK = 0.25
+_FIXED = 100
+
+Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class MinimalForm(NamedTuple):
+    """The quotient of the reachable part of a component: n states, m transitions.
+
+    The initial state is 0; transitions are sorted, each once.
+    """
+
+    n_states: int
+    n_labels: int  # of the whole alphabet
+    src: np.ndarray  # int64[m]
+    label: np.ndarray  # int64[m], as the component numbers labels
+    dst: np.ndarray  # int64[m]
+    accepting: np.ndarray | None  # bool[n]
+    state_of: np.ndarray  # int64[component.n_states], -1 where not reachable
+
+    @property
+    def n_transitions(self) -> int:
+        """Number of transitions."""
+        return len(self.src)
+
+
+def minimal_form(component: LTS) -> Job[MinimalForm]:
+    """Find the quotient of a component; internal labels are labels like others.
+
+    Small components are refined in plain Python: most networks have no others, and
+    kernels would have to be compiled, or loaded, for what takes a millisecond.
+    """
+    n, n_labels = component.n_states, len(component.labels)
+    whole = (component.src, component.label, component.dst)
+    src, label, dst = _unique(n, n_labels, *(c.astype(np.int64) for c in whole))
+    first, ends = np.searchsorted(src, np.arange(n + 1)).tolist(), dst.tolist()
+    reached = [component.initial]
+    number = {component.initial: 0}
+    for state in reached:  # grows while it is read
+        for target in ends[first[state] : first[state + 1]]:
+            if target not in number:
+                number[target] = len(reached)
+                reached.append(target)
+    place = np.full(n, -1, dtype=np.int64)
+    place[reached] = np.arange(len(reached))
+    inside = place[src] >= 0
+    columns = place[src[inside]], label[inside], place[dst[inside]]
+    flags = None if component.accepting is None else component.accepting[reached]
+    classes, work = None, _REACHING_WORK
+    if component.n_transitions <= MOST_PLAIN:
+        classes, work = _plain_classes(len(reached), n_labels, columns, flags), 1
+    yield factoring(work * (component.n_transitions + _FIXED))
+    if classes is None:
+        classes = yield from _compiled_classes(len(reached), n_labels, columns, flags)
+    count, block = classes
+    src, label, dst = columns
+    columns = _unique(count, n_labels, block[src], label, block[dst])
+    accepting = None
+    if flags is not None:
+        accepting = np.zeros(count, dtype=np.bool_)
+        accepting[block[flags]] = True
+    state_of = np.append(block, -1)[place]
+    return MinimalForm(count, n_labels, *columns, accepting, state_of)
+
+
+def _plain_classes(
+    n: int, n_labels: int, columns: Columns, flags: np.ndarray | None
+) -> tuple[int, np.ndarray] | None:
+    """Refine by signatures, all states in each round: the classes, and whose.
+
+    A signature is the class so far, and the labels with the classes that they lead to.
+    """
+    src, label, dst = columns
+    block = np.zeros(n, dtype=np.int64) if flags is None else flags.astype(np.int64)
+    count, span = len(np.unique(block)), n * max(n_labels, 1)
+    for _ in range(max(2, MOST_LOOKS // n)):
+        keys = np.unique(src * span + label * n + block[dst])
+        bounds = np.searchsorted(keys, np.arange(n + 1) * span) * keys.itemsize
+        offers = (keys % span).tobytes()
+        known: dict[tuple[int, bytes], int] = {}
+        ends = bounds.tolist()
+        block = np.array(
+            [
+                known.setdefault((own, offers[begin:end]), len(known))
+                for own, begin, end in zip(
+                    block.tolist(), ends[:-1], ends[1:], strict=True
+                )
+            ],
+            dtype=np.int64,
+        )
+        if len(known) == count:
+            return count, block
+        count = len(known)
+    return None
+
+
+def _unique(
+    n: int, n_labels: int, src: np.ndarray, label: np.ndarray, dst: np.ndarray
+) -> Columns:
+    """Sort transitions, each once."""
+    rest, dst = np.divmod(np.unique((src * n_labels + label) * n + dst), n)
+    src, label = np.divmod(rest, max(n_labels, 1))
+    return src, label, dst
+
+
+def _compiled_classes(
+    n: int, n_labels: int, columns: Columns, flags: np.ndarray | None
+) -> Job[tuple[int, np.ndarray]]:
+    """Do `_plain_classes` with the kernel of component reduction."""
+    from ltlpipe.components.refinement import classes
+    from ltlpipe.components.transition_arrays import Steps, by_least_member
+
+    marked = np.zeros(n, dtype=np.bool_) if flags is None else flags
+    src, label, dst = (column.astype(np.int32) for column in columns)
+    # One label more than there are, so that no step is silent.
+    count, block = yield from classes(
+        Steps(n, 0, n_labels + 1, src, label, dst, marked)
+    )
+    return count, by_least_member(count, block).astype(np.int64)
+
 
 MOST_UNITED = 8
 """Groups of labels that change acceptance whose unions are tried."""

@@ -9,6 +9,12 @@ bisimilarity is kept by composition.  Definitions and proofs: docs/factoring.md.
 
 Components that are too large or too dense, for what their factors would save, are left
 as they are.  What has been found out about a network is kept beside it.
+
+From a run of factors back to one of the components.
+
+Where each state of a component stands for one of its minimal form the run is looked up.
+Elsewhere, bisimilar states are one in the factors: the component follows step by step,
+and its cycle may have to be gone through several times before it closes.
 """
 
 from __future__ import annotations
@@ -18,24 +24,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.archive import SharedPlace, archived, restored, shared_digest
-from ltlpipe.components.factoring.finest_split import (
+from ltlpipe.components.finest_split import (
+    MinimalForm,
     Split,
     effort,
     finest_split,
     local_steps,
+    minimal_form,
     numbers_of,
     weights,
 )
-from ltlpipe.components.factoring.minimal_form import MinimalForm, minimal_form
 from ltlpipe.components.progress import ENTRY_WORK, factoring
 from ltlpipe.runtime.identity_cache import Beside
+from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from ltlpipe.components.archive import Archive
+    from collections.abc import Iterable
+
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.runtime.shared_folder import Entry
 
 MOST_STATES = 1 << 16
 MOST_TRANSITIONS = 1 << 18
@@ -59,8 +68,8 @@ _REMEMBERED = 1 << 12  # transitions of a component that others may be like
 _ITEM_BYTES = 400  # of a state or transition in all that is kept of a component
 _PAIR_BYTES = 100  # of paths that are looked at together
 
+_STEP_WORK = 2  # microseconds of a step that is mapped back
 _SHOWN = 3
-_NUMBERS = "number_of"  # the array of an archive: those of all origins, one by one
 
 
 class Origin(NamedTuple):
@@ -118,7 +127,7 @@ def needed_bytes(network: Network) -> int:
     return _ITEM_BYTES * largest + _PAIR_BYTES * pairs
 
 
-_shelves: Beside[dict[bool, Factored]] = Beside(dict)
+_kept: Beside[dict[bool, Factored]] = Beside(dict)
 
 
 def factored(
@@ -134,8 +143,7 @@ def factored(
         Accepting components have to accept in the same state; otherwise at most one
         factor of each has acceptance.
     shares : bool
-        Whether what was found is kept beside the network, and for the other processes
-        of a run.
+        Whether what was found is kept beside the network.
 
     Examples
     --------
@@ -148,97 +156,65 @@ def factored(
     """
     if not shares:
         return (yield from _factored(network, together=together))
-    shelf = _shelves.of(network)
-    if together not in shelf:
-        file = SharedPlace(shared_digest(network), "factored")
-        found = file.get(together, lambda entry: restored_factors(entry, network))
-        if found is None:
-            found = yield from _factored(network, together=together)
-            file.put(together, archived_factors(found))
-        shelf.setdefault(together, found)  # another job may have been faster
-    return shelf[together]
+    kept = _kept.of(network)
+    if together not in kept:
+        kept[together] = yield from _factored(network, together=together)
+    return kept[together]
 
 
 def _factored(network: Network, *, together: bool) -> Job[Factored]:
+    """Split one component after the other, the small first, within `MOST_EFFORT`."""
     components = network.components
-    splitter = _Splitter(together=together)
+    alike: dict[object, _Found | None] = {}
     found: dict[int, _Found] = {}
     left: list[tuple[int, str]] = []
+    effort_left = MOST_EFFORT
     for number in sorted(
         range(len(components)), key=lambda k: components[k].n_transitions
     ):
-        try:
-            known = yield from splitter.split(components[number])
-        except _LeftError as error:
-            left.append((number, error.reason))
+        component = components[number]
+        if component.n_states < _LEAST_STATES:
             continue
+        key = _shape(component) if component.n_transitions <= _REMEMBERED else number
+        if key not in alike:
+            outcome, used = yield from _split(component, effort_left, together=together)
+            effort_left -= used
+            if isinstance(outcome, str):
+                left.append((number, outcome))
+                continue
+            alike[key] = outcome
+        known = alike[key]
         if known is not None:
             found[number] = known
     return (yield from _assembled(network, found, sorted(left)))
 
 
-class _LeftError(Exception):
-    """A component is not looked at, for a reason."""
+def _split(
+    component: LTS, most: int, *, together: bool
+) -> Job[tuple[_Found | str | None, int]]:
+    """Return the split of a component, if there is one, and the effort it has taken.
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
-
-
-class _Splitter:
-    """Splits one component after the other, as long as `MOST_EFFORT` lasts."""
-
-    def __init__(self, *, together: bool) -> None:
-        self._together = together
-        self._alike: dict[tuple[object, ...], _Found | None] = {}
-        self._left = MOST_EFFORT
-
-    def split(self, component: LTS) -> Job[_Found | None]:
-        """Find the split of a component; None if there is none.
-
-        Raises
-        ------
-        _LeftError
-            It is not looked at.
-        """
-        if component.n_states < _LEAST_STATES:
-            return None
-        _refuse_large(component)
-        key = _shape(component)
-        if key in self._alike:
-            return self._alike[key]
-        found = yield from self._split(component)
-        if component.n_transitions <= _REMEMBERED:
-            self._alike[key] = found
-        return found
-
-    def _split(self, component: LTS) -> Job[_Found | None]:
-        needed = component.n_transitions + _FIXED_EFFORT
-        if needed > self._left:
-            raise _LeftError("too large beside the others")
-        self._left -= needed
-        yield factoring(_FIXED_WORK)
-        form = yield from minimal_form(component)
-        if not _may_split(form):
-            return None
-        paths = effort(form)
-        if paths.sum() > self._left or paths.max() > MOST_AT_A_STATE:
-            raise _LeftError("too dense")
-        self._left -= int(paths.sum())
-        split = yield from finest_split(form, together=self._together)
-        return None if split is None else _Found(form, split)
-
-
-def _refuse_large(component: LTS) -> None:
-    """Raise `_LeftError` for a component whose size tells that it is too large."""
-    sizes = {
-        "states": (component.n_states, MOST_STATES),
-        "transitions": (component.n_transitions, MOST_TRANSITIONS),
-        "labels": (len(component.labels), MOST_LABELS),
-    }
-    for what, (count, most) in sizes.items():
-        if count > most:
-            raise _LeftError(f"{count:,} {what}")
+    If the component is not looked at, the reason takes the place of the split.
+    """
+    for what, count, limit in (
+        ("states", component.n_states, MOST_STATES),
+        ("transitions", component.n_transitions, MOST_TRANSITIONS),
+        ("labels", len(component.labels), MOST_LABELS),
+    ):
+        if count > limit:
+            return f"{count:,} {what}", 0
+    used = component.n_transitions + _FIXED_EFFORT
+    if used > most:
+        return "too large beside the others", 0
+    yield factoring(_FIXED_WORK)
+    form = yield from minimal_form(component)
+    if not _may_split(form):
+        return None, used
+    paths = effort(form)
+    if used + paths.sum() > most or paths.max() > MOST_AT_A_STATE:
+        return "too dense", used
+    split = yield from finest_split(form, together=together)
+    return split and _Found(form, split), used + int(paths.sum())
 
 
 def _shape(component: LTS) -> tuple[object, ...]:
@@ -324,52 +300,119 @@ def _with_acceptance(form: MinimalForm, split: Split, factors: list[LTS]) -> lis
     ]
 
 
-def archived_factors(found: Factored) -> Archive:
-    """Return a factored network for a file, without components that are no products."""
-    split = [origin for origin in found.origins if origin.number_of is not None]
-    factors = []
-    if found.network is not None:
-        parts = found.network.components
-        factors = [parts[place] for origin in split for place in origin.places]
-    about, arrays = archived(factors)
-    about["left"] = [list(left) for left in found.left]
-    about["origins"] = [
-        [
-            list(o.places),
-            list(map(int, o.weights)),
-            None if o.number_of is None else len(o.number_of),
-        ]
-        for o in found.origins
+def unfactored(network: Network, found: Factored, path: Run) -> Job[Run]:
+    """Find the run of a network that a run of its factors stands for.
+
+    Parameters
+    ----------
+    network : Network
+        What was factored.
+    found : Factored
+        What has become of it.
+    path : Run
+        A run of ``found.network``.
+
+    Raises
+    ------
+    StoppedError
+        Memory does not suffice for so long a lasso.
+    """
+    assert found.network is not None
+    actions = _actions(network, found)[path.actions]  # the last entry stays -1
+    n_steps, k = len(actions), path.length
+    looked_up: dict[int, np.ndarray] = {}
+    followers: dict[int, _Follower] = {}
+    for number, origin in enumerate(found.origins):
+        yield factoring(_STEP_WORK * n_steps, n_steps * STEP_BYTES)
+        goals = path.states[:, origin.places].astype(np.int64) @ np.array(
+            origin.weights, dtype=np.int64
+        )
+        if origin.number_of is None:
+            looked_up[number] = goals
+        elif (inverse := _inverse(origin)) is not None:
+            looked_up[number] = inverse[goals]
+        else:
+            followers[number] = _Follower(network, number, origin, goals)
+            yield factoring(network.components[number].n_transitions)
+    for follower in followers.values():
+        follower.take(actions, range(k))
+    begun: dict[tuple[int, ...], int] = {}  # by states, how many rounds before
+    while (now := tuple(f.states[-1] for f in followers.values())) not in begun:
+        begun[now] = len(begun)
+        for follower in followers.values():
+            follower.take(actions, range(k, n_steps))
+        total = k + (n_steps - k) * len(begun)
+        held = total * STEP_BYTES * len(found.origins)
+        grant = yield factoring(_STEP_WORK * (n_steps - k) * len(followers), held)
+        if total > most_steps(grant.memory_bytes, len(network.components)):
+            raise StoppedError(MEMORY)
+    rounds = np.tile(np.arange(k, n_steps), len(begun))
+    places = np.concatenate([np.arange(k), rounds, [n_steps]])
+    states = np.empty((len(places), len(network.components)), dtype=np.int32)
+    for number, column in looked_up.items():
+        states[:, number] = column[places]
+    for number, follower in followers.items():
+        states[:, number] = follower.states
+    return Run(actions[places[:-1]], states, k + (n_steps - k) * begun[now])
+
+
+def _actions(network: Network, found: Factored) -> np.ndarray:
+    """Return the number of each action before factoring, int32, and -1 behind them."""
+    assert found.network is not None
+    of_place = {
+        place: number
+        for number, origin in enumerate(found.origins)
+        for place in origin.places
+    }
+    internal = {
+        (action.participants[0], action.name): number
+        for number, action in enumerate(network.actions)
+        if action.internal
+    }
+    numbers = [
+        internal[of_place[action.participants[0]], action.name]
+        if action.internal
+        else network.action_index[action.name]
+        for action in found.network.actions
     ]
-    numbers = [np.zeros(0, np.int64), *(o.number_of for o in split)]
-    arrays[_NUMBERS] = np.concatenate([n for n in numbers if n is not None])
-    return about, arrays
+    return np.array([*numbers, -1], dtype=np.int32)
 
 
-def restored_factors(entry: Entry, network: Network) -> Factored:
-    """Return what has become of a network; errors are those of `restored`."""
-    factors = iter(restored(entry))
-    numbers = entry.arrays[_NUMBERS]
-    components: list[LTS] = []
-    origins: list[Origin] = []
-    begin = 0
-    rows = entry.about["origins"]
-    for component, (places, own_weights, length) in zip(
-        network.components, rows, strict=True
-    ):
-        if places != list(range(len(components), len(components) + len(places))):
-            raise ValueError("factors that are not in their places")
-        if length is None:
-            components.append(component)
-            origins.append(Origin(tuple(places), tuple(own_weights), None))
-            continue
-        number_of = numbers[begin : begin + length]
-        if length != component.n_states or len(number_of) != length:
-            raise ValueError("another component")
-        begin += length
-        components += [next(factors) for _ in places]
-        origins.append(Origin(tuple(places), tuple(own_weights), number_of))
-    has_split = any(origin.number_of is not None for origin in origins)
-    left = tuple((int(k), str(why)) for k, why in entry.about["left"])
-    smaller = Network(components, network.name) if has_split else None
-    return Factored(smaller, tuple(origins), left)
+def _inverse(origin: Origin) -> np.ndarray | None:
+    """Return the state of each number, int64; None if a number has several."""
+    assert origin.number_of is not None
+    reached = np.flatnonzero(origin.number_of >= 0)
+    numbers = origin.number_of[reached]
+    inverse = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
+    inverse[numbers] = reached
+    return inverse if len(inverse) == len(reached) else None
+
+
+class _Follower:
+    """The states of a component as it takes part in a run."""
+
+    def __init__(
+        self, network: Network, number: int, origin: Origin, goals: np.ndarray
+    ) -> None:
+        assert origin.number_of is not None
+        component = network.components[number]
+        self.states = [component.initial]
+        self._number_of, self._goals = origin.number_of, goals
+        self._leaving: dict[tuple[int, str], list[int]] = {}
+        for src, label, dst in component.transitions():
+            self._leaving.setdefault((src, label), []).append(dst)
+        self._labels = [
+            action.name if number in action.participants else None
+            for action in network.actions
+        ]
+        self._labels.append(None)  # of -1
+
+    def take(self, actions: np.ndarray, steps: Iterable[int]) -> None:
+        """Take some steps of the run."""
+        for step in steps:
+            state, label = self.states[-1], self._labels[actions[step]]
+            if label is not None:
+                goal = self._goals[step + 1]
+                targets = self._leaving[state, label]
+                state = next(d for d in targets if self._number_of[d] == goal)
+            self.states.append(state)

@@ -49,13 +49,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.transition_arrays import (
+from ltlpipe.components.progress import ENTRY_WORK, reducing
+from ltlpipe.components.transition_arrays import (
     Status,
     Steps,
     by_least_member,
     graph_of,
 )
-from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
 
@@ -84,12 +84,12 @@ class Reg(IntEnum):
 class Partition(NamedTuple):
     """A partition of n states into blocks, each a stretch of `elements`."""
 
-    block: np.ndarray  # int32[n], the block of each state
     elements: np.ndarray  # int32[n], states, block by block
     place: np.ndarray  # int32[n], where each state stands in `elements`
-    begin: np.ndarray  # int32[n], of each block
+    end: np.ndarray  # int32[n], of each block
+    begin: np.ndarray  # int32[n]
     clean: np.ndarray  # int32[n], where its dirty states begin, behind the others
-    end: np.ndarray  # int32[n]
+    block: np.ndarray  # int32[n], the block of each state
     queue: np.ndarray  # int32[n], a ring of blocks
 
 
@@ -97,13 +97,13 @@ class Room(NamedTuple):
     """What one split writes; a *group* is the states of one signature."""
 
     keys: np.ndarray  # int64[k], the signatures of the groups, sorted
-    key_begin: np.ndarray  # int64[n + 2], of each group
     hashes: np.ndarray  # uint64[n + 1], of each group's signature
     slots: np.ndarray  # int32[s], group + 1 by hash; zeros between two splits
-    slot_of: np.ndarray  # int64[n + 1], of each group
-    size: np.ndarray  # int64[n + 1], states of each group
-    start: np.ndarray  # int64[n + 1], where a group begins
-    level: np.ndarray  # int64[n + 1], of each group
+    key_begin: np.ndarray  # int64[n + 2], of each group
+    slot_of: np.ndarray  # int64[n + 2], of each group
+    size: np.ndarray  # int64[n + 2], states of each group
+    start: np.ndarray  # int64[n + 2], where a group begins
+    level: np.ndarray  # int64[n + 2], of each group
     group: np.ndarray  # int32[n], of each dirty state
     missing: np.ndarray  # int32[n], inert successors to come; zeros between splits
     order: np.ndarray  # int32[n], dirty states, inert successors first
@@ -142,27 +142,14 @@ def classes(steps: Steps) -> Job[tuple[int, np.ndarray]]:
     yield reducing(len(graph.dst) * ENTRY_WORK, held)
     widest = int(np.diff(graph.first).max())
     states = np.arange(n, dtype=np.int32)
-    partition = Partition(
-        block=np.zeros(n, dtype=np.int32),
-        elements=states,
-        place=states.copy(),
-        begin=np.zeros(n, dtype=np.int32),
-        clean=np.zeros(n, dtype=np.int32),
-        end=np.full(n, n, dtype=np.int32),
-        queue=np.zeros(n, dtype=np.int32),
-    )
+    end = np.full(n, n, dtype=np.int32)
+    partition = Partition(states, states.copy(), end, *np.zeros((4, n), dtype=np.int32))
     room = Room(
-        keys=np.empty(len(graph.dst) + n + widest + 1, dtype=np.int64),
-        key_begin=np.zeros(n + 2, dtype=np.int64),
-        hashes=np.empty(n + 1, dtype=np.uint64),
-        slots=np.zeros(1 << (2 * n + 2).bit_length(), dtype=np.int32),
-        slot_of=np.empty(n + 1, dtype=np.int64),
-        size=np.empty(n + 1, dtype=np.int64),
-        start=np.empty(n + 1, dtype=np.int64),
-        level=np.empty(n + 1, dtype=np.int64),
-        group=np.empty(n, dtype=np.int32),
-        missing=np.zeros(n, dtype=np.int32),
-        order=np.empty(n, dtype=np.int32),
+        np.empty(len(graph.dst) + n + widest + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.uint64),
+        np.zeros(1 << (2 * n + 2).bit_length(), dtype=np.int32),
+        *np.zeros((5, n + 2), dtype=np.int64),
+        *np.zeros((3, n), dtype=np.int32),
     )
     registers = np.zeros(len(Reg), dtype=np.int64)
     registers[Reg.N_BLOCKS] = 1
