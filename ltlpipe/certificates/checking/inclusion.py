@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.certificates.checking.evidence import RefusedError
+from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.runtime.jobs import Progress
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.certificates.checking.evidence import RefusedError
+from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.network import CHECKING, wrong_rank
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.certificates.checking.automaton import Automaton
     from ltlpipe.certificates.checking.document import Clause
-    from ltlpipe.certificates.checking.fairness import Fairness
+    from ltlpipe.certificates.checking.automaton import Fairness
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.certificates.checking.evidence import RefusedError
+from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.runtime.jobs import Progress
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.certificates.checking.automaton import Automaton
     from ltlpipe.certificates.checking.document import Clause
-    from ltlpipe.certificates.checking.fairness import Fairness
+    from ltlpipe.certificates.checking.automaton import Fairness
     from ltlpipe.certificates.checking.kernels import Net, Proof, Room
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS, Network

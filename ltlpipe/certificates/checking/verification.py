@@ -28,10 +28,10 @@ from ltlpipe.certificates.checking.document import (
     opened,
     progress_of,
 )
-from ltlpipe.certificates.checking.evidence import WORDS, RefusedError
-from ltlpipe.certificates.checking.fairness import fairness_of
+from ltlpipe.certificates.checking.document import WORDS, RefusedError
+from ltlpipe.certificates.checking.automaton import fairness_of
 from ltlpipe.certificates.checking.reduced import reduced_network
-from ltlpipe.certificates.checking.trimming import possible
+from ltlpipe.certificates.checking.reduced import possible
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.interruptible import interruptible_formula
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
