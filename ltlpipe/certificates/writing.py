@@ -20,11 +20,15 @@ import hashlib
 import json
 from dataclasses import dataclass
 from itertools import chain
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
+
 from ltlpipe._version import __version__
 from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in
 from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.components.equivalence.refinement import classes
+from ltlpipe.components.equivalence.transition_arrays import Steps
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported
@@ -32,19 +36,17 @@ from ltlpipe.runtime.output import replacing
 from ltlpipe.search.driver import advance
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.scc.ranks import RankedSearch, ranks_of
-from typing import TYPE_CHECKING, Any, NamedTuple
-from ltlpipe.components.equivalence.refinement import classes
-from ltlpipe.components.equivalence.transition_arrays import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.components.composition.groups import Group, Reduced
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.shortest.recording import Recording
-    from ltlpipe.systems.networks.packing import PackedSystem
-    from ltlpipe.components.composition.groups import Group, Reduced
     from ltlpipe.systems.networks.lts import LTS, Network
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 WORDS, STEPS = "words", "steps"
 """What forms keep: words and divergences, or each step with its letter."""

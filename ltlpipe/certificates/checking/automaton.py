@@ -19,19 +19,27 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
-from ltlpipe.automata.conditions import Condition, Op, parse_condition
-from ltlpipe.certificates.checking.document import RefusedError
+
+from ltlpipe.automata.conditions import (
+    TRUE,
+    Condition,
+    Op,
+    conjunction,
+    fin,
+    inf,
+    marks_in,
+    parse_condition,
+)
+from ltlpipe.certificates.checking.document import MAX_MARKS, RefusedError
 from ltlpipe.runtime.errors import LtlpipeError
-from ltlpipe.automata.conditions import TRUE, Condition, conjunction, fin, inf
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
     from ltlpipe.certificates.checking.document import Clause
-    from collections.abc import Sequence
     from ltlpipe.systems.models import Model
 
-MAX_MARKS = 32
 _MAX_CLAUSES = 1 << 16
 
 _HEADERS = {"States", "Start", "AP", "acc-name", "Acceptance", "properties"}
@@ -141,7 +149,7 @@ def _edges(
         if dst >= n_states or not marks <= set(range(n_marks)):
             raise ValueError
         cubes = tuple(_cube(part, n_propositions) for part in parsed[1].split("|"))
-        own.append(Edge(cubes, dst, sum(1 << mark for mark in marks)))
+        own.append(Edge(cubes, dst, bits_of(marks)))
     return edges
 
 
@@ -170,12 +178,11 @@ def uncovered(condition: Condition, clauses: Iterable[Clause]) -> str | None:
     RefusedError
         That would take too long to find out.
     """
-    known = [(clause.fin, clause.inf) for clause in clauses]
-    for fin, inf in _distributed(condition):
-        if not any(f & ~fin == 0 and i & ~inf == 0 for f, i in known):
-            parts = [f"Fin({m})" for m in _bits(fin)] + [
-                f"Inf({m})" for m in _bits(inf)
-            ]
+    known = [(bits_of(clause.fin), bits_of(clause.inf)) for clause in clauses]
+    for fins, infs in _distributed(condition):
+        if not any(f & ~fins == 0 and i & ~infs == 0 for f, i in known):
+            parts = [f"Fin({m})" for m in marks_in(fins)]
+            parts += [f"Inf({m})" for m in marks_in(infs)]
             return "&".join(parts) or "t"
     return None
 
@@ -203,8 +210,9 @@ def _distributed(condition: Condition) -> list[tuple[int, int]]:
     return clauses
 
 
-def _bits(marks: int) -> Sequence[int]:
-    return [mark for mark in range(MAX_MARKS) if marks >> mark & 1]
+def bits_of(marks: Iterable[int]) -> int:
+    """Return the integer with these bits."""
+    return sum(1 << mark for mark in {*marks})
 
 
 class Fairness(NamedTuple):
