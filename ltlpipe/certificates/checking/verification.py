@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
     from ltlpipe.certificates.checking.automaton import Automaton
     from ltlpipe.certificates.checking.proofs import StateProof
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.reading import SystemLike
 
@@ -315,20 +314,27 @@ class _Check:
             combined=sorted(combined),
         )
         try:
-            contains = yield from bounded(judging, _JUDGING)
+            yield from self._decided(
+                judging,
+                "the automaton accepts all violations",
+                "that the automaton accepts all violations of the formula",
+                "the automaton misses words that violate the formula",
+            )
         except InputError as error:
             raise RefusedError(f"of its constraint: {error}") from None
+
+    def _decided(
+        self, judging: Job[bool], claim: str, on_trust: str, otherwise: str
+    ) -> Job[None]:
+        """Have Spot decide what a proof rests on, if it can."""
+        try:
+            holds = yield from bounded(judging, _JUDGING)
         except (TooMuchWorkError, UnsupportedError):
-            self.conditions.append(
-                "that the automaton accepts all violations of the formula, which was "
-                "too hard to check"
-            )
+            self.conditions.append(f"{on_trust}, which was too hard to check")
             return
-        if not contains:
-            raise RefusedError("the automaton misses words that violate the formula")
-        self.trusted.append(
-            "Spot, which says that the automaton accepts all violations"
-        )
+        if not holds:
+            raise RefusedError(otherwise)
+        self.trusted.append(f"Spot, which says that {claim}")
 
     def _reduced(
         self,
@@ -347,26 +353,15 @@ class _Check:
         reduction = document.reduction
         assert reduction is not None
         if reduction.keeps == WORDS and document.formula is not None:
-            yield from self._judge_words(formula)
+            claim = "only the actions that the formula names matter to it"
+            yield from self._decided(
+                interruptible_formula(formula),
+                claim,
+                f"that {claim}",
+                "actions that the formula does not name matter to it",
+            )
         yield from imported("pyarrow")
         return (yield from reduced_network(system, document, visible, contents))
-
-    def _judge_words(self, formula: Formula) -> Job[None]:
-        """Check that nothing but the actions that a formula names matters to it."""
-        judging = interruptible_formula(formula)
-        try:
-            interruptible = yield from bounded(judging, _JUDGING)
-        except (TooMuchWorkError, UnsupportedError):
-            self.conditions.append(
-                "that only the actions that the formula names matter to it, which was "
-                "too hard to check"
-            )
-            return
-        if not interruptible:
-            raise RefusedError("actions that the formula does not name matter to it")
-        self.trusted.append(
-            "Spot, which says that only the actions that the formula names matter to it"
-        )
 
     def _proof(
         self, document: Document, automaton: Automaton, system: System
