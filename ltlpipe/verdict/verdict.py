@@ -10,7 +10,7 @@ from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.values import ByValue
 
 if TYPE_CHECKING:
-    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.certificates.writing import Certificate
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.verdict.lasso import FiniteRun, Lasso
 
