@@ -20,7 +20,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.spelling import AS_WRITTEN, name_as
+from ltlpipe.runtime.errors import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
 from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
 

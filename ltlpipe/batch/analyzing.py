@@ -32,9 +32,8 @@ from ltlpipe.logic.witnesses import witness
 from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted, warn
 from ltlpipe.runtime.jobs import LOOK_SECONDS, TIMEOUT, Grant, StoppedError
-from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

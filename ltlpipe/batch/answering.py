@@ -10,19 +10,26 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.batch.table import host_columns, option_columns, row_of
-from ltlpipe.batch.task_job import CRASH, now
-from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, Digests, identity_of
+from ltlpipe.batch.tasks import (
+    CRASH,
+    IN_MEMORY,
+    AutomatonFile,
+    Digests,
+    identity_of,
+    now,
+)
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import limits_of, manner_of, of_question
 from ltlpipe.runtime.errors import (
+    FLAGS,
     InputError,
     LtlpipeError,
     LtlpipeWarning,
     ReplayError,
     SystemWarning,
     UnsupportedError,
+    spelled,
 )
-from ltlpipe.runtime.exhaustion import is_out_of_memory
 from ltlpipe.runtime.jobs import (
     CPU_TIME,
     INTERRUPTED,
@@ -31,7 +38,7 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
     run,
 )
-from ltlpipe.runtime.spelling import FLAGS, spelled
+from ltlpipe.runtime.memory import is_out_of_memory
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import check

@@ -20,7 +20,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import UNSUPPORTED, encodable, failed_row
-from ltlpipe.batch.bars import RunBar, Watcher
+from ltlpipe.batch.engines import RunBar, Watcher
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -29,7 +29,7 @@ from ltlpipe.batch.table import (
     row_of,
     to_frame,
 )
-from ltlpipe.batch.task_job import now
+from ltlpipe.batch.tasks import now
 from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
 from ltlpipe.question.conditions import ACCEPTANCE_NAMES, AUTO, EMPTINESS_NAMES
 from ltlpipe.question.given_options import (

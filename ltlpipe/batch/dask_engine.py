@@ -8,7 +8,7 @@ nanny or a batch system puts in the place of dead ones are used as soon as the s
 knows them.
 
 The threads of a Dask worker have worker processes answer tasks, supervised as in a run
-on one machine (`ltlpipe.batch.task_job`): limits are enforced from outside, and a crash
+on one machine (`ltlpipe.batch.pool`): limits are enforced from outside, and a crash
 does not end the Dask worker.
 
 Parcels and replies are bytes made by `ltlpipe.runtime.wire`.  Inputs are sent as files
@@ -35,15 +35,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
 from ltlpipe.batch.answering import Answer, Expected, Systems, answer
-from ltlpipe.batch.procfs import descendants
+from ltlpipe.batch.pool import LOOK_SECONDS, TaskJob, lost
 from ltlpipe.batch.task_data import Orders, answer_to_dict, shared_bytes
-from ltlpipe.batch.task_job import CRASH, LOOK_SECONDS, Activity, TaskJob, lost, now
-from ltlpipe.batch.tasks import file_kind
+from ltlpipe.batch.tasks import CRASH, Activity, file_kind, now
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.wire import packed, unpacked
+from ltlpipe.runtime.worker_process import descendants
 from ltlpipe.runtime.workers import close_idle
 
 if TYPE_CHECKING:

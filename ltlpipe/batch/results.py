@@ -15,9 +15,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.sqlite_file import is_store, reading
 from ltlpipe.batch.stored_rows import (
     RESULT_DTYPES,
+    is_store,
+    reading,
     rejections,
     results_in,
     stored_rows,

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ltlpipe.batch.results import Origins, results
-from ltlpipe.batch.sqlite_file import is_store
+from ltlpipe.batch.stored_rows import is_store
 from ltlpipe.batch.table import CATEGORY, from_frame, json_list, to_frame
 from ltlpipe.batch.verifying import recorded_lasso
 from ltlpipe.logic.actions import refuse_psl

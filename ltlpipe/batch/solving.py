@@ -20,14 +20,13 @@ from ltlpipe.batch.answering import (
     answer,
     encodable,
 )
-from ltlpipe.batch.bars import TaskBar, Watcher
-from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
+from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine, TaskBar, Watcher
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
 from ltlpipe.batch.task_data import category_of
-from ltlpipe.batch.task_job import CRASH
 from ltlpipe.batch.task_sources import as_tasks, multiplied
 from ltlpipe.batch.tasks import (
+    CRASH,
     AutomatonFile,
     Digests,
     grid_of,
@@ -39,9 +38,15 @@ from ltlpipe.batch.tasks import (
 from ltlpipe.question.given_options import takes_options, understood
 from ltlpipe.question.option import SOLVE
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
-from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
+from ltlpipe.runtime.jobs import (
+    CPU_TIME,
+    INTERRUPTED,
+    MAX_STATES,
+    MEMORY,
+    TIMEOUT,
+    interruptible,
+)
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.verdict.verdict import UNKNOWN
 

@@ -39,8 +39,7 @@ from ltlpipe.batch.table import (
     typed,
 )
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.files import open_regular, read_text
-from ltlpipe.runtime.output import Output, rewriting
+from ltlpipe.runtime.files import Output, open_regular, read_text, rewriting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

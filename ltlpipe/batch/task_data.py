@@ -4,7 +4,7 @@ What is a dict here can be sent by `ltlpipe.runtime.wire`.  A network without a 
 sent as bytes with its digest, so that a worker that has it need not decode it.
 
 A worker process answers tasks (`answer_task`): systems stay loaded and kernels warm
-from task to task.  During a task it reports to `ltlpipe.batch.task_job`, which enforces
+from task to task.  During a task it reports to `ltlpipe.batch.pool`, which enforces
 the limits: when everything has been read, when kernels are being compiled, the progress
 of a search.
 """
@@ -27,8 +27,7 @@ from ltlpipe.batch.answering import (
     failed_row,
 )
 from ltlpipe.batch.table import host_columns, option_columns
-from ltlpipe.batch.task_job import now
-from ltlpipe.batch.tasks import AutomatonFile, Task, portable, system_digest
+from ltlpipe.batch.tasks import AutomatonFile, Task, now, portable, system_digest
 from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
@@ -37,12 +36,12 @@ from ltlpipe.runtime.errors import (
     LtlpipeWarning,
     SystemWarning,
     UnsupportedError,
+    spelled,
 )
 from ltlpipe.runtime.files import read_text
 from ltlpipe.runtime.jobs import MIB, complete
 from ltlpipe.runtime.loading import hearers
 from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
-from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
 from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
@@ -109,7 +108,7 @@ class Orders:
     def answered(self, number: int, data: dict[str, Any]) -> Answer:
         """Decode the answer of a worker, under the names that tasks have here.
 
-        `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
+        `data` are what `answer_to_dict` returned, or `ltlpipe.batch.pool.lost`.
         """
         task = self._tasks[number]
         row = data["row"] | encodable(task.columns) | {"task": number}

@@ -22,9 +22,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from itertools import product
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
 from ltlpipe.question.given_options import options_of, renamed
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
 IN_MEMORY = (Network, SpotGraph)
 """Systems that a store and other processes can have without a file."""
+
+CRASH = "crash"
+"""The reason of a task whose worker died, or whose run fails its replay."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,21 @@ class Task:
             "formula": formula,
             "expected": self.expected,
         }
+
+
+class Activity(NamedTuple):
+    """What a worker is doing."""
+
+    number: int  # of its task
+    seconds: float
+    states: int | None
+    depth: int | None
+    memory_bytes: int | None
+
+
+def now() -> str:
+    """Return the time as the result table has it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def portable(system: System) -> Network | SpotGraph:

@@ -26,7 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.runtime.wire import Message, error_from_dict
-from ltlpipe.runtime.worker_process import MOST_GROWTH, Worker, WorkerDiedError
+from ltlpipe.runtime.worker_process import (
+    IDLE_SECONDS,
+    MOST_GROWTH,
+    Worker,
+    WorkerDiedError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +43,6 @@ STARTING = "starting a worker process"
 
 FREE_GROWTH = 32 << 20
 """Bytes that an operation may take uncounted: what Spot's first translation takes."""
-
-IDLE_SECONDS = 5.0
-"""For so long a process may do nothing before it is not waited for."""
 
 _MOST_IDLE = 4  # workers that are kept for the next calls
 

@@ -19,9 +19,9 @@ from ltlpipe import (
     solve,
 )
 from ltlpipe.batch import answering
+from ltlpipe.batch.pool import TaskJob
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES, to_frame
-from ltlpipe.batch.task_job import TaskJob
 from ltlpipe.batch.task_sources import as_tasks, find_problems, tasks_of
 from ltlpipe.batch.tasks import Task
 from ltlpipe.families.philosophers import philosophers

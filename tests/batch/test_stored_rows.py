@@ -11,8 +11,7 @@ import pytest
 
 from ltlpipe import LtlpipeError, LtlpipeWarning, results, solve
 from ltlpipe.batch.solving import run_rows
-from ltlpipe.batch.status import status
-from ltlpipe.batch.store import Store
+from ltlpipe.batch.store import Store, status
 from ltlpipe.batch.tasks import Task
 from tests.batch.faults import RING
 from tests.report.handmade_stores import make_store, result

@@ -24,8 +24,8 @@ from ltlpipe.components.composition.group_shelf import (
 )
 from ltlpipe.components.composition.merger import Limit, is_small, reduce_components
 from ltlpipe.components.progress import holding, reducing
-from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.objects import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -29,7 +29,7 @@ from ltlpipe.components.factoring.finest_split import (
 )
 from ltlpipe.components.factoring.minimal_form import MinimalForm, minimal_form
 from ltlpipe.components.progress import ENTRY_WORK, factoring
-from ltlpipe.runtime.identity_cache import Beside
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:

@@ -23,10 +23,8 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.code_folder import cache_folder, is_ours, move_to
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
-from ltlpipe.runtime.kernels.locks import turn
 from ltlpipe.runtime.loading import loading
-from ltlpipe.runtime.worker_process import WorkerDiedError
-from ltlpipe.runtime.workers import IDLE_SECONDS
+from ltlpipe.runtime.worker_process import IDLE_SECONDS, WorkerDiedError, turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
