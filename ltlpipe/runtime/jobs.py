@@ -25,6 +25,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain, islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -40,7 +41,7 @@ from ltlpipe.runtime.memory import is_out_of_memory
 from ltlpipe.runtime.progress_bar import observing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 @dataclass
@@ -406,6 +407,38 @@ class Shared(Generic[Result]):
         if self._job is not None:
             self._job.close()
             self._job = None
+
+
+def side_by_side(jobs: Iterable[Job[Result]], most: int) -> Iterator[Result]:
+    """Advance jobs, so many at once, and yield their results in the order of jobs.
+
+    What a job raises ends them all.
+    """
+    todo, turn = enumerate(jobs), 0
+    active: dict[int, tuple[Job[Result], tuple[Any, ...] | None]] = {}
+    results: dict[int, Result] = {}
+    try:
+        while True:
+            for number, job in islice(todo, most - len(active)):
+                active[number] = job, None  # it has not begun
+            if not active:
+                return
+            waited_for = [waits for _, waits in active.values()]
+            if None not in waited_for:
+                wait(list({*chain.from_iterable(waited_for)}), LOOK_SECONDS)
+            for number, (job, waits) in list(active.items()):
+                try:
+                    said = next(job) if waits is None else job.send(Grant())
+                    active[number] = job, said.waits
+                except StopIteration as end:
+                    del active[number]
+                    results[number] = end.value
+            while turn in results:
+                yield results.pop(turn)
+                turn += 1
+    finally:
+        for job, _ in active.values():
+            job.close()
 
 
 def bounded(job: Job[Result], work: float) -> Job[Result]:
