@@ -6,7 +6,6 @@ import json
 import time
 import warnings
 from collections import OrderedDict
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.batch.table import host_columns, option_columns, row_of
@@ -31,10 +30,8 @@ from ltlpipe.runtime.errors import (
     spelled,
 )
 from ltlpipe.runtime.jobs import (
-    CPU_TIME,
     INTERRUPTED,
     MEMORY,
-    TIMEOUT,
     StoppedError,
     run,
 )
@@ -103,35 +100,14 @@ class _Reading(NamedTuple):
         return run(job, self.limits, observer=self.progress)
 
 
-_LIMIT_OF: dict[str, Callable[[Limits], float | None]] = {
-    TIMEOUT: attrgetter("timeout"),
-    CPU_TIME: attrgetter("cpu_time"),
-    MEMORY: attrgetter("memory_mib"),
-}
-"""What may end reading."""
-
-
-class _Unread(NamedTuple):
-    """A system that could not be read within the limits."""
-
-    reason: str
-    limits: Limits
-
-    def allows_more(self, limits: Limits) -> bool:
-        """Whether other limits are further than the one that was hit."""
-        limit = _LIMIT_OF[self.reason]
-        before, now = limit(self.limits), limit(limits)
-        return now is None or (before is not None and now > before)
-
-
-_Kept: TypeAlias = "System | LtlpipeError | _Unread"
+_Kept: TypeAlias = "System | LtlpipeError | StoppedError"
 
 
 class Systems:
     """The systems that were loaded last, by their contents.
 
     A system that cannot be loaded is kept as its error, and one that could not be read
-    within the limits as these: it is tried again for tasks with further limits only.
+    within the limits is tried again for tasks with other limits only.
     """
 
     def __init__(self) -> None:
@@ -155,20 +131,15 @@ class Systems:
         if reading.expected is not None and digest != reading.expected.system:
             raise _changed(task.system[0])
         place = (*digest, *map(str, manner.values()))
-        # An error names files: those of the same contents have another one.
-        place_of_error = (*place, *task.system)
+        # An error names files (those of the same contents have another one) or limits.
+        place_of_error = (*place, *task.system, str(reading.limits))
         found = self._kept.get(place, self._kept.get(place_of_error))
-        if found is None or (
-            isinstance(found, _Unread) and found.allows_more(reading.limits)
-        ):
-            found = self._loaded(task.system, digest, reading, **manner)
-        if isinstance(found, LtlpipeError):
-            self._kept.pop(place, None)
+        if found is None:
+            found = self._loaded(task.system, digest, reading, manner)
+        if isinstance(found, Exception):
             self._keep(place_of_error, found)
             raise found
         self._keep(place, found)
-        if isinstance(found, _Unread):
-            raise StoppedError(found.reason)
         return found
 
     def made(
@@ -192,20 +163,14 @@ class Systems:
             self._kept.popitem(last=False)
 
     def _loaded(
-        self,
-        files: tuple[str, ...],
-        digest: tuple[str, ...],
-        reading: _Reading,
-        **manner: Any,
+        self, files: tuple[str, ...], digest: Any, reading: _Reading, manner: Any
     ) -> _Kept:
         try:
             system = reading.run(load_job(files, **manner))
-        except LtlpipeError as error:
-            return error
-        except StoppedError as stopped:
-            if stopped.reason == INTERRUPTED:
+        except (LtlpipeError, StoppedError) as error:
+            if isinstance(error, StoppedError) and error.reason == INTERRUPTED:
                 raise
-            return _Unread(stopped.reason, reading.limits)
+            return error
         if Digests().system(files) != digest:  # another process is writing it
             return _changed(files[0])
         return system

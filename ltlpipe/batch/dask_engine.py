@@ -344,9 +344,7 @@ class Cluster:
             f"the Dask worker that solved this died ({sent.address}; "
             f"attempt {sent.attempt} of {self._attempts})"
         )
-        known = {"message": message}
-        data = lost(CRASH, sent.started_at, sent.seconds, known)
-        return [self._orders.answered(number, data)]
+        return [self._orders.answered(number, lost(CRASH, sent, message=message))]
 
     def _parcel(
         self, number: int, expected: Expected | None

@@ -28,10 +28,8 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.task_data import Orders, shared_bytes
-from ltlpipe.batch.tasks import CRASH, Activity, now
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.batch.tasks import CRASH, Activity, meant, now
 from ltlpipe.runtime import workers
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import (
     CPU_TIME,
     MEMORY,
@@ -73,11 +71,11 @@ class TaskJob:
 
     def __init__(self, number: int, order: dict[str, Any], share: float | None) -> None:
         self.number = number
-        self._limits = _numbers(order["options"])
+        self._limits = meant(order["options"], "timeout", "cpu_time", "memory")
         self._share = share
         self._parts: list[dict[str, Any]] = []
         self._told: dict[str, Any] = {}
-        self._started_at = now()
+        self.started_at = now()
         self._started = time.monotonic()
         self._began: float | None = None  # when everything had been read
         self._compiling: float | None = None  # since when
@@ -125,9 +123,9 @@ class TaskJob:
         except WorkerDiedError as died:
             return self._crash(died)
         except StoppedError as stopped:  # it ran out of memory at the start
-            return self._lost(stopped.reason, {})
+            return lost(stopped.reason, self)
         except Exception as error:  # the operation itself has failed
-            answer = self._lost("error", {"message": str(error)})
+            answer = lost("error", self, message=str(error))
             return answer | {"error": error_to_dict(error)}
         return None
 
@@ -160,7 +158,7 @@ class TaskJob:
         if reason is None:
             return None
         self.close()
-        return self._lost(reason, {})
+        return lost(reason, self)
 
     def _excess(self, processes: list[Process]) -> str | None:
         """Return the limit that has been overrun by more than is tolerated."""
@@ -207,39 +205,23 @@ class TaskJob:
             message += ", as when the system is out of memory"
         elif code == 1 and died.printed:
             message += f": {died.printed.splitlines()[-1]}"
-        return self._lost(CRASH, {"signal": name, "message": message})
-
-    def _lost(self, reason: str, known: dict[str, Any]) -> dict[str, Any]:
-        return lost(reason, self._started_at, self.seconds, known)
+        return lost(CRASH, self, signal=name, message=message)
 
 
-def lost(
-    reason: str, started_at: str, seconds: float, known: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the result of a task whose worker died.
+def lost(reason: str, task: Any, **known: Any) -> dict[str, Any]:
+    """Return the result of a task that has begun and whose worker died.
 
-    `seconds` is its duration, `known` has further columns.
+    `known` has further columns.
     """
     row = {
         "verdict": "unknown",
         "reason": reason,
-        "seconds": seconds,
-        "started_at": started_at,
-        "wall_seconds": seconds,
+        "seconds": task.seconds,
+        "started_at": task.started_at,
+        "wall_seconds": task.seconds,
         "host_cores": os.cpu_count(),
     }
     return {"row": row | known, "plan": None, "error": None, "warned": []}
-
-
-def _numbers(options: dict[str, Any]) -> dict[str, float]:
-    """Return the limits among options; the worker refuses invalid ones."""
-    limits = {}
-    for name in ("timeout", "cpu_time", "memory"):
-        with suppress(UnsupportedError):
-            limit = OPTIONS[name].meant(name, options.get(name))
-            if limit is not None:
-                limits[name] = limit
-    return limits
 
 
 def _exceeds(used: float, limit: float | None) -> bool:

@@ -27,7 +27,7 @@ from ltlpipe.batch.answering import (
     failed_row,
 )
 from ltlpipe.batch.table import host_columns, option_columns
-from ltlpipe.batch.tasks import AutomatonFile, Task, now, portable, system_digest
+from ltlpipe.batch.tasks import AutomatonFile, Task, meant, now, portable, system_digest
 from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
@@ -35,7 +35,6 @@ from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeWarning,
     SystemWarning,
-    UnsupportedError,
     spelled,
 )
 from ltlpipe.runtime.files import read_text
@@ -186,12 +185,8 @@ def shared_bytes(options: Mapping[str, Any]) -> int:
 
     Invalid values are reported when the task is answered.
     """
-    option = OPTIONS["share"]
-    try:
-        mib = option.meant("share", options.get("share", option.default))
-    except UnsupportedError:
-        mib = None
-    return int(min(mib or 0.0, _MOST_SHARED_MIB) * MIB)
+    mib = meant(options, "share").get("share") or 0.0
+    return int(min(mib, _MOST_SHARED_MIB) * MIB)
 
 
 def _sent(name: str, value: Any) -> Any:
@@ -298,29 +293,24 @@ class _Teller:
     def __init__(self) -> None:
         self.tell: Callable[[dict[str, Any]], None] | None = None
         self._told = 0.0
-        self._waits = False  # for kernels that another process compiles
-        self._depth = 0  # of calls of Numba's compiler in this process
+        self._waits = 0  # 1 while another process compiles kernels for it
+        self._depth = 0  # of what compiles or loads: calls of Numba's compiler, too
 
     def progress(self, progress: Progress) -> None:
         """Take how far the job is."""
         assert self.tell is not None
-        waits = progress.compiling or progress.loading
-        if waits != self._waits:
-            self._note(self._depth, waits)
+        waits = int(progress.compiling or progress.loading)
+        change, self._waits = waits - self._waits, waits
+        self.step(change)
         if time.monotonic() - self._told >= _TELL_SECONDS:
             self._told = time.monotonic()
             self.tell({"states": progress.states or 0, "depth": progress.depth or 0})
 
     def step(self, change: int) -> None:
         """Receive that this process starts (1) or stops (-1) to compile or to load."""
-        self._note(self._depth + change, self._waits)
-
-    def _note(self, depth: int, waits: bool) -> None:
-        before = bool(self._depth) or self._waits
-        self._depth, self._waits = depth, waits
-        after = bool(depth) or waits
-        if after != before and self.tell is not None:
-            self.tell({"compiling": after})
+        before, self._depth = self._depth, self._depth + change
+        if bool(before) != bool(self._depth) and self.tell is not None:
+            self.tell({"compiling": bool(self._depth)})
 
 
 @cache

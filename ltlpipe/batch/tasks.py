@@ -21,6 +21,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import product
@@ -281,6 +282,16 @@ def options_text(options: Mapping[str, Any]) -> str:
             if plain != option.default:
                 chosen[name] = plain
     return json.dumps(chosen, default=repr)
+
+
+def meant(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the values of some options in their kinds, without those refused."""
+    values = {}
+    for name in names:
+        option = OPTIONS[name]
+        with suppress(UnsupportedError):
+            values[name] = option.meant(name, options.get(name, option.default))
+    return values
 
 
 def configuration_of(options: str) -> str:

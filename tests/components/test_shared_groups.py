@@ -180,7 +180,7 @@ def test_another_process_takes_over(seed, tmp_path):
                 assert all(map(same_trees, spied[-1].groups, found.groups))
             else:
                 assert spied[-1] is None
-        for path in tmp_path.glob("*.npz"):
+        for path in tmp_path.glob("*.result"):
             path.write_bytes(path.read_bytes()[:-7])
         with shared_through(SharedFolder(tmp_path, 1 << 20)):
             reduced(copied(network), names)
