@@ -35,7 +35,6 @@ _OWN = {
     "runtime/wire.py": "messages, no files",
     "batch/store.py": "what Linux tells",
     "batch/dask_engine.py": "a private folder",
-    "batch/table_files.py": "its own file beside the place",
     "systems/programs/model.py": "a private folder",
     "logic/generating.py": "this package's data",
     "report/page.py": "this package's data",
