@@ -84,7 +84,7 @@ class TaskJob:
         self._cpu: float | None = None
         self._used_bytes: int | None = None
         self._seen: float | None = None  # CPU time of its processes
-        self._active = self._started  # when they have last used some
+        self._active = self._looked = self._started  # when they have last used some
         self._job: Job[dict[str, Any]] = workers.exchange(
             "answer task",
             order,
@@ -102,6 +102,12 @@ class TaskJob:
     def seconds(self) -> float:
         """For how long the worker has been at it."""
         return time.monotonic() - self._started
+
+    def is_due(self, moment: float) -> bool:
+        """Whether it is time to look at what the worker uses."""
+        due = moment - self._looked >= LOOK_SECONDS
+        self._looked = moment if due else self._looked
+        return due
 
     def activity(self) -> Activity:
         """Return the progress of the worker."""
@@ -208,6 +214,23 @@ class TaskJob:
         return lost(CRASH, self, signal=name, message=message)
 
 
+def advanced(
+    jobs: Sequence[TaskJob], seconds: float
+) -> list[tuple[TaskJob, dict[str, Any]]]:
+    """Wait for news of jobs, and return those that have ended, with their answers.
+
+    Those that are beyond a limit are ended.
+    """
+    ready = wait([x for job in jobs for x in job.waits], seconds)
+    answers = {job: job.advance() for job in jobs if {*ready} & {*job.waits}}
+    # Looking takes longer than small tasks, and no limit is that small.
+    moment = time.monotonic()
+    late = [job for job in jobs if answers.get(job) is None and job.is_due(moment)]
+    used = descendants([job.pid for job in late]) if late else {}
+    answers |= {job: job.end_overrun(used[job.pid]) for job in late}
+    return [(job, answer) for job, answer in answers.items() if answer is not None]
+
+
 def lost(reason: str, task: Any, **known: Any) -> dict[str, Any]:
     """Return the result of a task that has begun and whose worker died.
 
@@ -251,7 +274,6 @@ class Pool:
             self._folder = os.getcwd()  # noqa: PTH109
         self._active: list[TaskJob] = []
         self._ended: list[Answer] = []
-        self._looked = 0.0
 
     def __enter__(self) -> Pool:
         if self._shared_bytes:
@@ -295,31 +317,8 @@ class Pool:
         while True:
             found, self._ended = self._ended, []
             left = 0.0 if found else max(deadline - time.monotonic(), 0.0)
-            waits = {x for job in self._active for x in job.waits}
-            ready = wait(list(waits), min(left, LOOK_SECONDS))
-            for job in list(self._active):
-                if any(x in ready for x in job.waits):
-                    self._take(found, job, job.advance())
-            self._end_overruns(found)
+            for job, answer in advanced(self._active, min(left, LOOK_SECONDS)):
+                self._active.remove(job)
+                found.append(self._orders.answered(job.number, answer))
             if found or time.monotonic() >= deadline:
                 return found
-
-    def _take(
-        self, found: list[Answer], job: TaskJob, answer: dict[str, Any] | None
-    ) -> None:
-        """Note the answer of a job, if it has one."""
-        if answer is not None:
-            self._active.remove(job)
-            found.append(self._orders.answered(job.number, answer))
-
-    def _end_overruns(self, found: list[Answer]) -> None:
-        """End the workers that are beyond a limit."""
-        moment = time.monotonic()
-        if moment - self._looked < LOOK_SECONDS:
-            return
-        self._looked = moment
-        # Looking takes longer than small tasks, and no limit is that small.
-        old = [job for job in self._active if job.seconds >= LOOK_SECONDS]
-        used = descendants([job.pid for job in old]) if old else {}
-        for job in old:
-            self._take(found, job, job.end_overrun(used[job.pid]))
