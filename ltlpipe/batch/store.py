@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 60.0
 _RENEW_SECONDS = 15.0
 
+_REVISION = "SELECT coalesce(max(revision), 0) FROM results"
 _TABLES = """
 CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
@@ -183,23 +184,22 @@ class Store:
             if {sql for (sql,) in self._db.execute(tables)} != {*DEFINITIONS}:
                 raise LtlpipeError(f"{self.path}: ltlpipe has not made these tables")
             known = process(os.getpid())
-            self.run = self._db.execute(
-                "INSERT INTO runs (command, began_at, place, pid, process_started, "
-                "alive_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING run",
-                [
-                    json.dumps(sys.argv),
-                    now(),
-                    _place(),
-                    os.getpid(),
-                    None if known is None else known.started,
-                    time.time(),
-                ],
-            ).fetchone()[0]
-            (self._before,) = self._db.execute(
-                "SELECT coalesce(max(revision), 0) FROM results"
-            ).fetchone()
+            about = {
+                "command": json.dumps(sys.argv),
+                "began_at": now(),
+                "place": _place(),
+                "pid": os.getpid(),
+                "process_started": None if known is None else known.started,
+                "alive_at": time.time(),
+            }
+            self.run = self._value(insertion("runs", about) + " RETURNING run", about)
+            self._before = self._value(_REVISION)
         # After the tables: a run that is ended here leaves a store or an empty file.
         self._write_ahead()
+
+    def _value(self, query: str, values: Any = ()) -> Any:
+        """Return the one value that a query gives."""
+        return self._db.execute(query, values).fetchone()[0]
 
     def _migrate(self) -> None:
         """Make a store of an earlier version one of today.
@@ -219,10 +219,15 @@ class Store:
             rows = list(stored_rows(self._db, table))
             self._db.execute(f"DROP TABLE {table}")
             self._db.execute(made)
-            whole = (sealed(table, row.said) for row in rows if row.objection is None)
-            self._db.executemany(insertion(table), whole)
+            self._put(table, (row.said for row in rows if row.objection is None))
             self._set_aside([row for row in rows if row.objection is not None], table)
         self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _put(self, table: str, rows: Iterable[Row]) -> None:
+        """Insert rows with their checksums, in the place of those before."""
+        for row in rows:
+            stored = sealed(table, row)
+            self._db.execute(insertion(table, stored), stored)
 
     def _say(self) -> None:
         """Warn of results that have been set aside."""
@@ -252,26 +257,20 @@ class Store:
         What earlier runs have listed in the same place is superseded: its inputs have
         changed.
         """
-        rows = [
-            {**task, "run": self.run, "number": number}
-            for number, task in enumerate(tasks)
-        ]
-        listed = [sealed("tasks", row) for row in rows]
+        rows = [{**task, "run": self.run, "number": n} for n, task in enumerate(tasks)]
+        superseded = "DELETE FROM tasks WHERE place = :place AND run < :run"
         with self._transaction():
-            self._db.executemany(
-                "DELETE FROM tasks WHERE place = :place AND run < :run", rows
-            )
-            self._db.executemany(insertion("tasks"), listed)
+            self._db.executemany(superseded, rows)
+            self._put("tasks", rows)
 
     def finished(self) -> dict[str, Row]:
         """Return the results of listed tasks that are not retried, by key.
 
         Those that are not believed are set aside.
         """
+        listed = "(SELECT key FROM tasks WHERE run = ?)"
         with translated(self.path):
-            rows = list(
-                self._results("(SELECT key FROM tasks WHERE run = ?)", self.run)
-            )
+            rows = list(self._results(listed, self.run))
         faulty = [row for row in rows if row.objection is not None]
         if faulty:
             with self._transaction():
@@ -334,9 +333,8 @@ class Store:
                 holder[0] == self.run or (holder[5] is None and lives(*holder[1:5]))
             ):
                 return False
-            self._db.execute(
-                "INSERT OR REPLACE INTO claims VALUES (?, ?)", [key, self.run]
-            )
+            claim = {"key": key, "run": self.run}
+            self._db.execute(insertion("claims", claim), claim)
             return True
 
     def record(self, key: str, row: Row) -> None:
@@ -347,25 +345,19 @@ class Store:
         with self._transaction():
             before = self._kept(key)
             if before is None or before.said["verdict"] == UNKNOWN:
-                (revision,) = self._db.execute(
-                    "SELECT coalesce(max(revision), 0) + 1 FROM results"
-                ).fetchone()
                 about = {
                     "key": key,
-                    "revision": revision,
+                    "revision": self._value(_REVISION) + 1,
                     "run": self.run,
                     "attempts": 1 if before is None else before.said["attempts"] + 1,
                     "finished_at": now(),
                 }
-                self._db.execute(
-                    insertion("results"), sealed("results", {**row, **about})
-                )
+                self._put("results", [{**row, **about}])
             self._release(key)
 
     def _release(self, key: str) -> None:
-        self._db.execute(
-            "DELETE FROM claims WHERE key = ? AND run = ?", [key, self.run]
-        )
+        release = "DELETE FROM claims WHERE key = ? AND run = ?"
+        self._db.execute(release, [key, self.run])
 
     def release(self, key: str) -> None:
         """Give back a task that was claimed and has no result."""
@@ -450,27 +442,22 @@ class Status:
 
 def status(path: StrPath) -> Status:
     """Return the progress of the runs on a store."""
+    signs = "place, pid, process_started, alive_at"
     with reading(path) as db:
-        return _read(db)
-
-
-def _read(db: sqlite3.Connection) -> Status:
-    runs = db.execute(
-        "SELECT run, began_at, ended_at, place, pid, process_started, alive_at "
-        "FROM runs ORDER BY run"
-    ).fetchall()
-    if not runs:
-        return Status((), 0, {})
-    last = runs[-1][0]
-    known = [_run(db, *row) for row in runs if row[2] is None or row[0] == last]
-    keys = [key for (key,) in db.execute("SELECT key FROM tasks WHERE run = ?", [last])]
-    listed = "WHERE key IN (SELECT key FROM tasks WHERE run = ?)"
-    outcomes = {
-        row.said["key"]: (row.said["verdict"], row.said["reason"])
-        for row in stored_rows(db, "results", listed, [last])
-        if row.objection is None
-    }
-    counted = Counter(outcomes[key] for key in keys if key in outcomes)
+        runs = db.execute(
+            "SELECT run, (SELECT count(*) FROM results WHERE results.run = runs.run), "
+            f"began_at, ended_at, {signs} FROM runs ORDER BY run"
+        ).fetchall()
+        if not runs:
+            return Status((), 0, {})
+        last = runs[-1][0]
+        known = [_run(db, *row) for row in runs if row[3] is None or row[0] == last]
+        listed = "SELECT key FROM tasks WHERE run = ?"
+        keys = [key for (key,) in db.execute(listed, [last])]
+        results = stored_rows(db, "results", f"WHERE key IN ({listed})", [last])
+        said = {r.said["key"]: r.said for r in results if r.objection is None}
+    found = [said[key] for key in keys if key in said]
+    counted = Counter((row["verdict"], row["reason"]) for row in found)
     return Status(
         tuple(run for run in known if run.state == GOES_ON or run.run == last),
         len(keys),
@@ -480,37 +467,26 @@ def _read(db: sqlite3.Connection) -> Status:
 
 def _run(
     db: sqlite3.Connection,
-    number: int,
-    began_at: str,
-    ended_at: str | None,
+    run: int,
+    solved: int,
+    began: str,
+    ended: str | None,
     *signs: Any,
 ) -> RunStatus:
     """Return the progress of a run; `signs` of life are what `lives` takes."""
     alive = lives(*signs)
-    state = ENDED if ended_at is not None else GOES_ON if alive else DIED
+    state = ENDED if ended is not None else GOES_ON if alive else DIED
     end = datetime.now(timezone.utc)
-    if ended_at is not None:
-        end = datetime.fromisoformat(ended_at)
+    if ended is not None:
+        end = datetime.fromisoformat(ended)
     elif not alive:  # it gave a sign of life so often
         end = datetime.fromtimestamp(signs[-1], timezone.utc)
-    seconds = (end - datetime.fromisoformat(began_at)).total_seconds()
-    (solved,) = db.execute(
-        "SELECT count(*) FROM results WHERE run = ?", [number]
-    ).fetchone()
+    seconds = (end - datetime.fromisoformat(began)).total_seconds()
     at_work = db.execute(
         "SELECT min(system), min(coalesce(formula_id, '')) "
         "FROM claims JOIN tasks USING (key) WHERE claims.run = ? "
         "GROUP BY key ORDER BY 1, 2",
-        [number],
+        [run],
     ).fetchall()
-    return RunStatus(
-        run=number,
-        state=state,
-        began_at=began_at,
-        ended_at=ended_at,
-        seconds=max(seconds, 0.0),
-        solved=solved,
-        at_work=tuple((system, formula) for system, formula in at_work)
-        if state == GOES_ON
-        else (),
-    )
+    shown = tuple(at_work) if state == GOES_ON else ()
+    return RunStatus(run, state, began, ended, max(seconds, 0.0), solved, shown)

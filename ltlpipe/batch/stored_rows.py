@@ -32,7 +32,7 @@ from ltlpipe.runtime.memory import lack_of_room
 from ltlpipe.verdict.verdict import LASSO_LIMIT, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ltlpipe.runtime.files import StrPath
 
@@ -331,9 +331,8 @@ def sealed(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return said | {"checksum": checksum(said)}
 
 
-def insertion(table: str) -> str:
-    """Return the SQL that puts a row that is `sealed` in the place of that before."""
-    columns = [*_DTYPES[table], "checksum"]
+def insertion(table: str, columns: Collection[str]) -> str:
+    """Return the SQL that puts a row in the place of that before."""
     places = ", ".join(f":{column}" for column in columns)
     return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({places})"
 
