@@ -15,6 +15,7 @@ from ltlpipe.batch.tasks import (
     AutomatonFile,
     Digests,
     identity_of,
+    meant,
     now,
 )
 from ltlpipe.logic.formulas import parse
@@ -37,7 +38,6 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.memory import is_out_of_memory
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.verdict import UNKNOWN, not_read
 
@@ -93,6 +93,7 @@ class _Reading(NamedTuple):
 
     expected: Expected | None
     limits: Limits
+    asked: str  # the limits as they are asked for
     progress: _Observer
 
     def run(self, job: Job[_Input]) -> _Input:
@@ -132,10 +133,10 @@ class Systems:
             raise _changed(task.system[0])
         place = (*digest, *map(str, manner.values()))
         # An error names files (those of the same contents have another one) or limits.
-        place_of_error = (*place, *task.system, str(reading.limits))
+        place_of_error = (*place, *task.system, reading.asked)
         found = self._kept.get(place, self._kept.get(place_of_error))
         if found is None:
-            found = self._loaded(task.system, digest, reading, manner)
+            found = self._loaded(task.system, reading, manner)
         if isinstance(found, Exception):
             self._keep(place_of_error, found)
             raise found
@@ -162,18 +163,14 @@ class Systems:
         if len(self._kept) > _SYSTEMS_KEPT:
             self._kept.popitem(last=False)
 
-    def _loaded(
-        self, files: tuple[str, ...], digest: Any, reading: _Reading, manner: Any
-    ) -> _Kept:
+    def _loaded(self, files: tuple[str, ...], reading: _Reading, manner: Any) -> _Kept:
         try:
-            system = reading.run(load_job(files, **manner))
+            system = reading.run(self._digests.loaded(files, **manner))
         except (LtlpipeError, StoppedError) as error:
             if isinstance(error, StoppedError) and error.reason == INTERRUPTED:
                 raise
             return error
-        if Digests().system(files) != digest:  # another process is writing it
-            return _changed(files[0])
-        return system
+        return system or _changed(files[0])  # another process is writing it
 
     def question(self, task: Task, reading: _Reading) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
@@ -238,7 +235,8 @@ def answer(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LtlpipeWarning)
         try:
-            reading = _Reading(expected, limits_of(merged), progress)
+            asked = str(meant(merged, "timeout", "cpu_time", "memory"))
+            reading = _Reading(expected, limits_of(merged), asked, progress)
             try:
                 system = systems.system(task, reading, **manner_of(merged))
                 if isinstance(system, Network):
@@ -251,8 +249,8 @@ def answer(
             else:
                 began()
                 in_file = isinstance(task.system, tuple)
-                asked = of_question(merged) if in_file else merged
-                verdict = check(system, **question, **asked, progress=progress)
+                given = of_question(merged) if in_file else merged
+                verdict = check(system, **question, **given, progress=progress)
                 plan, row = verdict.plan, row_of(verdict)
                 # Its contents may have other names, too.
                 row["system"] = task.system_name

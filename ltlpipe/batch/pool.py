@@ -85,12 +85,13 @@ class TaskJob:
         self._used_bytes: int | None = None
         self._seen: float | None = None  # CPU time of its processes
         self._active = self._looked = self._started  # when they have last used some
-        self._job: Job[dict[str, Any]] = workers.exchange(
+        self._job: Job[dict[str, Any]] = workers.call(
             "answer task",
-            order,
+            subject=None,
             parts=self._parts,
             leased=self._lease,
             most_growth=_MOST_GROWTH,
+            **order,
         )
         self.waits: tuple[Any, ...] = ()
         self._note(next(self._job))

@@ -38,10 +38,12 @@ from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
 from ltlpipe.systems.networks.lts import Network, network_digest
+from ltlpipe.systems.reading import load_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
 
 
@@ -205,6 +207,12 @@ class Digests:
             self._networks[number] = system_digest(portable(system))
         return (self._networks[number],)
 
+    def loaded(self, files: tuple[str, ...], **manner: Any) -> Job[System | None]:
+        """Load a system from files; None if they have changed meanwhile."""
+        before = self.system(files)
+        system = yield from load_job(files, **manner)
+        return system if Digests().system(files) == before else None
+
     def question(self, task: Task) -> tuple[str, str]:
         """Return the kind of a question, and the digest of its contents."""
         asked = task.formula
@@ -233,10 +241,6 @@ class Digests:
         if automaton is None or isinstance(automaton, (str, os.PathLike)):
             return None if automaton is None else self._file(os.fspath(automaton))
         return hashlib.sha256(automaton.to_str("hoa").encode()).hexdigest()
-
-    def key(self, task: Task, options: Mapping[str, Any]) -> str:
-        """Return the key of a task under all of its options, those of the run too."""
-        return key_of(self.identity(task, options))
 
 
 def key_of(identity: str, release: tuple[str, str] | None = None) -> str:

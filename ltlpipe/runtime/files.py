@@ -334,9 +334,7 @@ def open_regular(path: StrPath) -> IO[bytes]:
     _refuse_special(Path(file).stat(), file)  # opening a device can have effects
 
     def opened(name: str, flags: int) -> int:
-        for flag in ("O_NONBLOCK", "O_NOCTTY"):
-            flags |= getattr(os, flag, 0)
-        return os.open(name, flags)
+        return os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)
 
     stream = open(file, "rb", opener=opened)  # noqa: SIM115
     try:

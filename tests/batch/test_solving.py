@@ -18,7 +18,7 @@ from ltlpipe import (
     results,
     solve,
 )
-from ltlpipe.batch import answering
+from ltlpipe.batch import tasks as tasks_module
 from ltlpipe.batch.pool import TaskJob
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES, to_frame
@@ -308,7 +308,7 @@ def test_reading_is_tried_again_with_other_limits_only(tmp_path, monkeypatch):
         tried.append(files)
         return load_job(files, **manner)
 
-    monkeypatch.setattr(answering, "load_job", noted)
+    monkeypatch.setattr(tasks_module, "load_job", noted)
     path = tmp_path / "long.hoa"
     path.write_text(HOA)
     limits = [{"timeout": timeout} for timeout in (0.2, 0.2, 0.3)]

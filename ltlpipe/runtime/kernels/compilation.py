@@ -132,15 +132,18 @@ def _compiled(subject: Any, kinds: list[Any]) -> Job[bool]:
     except (TypeError, AttributeError, ImportError):
         yield said  # it is compiled here
         return False
-    order = {"place": place, "file": file, "kinds": told, "folder": str(cache_folder())}
+    folder = str(cache_folder())
+    order: dict[str, Any] = {"place": place, "file": file, "kinds": told}
     holders: list[int] = []  # of the kernel's lock
     leased: list[Worker] = []
-    job = workers.exchange(
+    job = workers.call(
         "compile",
-        order,
+        subject=None,
         parts=holders,
         leaves=True,  # the next question needs it, too
         leased=leased.append,
+        folder=folder,
+        **order,
     )
     used, since = 0.0, time.monotonic()
     try:
