@@ -30,9 +30,8 @@ from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.components.refinement import classes
 from ltlpipe.components.transition_arrays import Steps
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.runtime.files import open_regular
+from ltlpipe.runtime.files import open_regular, replacing
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported
-from ltlpipe.runtime.output import replacing
 from ltlpipe.search.driver import advance
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.scc.ranks import RankedSearch, ranks_of
