@@ -22,8 +22,7 @@ from ltlpipe.question.given_options import (
 )
 from ltlpipe.question.option import CHECK, SIMULATE
 from ltlpipe.question.options import NEVER
-from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError, counted, noting
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
@@ -98,7 +97,7 @@ def check(
 
     if not empty:  # it imports Spot while this process reads
         processes.prepare("spot", "ltlpipe.automata.translation")
-    from ltlpipe.batch.task_job import CRASH
+    from ltlpipe.batch.tasks import CRASH
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job

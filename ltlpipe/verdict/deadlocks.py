@@ -11,8 +11,8 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Plan, Trace
 from ltlpipe.question.given_options import manner_of, takes_options, understood
 from ltlpipe.question.option import DEADLOCKS
-from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.strategies.state_search import note_search, run_of
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.models import Model
