@@ -19,7 +19,7 @@ from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import BUG, exit_code, json_line
 from ltlpipe.question.option import SOLVE
 from ltlpipe.runtime.errors import UnsupportedError, counted
-from ltlpipe.runtime.jobs import ended_by_ctrl_c
+from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,6 +215,7 @@ def solve(
                 print(log_line(row, watcher.n_done, len(tasks)), file=sys.stderr)
     if not quiet and not as_json:
         outcome.print(place, rers, answers)
+    outcome.print_interruption(out, store)
     if report is not None and place is not None:
         write_page(store or place, report, quiet=quiet or as_json)
     raise typer.Exit(BUG if watcher.found_bug else outcome.exit_code)
@@ -249,6 +250,14 @@ class _Outcome:
             verdicts.append(UNKNOWN)
         return exit_code(verdicts, {reason for _, reason in self._counts})
 
+    def print_interruption(self, out: str | None, store: str | None) -> None:
+        """Say what is kept of a run that was interrupted, and how to go on."""
+        n_rows = self._counts.total()
+        n_cut = self._counts["unknown", INTERRUPTED]  # its row is there all the same
+        if n_rows < self._n_tasks or n_cut:
+            kept = _kept(n_rows - n_cut, out, store)
+            print(f"interrupted: {kept}", file=sys.stderr)
+
     def print(
         self, place: str | None, rers: str | None, answers: RersWriter | None
     ) -> None:
@@ -270,6 +279,16 @@ class _Outcome:
             for differing in self._agreement.differing:
                 print(f"  {differing}")
         _print_joint(self._sampled)
+
+
+def _kept(n_rows: int, out: str | None, store: str | None) -> str:
+    """Return where the rows of an interrupted run are, and how to go on."""
+    done = counted(n_rows, "finished task")
+    if store is not None:
+        return f"{done} kept in {store}; run the same command again to go on"
+    if out is not None:
+        return f"{done} written to {out}; with --store FILE a later run can go on"
+    return f"{done} printed, none kept; with --store FILE a later run can go on"
 
 
 def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:

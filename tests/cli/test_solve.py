@@ -249,7 +249,7 @@ def test_ctrl_c_with_workers(presses, big, tmp_path):
         for _ in range(presses):
             began = time.monotonic()
             shown.process.send_signal(signal.SIGINT)
-            shown.wait_for("interrupted: 2 tasks come to their end")
+            shown.wait_for("interrupted: finishing 2 running tasks")
         outcome = shown.end()
     if presses == 2:
         assert time.monotonic() - began < SOON
