@@ -122,7 +122,7 @@ def step_through(simulation: Simulation, *, plain: bool = False) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "textual":
             raise
-        print("for an application: pip install 'ltlpipe[tui]'", file=sys.stderr)
+        print("for an application: pip install textual", file=sys.stderr)
         _converse(session)
         return
     show(session)
