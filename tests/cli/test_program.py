@@ -348,7 +348,9 @@ def test_ctrl_c_in_solve(big, tmp_path, number):
         outcome = run.end()
 
     assert time.monotonic() - pressed < SOON
-    said = f"interrupted: 2 finished tasks written to {tmp_path / 'r.csv'}; with --store"
+    said = (
+        f"interrupted: 2 finished tasks written to {tmp_path / 'r.csv'}; with --store"
+    )
     assert said in outcome.err
     frame = pd.read_csv(tmp_path / "r.csv")
     assert frame["verdict"].tolist() == ["holds", "violated", "unknown"]
