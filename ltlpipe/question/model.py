@@ -15,7 +15,7 @@ from ltlpipe.question.fairness import fairness_of
 from ltlpipe.question.interruptible import Decision, decided
 from ltlpipe.question.options import NEVER
 from ltlpipe.question.property import MEANT, refuse_unknown
-from ltlpipe.question.question import NotApplicableError, Question
+from ltlpipe.question.question import NotApplicableError, Product, Question
 from ltlpipe.runtime.errors import (
     FormulaError,
     UnknownNameError,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import Model, PackedModel
 
 _SOON = 20_000
@@ -49,7 +48,7 @@ _SECONDS = 2.0
 
 
 @dataclass
-class ModelProduct:
+class ModelProduct(Product):
     """The product of a model and an automaton."""
 
     question: ModelQuestion
@@ -72,19 +71,6 @@ class ModelProduct:
             ample=self.ample,
         )
         return packed
-
-    def problem(self, packed: PackedModel) -> Problem:
-        """Return the product of the packed model and the automaton."""
-        from ltlpipe.search.problem import make_problem
-
-        stutters, fairness = self.question.stutters, self.question.fairness
-        return make_problem(packed, self.table, stutter=stutters, fairness=fairness)
-
-    def needed_bytes(self, packed: PackedModel) -> int:
-        """Return the bytes of the buffers of `problem`."""
-        from ltlpipe.search.problem import buffer_bytes
-
-        return buffer_bytes(packed, self.table)
 
 
 class ModelQuestion(Question):

@@ -27,7 +27,7 @@ from ltlpipe.question.interruptible import (
 )
 from ltlpipe.question.plan import tells_marks
 from ltlpipe.question.property import known_actions
-from ltlpipe.question.question import NotApplicableError, Question, note_table
+from ltlpipe.question.question import NotApplicableError, Product, Question, note_table
 from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.question.question import Product
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.lts import Network
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class NetworkProduct:
+class NetworkProduct(Product):
     """The product of a network and an automaton."""
 
     question: NetworkQuestion
@@ -54,7 +53,7 @@ class NetworkProduct:
     visible: list[int] | None = None  # letters of visible actions, for ample sets
 
     @property
-    def table(self) -> PropertyAutomaton:
+    def table(self) -> PropertyAutomaton:  # type: ignore[override]
         """The automaton of the violations."""
         return self.trimmed.table
 
@@ -86,18 +85,15 @@ class NetworkProduct:
         from ltlpipe.por.tables import enabling_of, relation_of
         from ltlpipe.search.problem import make_problem
 
-        options, stutters = self.question.options, self.question.stutters
         if self.visible is None:
-            return make_problem(
-                packed, self.table, stutter=stutters, fairness=self.question.fairness
-            )
-        network = self.trimmed.network
+            return super().problem(packed)
+        network, options = self.trimmed.network, self.question.options
         letters = letters_of(network, self.trimmed.actions)
         tables_of = enabling_of if options.uses_stubborn else relation_of
         return make_problem(
             packed,
             self.table,
-            stutter=stutters,
+            stutter=self.question.stutters,
             relation=tables_of(network, packed),
             visible=np.isin(letters, self.visible),
             inner=Inner[options.red_ample.upper()],
@@ -107,14 +103,13 @@ class NetworkProduct:
         """Return the bytes of the buffers of `problem`."""
         from ltlpipe.por.component_sets import ample_bytes
         from ltlpipe.por.stubborn_sets import stubborn_bytes
-        from ltlpipe.search.problem import buffer_bytes
 
-        needed = buffer_bytes(packed, self.table)
-        if self.visible is not None and self.question.options.uses_stubborn:
-            needed += stubborn_bytes(self.trimmed.network, packed)
-        elif self.visible is not None:
-            needed += ample_bytes(packed, len(self.trimmed.network.actions))
-        return needed
+        needed, network = super().needed_bytes(packed), self.trimmed.network
+        if self.visible is None:
+            return needed
+        if self.question.options.uses_stubborn:
+            return needed + stubborn_bytes(network, packed)
+        return needed + ample_bytes(packed, len(network.actions))
 
 
 class NetworkQuestion(Question):

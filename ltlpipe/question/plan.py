@@ -18,10 +18,10 @@ from ltlpipe.search.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.fairness import Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
 
 _SECTION = "(Schwoon & Esparza 2005, Sec. 5.3)"
 
@@ -77,12 +77,8 @@ def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) ->
         acceptance = _free_kind(name, generic=has_fin or options.deterministic)
         if acceptance == "ba" and has_property:
             reasons.append(f"BA, because {name} needs it")
-    return Plan(
-        automaton=acceptance.upper() if has_property else None,
-        emptiness=name,
-        reductions=(),
-        reasons=tuple(reasons),
-    )
+    kind = acceptance.upper() if has_property else None
+    return Plan(kind, name, reasons=tuple(reasons))
 
 
 def _free_kind(name: str | None, *, generic: bool) -> str:
@@ -116,72 +112,52 @@ def tells_marks(plan: Plan, system_marks: int) -> int:
 
 def settle(
     plan: Plan,
-    options: Options,
-    automaton: PropertyAutomaton,
-    system_marks: int,
+    question: Question,
+    table: PropertyAutomaton,
     reductions: tuple[str, ...] | None = (),
-    fairness: Fairness | None = None,
-    system_condition: Condition | None = None,
 ) -> Plan:
-    """Complete a plan once the automaton is known.
+    """Complete a plan of `make_plan` once the automaton is known.
 
     Parameters
     ----------
     plan : Plan
-        Of `make_plan`.
-    options : Options
-        What the user asks for.
-    automaton : PropertyAutomaton
+        Its choices are kept.
+    question : Question
+        Whose options, marks and fairness count.
+    table : PropertyAutomaton
         What is searched for.
-    system_marks : int
-        Marks that the system brings.
     reductions : tuple of str, optional
         Those that have made something smaller; None if there are no components that
         could be made smaller.
-    fairness : Fairness, optional
-        What runs have to be fair to.
-    system_condition : Condition, optional
-        What has to hold of the system's marks; None is each infinitely often.
 
     Raises
     ------
     UnsupportedError
         The automaton does not suit the search that the user names.
     """
-    system_marks -= automaton.system_marks
-    conditions = [automaton.condition, system_condition]
+    options, fairness = question.options, question.fairness
+    marks = question.system_marks - table.system_marks
+    conditions = [table.condition, question.system_condition]
     if fairness is not None:
-        system_marks += fairness.n_marks
+        marks += fairness.n_marks
         conditions.append(fairness.condition)
     has_fin = any(c is not None and c.fin_marks for c in conditions)
-    weak = automaton.weak and system_marks == 0
-    terminal = automaton.terminal and system_marks == 0
     name, reasons = plan.emptiness, list(plan.reasons)
     if name is None:
-        if has_fin:
-            name, why = _choose_for_fin(
-                automaton, fairness, options.acceptance, system_condition
-            )
-        else:
-            name, why = _choose(
-                automaton, system_marks, fairness, weak=weak, terminal=terminal
-            )
-            why += f" {_SECTION}"
+        choose = _choose_for_fin if has_fin else _choose
+        name, why = choose(question, table, marks)
         reasons.insert(0, f"{name}, because {why}")
     else:
-        any_ = automaton.condition is not None or system_condition is not None
-        _refuse_condition(name, options, has_fin=has_fin, any_=any_)
-        _refuse_unfit(
-            name, options, automaton, system_marks, weak=weak, terminal=terminal
-        )
-    kind = kind_of(plan, options, automaton)
+        has_any = any(c is not None for c in conditions[:2])
+        _refuse_condition(name, options, has_fin=has_fin, has_any=has_any)
+        _refuse_unfit(name, options, table, marks)
+    kind = kind_of(plan, options, table)
     is_free = kind is not None and options.acceptance == AUTO
     if is_free and (plan.emptiness is None or takes_any_marks(plan.emptiness)):
         why = "one mark on states is all that the automaton needs"
-        reasons.insert(
-            1, f"{kind}, because {why if kind == 'BA' else f'{name} takes it'}"
-        )
-    if automaton.system_marks:
+        why = why if kind == "BA" else f"{name} takes it"
+        reasons.insert(1, f"{kind}, because {why}")
+    if table.system_marks:
         reasons.append(
             "one mark for the property and the acceptance of the system together, "
             f"because {name} supports only one (degeneralised by Spot)"
@@ -190,13 +166,18 @@ def settle(
         reasons.append(why_fair(options, fairness))
     elif reductions is not None:
         reasons.append(_why_reduced(options, (*plan.reductions, *reductions)))
+    if question.delegated is not None:
+        reasons.append(
+            f"the automaton checks the acceptance of the graph, {question.delegated}, "
+            f"because {name} does not support it"
+        )
     return replace(
         plan,
         automaton=kind,
         emptiness=name,
         reductions=tuple(dict.fromkeys((*plan.reductions, *(reductions or ())))),
         reasons=tuple(reasons),
-        weak=weak,
+        weak=table.weak and not marks,
     )
 
 
@@ -231,28 +212,26 @@ def kind_of(plan: Plan, options: Options, automaton: PropertyAutomaton) -> str |
 
 
 def _choose_for_fin(
-    automaton: PropertyAutomaton,
-    fairness: Fairness | None,
-    acceptance: str,
-    system_condition: Condition | None,
+    question: Question,
+    table: PropertyAutomaton,
+    marks: int,  # noqa: ARG001 (as `_choose`)
 ) -> tuple[str, str]:
     """Return the search for acceptance with Fin, and the reason."""
-    own = system_condition is not None and bool(system_condition.fin_marks)
-    if acceptance == "tgra" and fairness is None and not own:
+    fairness, condition = question.fairness, question.system_condition
+    own = condition if condition is not None and condition.fin_marks else None
+    if question.options.acceptance == "tgra" and fairness is None and own is None:
         return "rabin", (
             "generalised Rabin pairs are searched one after another, each without its "
             "Fin transitions (Bloemen et al. 2019, Algorithms 1-3)"
         )
     if fairness is not None and fairness.condition.fin_marks:
         what = "strong fairness is a Streett condition"
-    elif own:
-        assert system_condition is not None
-        shape = shape_of(system_condition).value
-        what = f"the acceptance of the system, {system_condition}, is {shape}"
+    elif own is not None:
+        what = f"the acceptance of the system, {own}, is {shape_of(own).value}"
     else:
-        assert automaton.condition is not None
-        shape = shape_of(automaton.condition).value
-        what = f"the acceptance {automaton.acceptance} is {shape}"
+        assert table.condition is not None
+        shape = shape_of(table.condition).value
+        what = f"the acceptance {table.acceptance} is {shape}"
     return "tela", (
         f"{what}: SCCs are checked against it, and decomposed only where "
         "necessary (Baier et al. 2019)"
@@ -287,42 +266,37 @@ def _why_reduced(options: Options, reductions: tuple[str, ...]) -> str:
 
 
 def _choose(
-    automaton: PropertyAutomaton,
-    system_marks: int,
-    fairness: Fairness | None,
-    *,
-    weak: bool,
-    terminal: bool,
+    question: Question, table: PropertyAutomaton, marks: int
 ) -> tuple[str, str]:
-    """Return the search for an automaton and the reason, without the source."""
-    if weak:
-        kind = "weak, and even terminal" if terminal else "weak"
+    """Return the search for an automaton beside marks of the system, and the reason."""
+    if table.weak and not marks:
+        kind = "weak, and even terminal" if table.terminal else "weak"
         return "dfs-weak", (
             f"the automaton is {kind}: a simple DFS keeps two bits per state, visits "
-            "each once, and finds a violation with the least exploration"
+            "each once, and finds a violation with the least exploration "
+            f"{_SECTION}"
         )
-    n_marks = automaton.n_marks + system_marks
-    if fairness is not None:
+    if question.fairness is not None:
         kind = "fairness adds marks"
-    elif system_marks > 0:
+    elif marks > 0:
         kind = "the system brings acceptance of its own"
-    elif automaton.condition is not None:
-        kind = f"the automaton has no Fin ({automaton.acceptance})"
-    elif n_marks > 1:
-        kind = f"the automaton is generalised ({n_marks} marks)"
+    elif table.condition is not None:
+        kind = f"the automaton has no Fin ({table.acceptance})"
+    elif table.n_marks > 1:
+        kind = f"the automaton is generalised ({table.n_marks} marks)"
     else:
         kind = "the automaton is unrestricted (not weak)"
     return "couvreur99", (
         f"{kind}: an SCC-based search finds a violation with the least exploration "
-        "and supports any number of marks"
+        f"and supports any number of marks {_SECTION}"
     )
 
 
 def _refuse_condition(
-    name: str, options: Options, *, has_fin: bool, any_: bool
+    name: str, options: Options, *, has_fin: bool, has_any: bool
 ) -> None:
     """Refuse a search that does not take the condition."""
-    if not (has_fin or any_):
+    if not (has_fin or has_any):
         return
     if name not in (*DECOUPLED, *POWERSET):
         search = SEARCHES[name]()
@@ -334,32 +308,27 @@ def _refuse_condition(
 
 
 def _refuse_unfit(
-    name: str,
-    options: Options,
-    automaton: PropertyAutomaton,
-    system_marks: int,
-    *,
-    weak: bool,
-    terminal: bool,
+    name: str, options: Options, table: PropertyAutomaton, marks: int
 ) -> None:
     """Refuse an automaton that the search would answer wrongly, or not at all."""
     advice = "use --emptiness=couvreur99"
-    needed = {"dfs-weak": ("weak", weak), "reach-terminal": ("terminal", terminal)}
+    needed = {
+        "dfs-weak": ("weak", table.weak),
+        "reach-terminal": ("terminal", table.terminal),
+    }
     kind, suits = needed.get(name, ("", True))
-    if not suits:
-        own = system_marks + automaton.system_marks > 0
-        why = "the system brings acceptance of its own" if own else ""
-        raise UnsupportedError(
-            f"{name} needs a {kind} automaton, and "
-            f"{why or f'that of the violations is not {kind}'}: {advice}"
-        )
-    if not takes_any_marks(name) and (
-        automaton.n_marks + system_marks > 1 or not automaton.state_based
-    ):
-        given = f"--acceptance={options.acceptance} gives {automaton.acceptance}"
+    if not suits or (kind and marks):
+        why = f"that of the violations is not {kind}"
+        if marks + table.system_marks > 0:
+            why = "the system brings acceptance of its own"
+        raise UnsupportedError(f"{name} needs a {kind} automaton, and {why}: {advice}")
+    has_one = table.n_marks + marks <= 1 and table.state_based
+    if not has_one and not takes_any_marks(name):
+        given = f"--acceptance={options.acceptance} gives {table.acceptance}"
+        way_out = advice if options.omitting is None else "use --acceptance=ba"
         raise UnsupportedError(
             f"{name} takes one acceptance mark on states, but {given} on transitions: "
-            + (advice if options.omitting is None else "use --acceptance=ba")
+            f"{way_out}"
         )
 
 

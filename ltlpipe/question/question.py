@@ -8,7 +8,7 @@ job (`ltlpipe.runtime.jobs.Shared`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.plain_steps import PlainSteps
     from ltlpipe.systems.runs import Run
 
@@ -52,31 +51,46 @@ class NotApplicableError(Exception):
         super().__init__(reason)
 
 
-class Product(Protocol):
-    """The input of a search state by state."""
+class Product(ABC):
+    """The product of a system and an automaton, the input of a search state by state.
 
+    Attributes
+    ----------
+    question : Question
+        About the system, or what takes its place.
+    table : PropertyAutomaton
+        The automaton of the violations.
+    plan : Plan
+        With the kind of automaton that this is.
+    reductions : tuple of str or None
+        Those that have made something smaller; None if nothing could.
+    """
+
+    question: Question
     plan: Plan
     reductions: tuple[str, ...] | None
+    table: Any
 
-    @property
-    def table(self) -> PropertyAutomaton:
-        """The automaton of the violations."""
+    @abstractmethod
+    def packed(self) -> Job[Any]:
+        """Return the packed system; None if there is no room for its values."""
 
-    def packed(self) -> Job[PackedSystem | None]:
-        """Return the packed system."""
+    @abstractmethod
+    def with_table(self, table: PropertyAutomaton) -> Product:
+        """Return the product with another automaton over the same letters."""
 
     def problem(self, packed: Any) -> Problem:
-        """Return the product of a packed system and the automaton."""
+        """Return the product of the packed system and the automaton."""
+        from ltlpipe.search.problem import make_problem
+
+        stutters, fairness = self.question.stutters, self.question.fairness
+        return make_problem(packed, self.table, stutter=stutters, fairness=fairness)
 
     def needed_bytes(self, packed: Any) -> int:
         """Return the bytes of the buffers of `problem`."""
+        from ltlpipe.search.problem import buffer_bytes
 
-
-class WholeProduct(Product, Protocol):
-    """The same with all steps of the system."""
-
-    def with_table(self, table: PropertyAutomaton) -> WholeProduct:
-        """Return the product with another automaton over the same letters."""
+        return buffer_bytes(packed, self.table)
 
 
 class Question(ABC):
@@ -142,7 +156,7 @@ class Question(ABC):
         self.translated: Formula | None = asked.formula
         self.options = options
         self.system_marks = system_marks
-        self.fairness = fairness
+        self.fairness, self.delegated = fairness, delegated
         has_fin = asked.has_fin or options.translator is not None
         if delegated is not None:
             has_fin |= not has_shape(delegated, Shape.GENERALISED_BUCHI)
@@ -174,7 +188,7 @@ class Question(ABC):
         return False
 
     @abstractmethod
-    def product(self, plan: Plan, trace: Trace) -> Job[WholeProduct]:
+    def product(self, plan: Plan, trace: Trace) -> Job[Product]:
         """Return the product with all steps of the system.
 
         Parameters
@@ -277,15 +291,7 @@ class Question(ABC):
         reductions: tuple[str, ...] | None = (),
     ) -> Plan:
         """Complete a plan for an automaton; see `settle`."""
-        return settle(
-            plan,
-            self.options,
-            table,
-            self.system_marks,
-            reductions,
-            self.fairness,
-            self.system_condition,
-        )
+        return settle(plan, self, table, reductions)
 
     def ends(self, table: PropertyAutomaton) -> np.ndarray:
         """Return bool[n_states]: where a search for violations stops; or no entries.

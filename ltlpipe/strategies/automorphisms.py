@@ -13,7 +13,7 @@ docs/symmetry.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import factorial
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +28,9 @@ from ltlpipe.strategies.permuted import ModelSide, NetworkSide
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Answer, Plan, Trace
-    from ltlpipe.question.question import Product, Question
+    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.problem import Problem
     from ltlpipe.symmetry.groups.group import Group
     from ltlpipe.systems.networks.packing import PackedSystem
 
@@ -77,8 +75,8 @@ def job_of_orbits(
     declared = bool(question.options.symmetric)
     why = f"{reduction}, {_reason(acting, declared=declared)}"
     trace.plan = plan.reduced_by(reduction, why)
-    quotient = QuotientProduct(product, side, acting, trace.plan)
-    answer = yield from search_states(question, quotient, trace)
+    packing = _quotient(side, acting, product.packed())
+    answer = yield from search_states(question, product, trace, packing=packing)
     if answer.run is not None:
         lifting = lifted(acting, side.steps, side.kind, answer.run)
         found = yield from trace.timed("lasso_seconds", lifting)
@@ -105,48 +103,23 @@ def _product(
     return product, question.settled(product.plan, product.table, product.reductions)
 
 
-@dataclass
-class QuotientProduct:
-    """The product of the orbits of a system and an automaton."""
+def _quotient(
+    side: NetworkSide | ModelSide, acting: Group, packing: Job[Any]
+) -> Job[PackedSystem | None]:
+    """Return the quotient of what a job packs, which can be packed again wider."""
+    from ltlpipe.symmetry.orbits.quotient import quotient, table_bytes
 
-    product: Product  # of the system itself
-    side: NetworkSide | ModelSide
-    acting: Group
-    plan: Plan
-    reductions: tuple[str, ...] | None = None
-
-    @property
-    def table(self) -> PropertyAutomaton:
-        """The automaton of the violations."""
-        return self.product.table
-
-    def packed(self) -> Job[PackedSystem | None]:
-        """Return the packed quotient."""
-        return self._of(self.product.packed())
-
-    def _of(self, packing: Job[Any]) -> Job[PackedSystem | None]:
-        """Return the quotient of what a job packs, which can be packed again wider."""
-        from ltlpipe.symmetry.orbits.quotient import quotient, table_bytes
-
-        packed = yield from packing
-        if packed is None:
-            return None
-        packed = yield from self.side.uniform(packed, self.acting)
-        needed = table_bytes(self.acting)
-        grant = yield Progress("tabulating", memory_bytes=needed)
-        if needed > grant.memory_bytes:
-            raise StoppedError("memory")
-        fields, values = self.side.fields(packed)
-        made = quotient(packed, fields, self.acting, values)
-        return replace(made, widened=lambda: self._of(packed.widened()))
-
-    def problem(self, packed: Any) -> Problem:
-        """Return the product of the packed quotient and the automaton."""
-        return self.product.problem(packed)
-
-    def needed_bytes(self, packed: Any) -> int:
-        """Return what the buffers of `problem` take."""
-        return self.product.needed_bytes(packed)
+    packed = yield from packing
+    if packed is None:
+        return None
+    packed = yield from side.uniform(packed, acting)
+    needed = table_bytes(acting)
+    grant = yield Progress("tabulating", memory_bytes=needed)
+    if needed > grant.memory_bytes:
+        raise StoppedError("memory")
+    fields, values = side.fields(packed)
+    made = quotient(packed, fields, acting, values)
+    return replace(made, widened=lambda: _quotient(side, acting, packed.widened()))
 
 
 def _side_of(

@@ -38,7 +38,7 @@ from ltlpipe.systems.runs import Run, compressed
 if TYPE_CHECKING:
     from ltlpipe.automata.tight import Tight
     from ltlpipe.question.network import NetworkQuestion
-    from ltlpipe.question.question import Product, Question, WholeProduct
+    from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.shortest.recording import Recording
@@ -330,7 +330,7 @@ def _codes(
 
 
 def _in_product(
-    product: WholeProduct,
+    product: Product,
     best: Shortened,
     most_states: float,
     known: Tight | None = None,

@@ -69,6 +69,7 @@ def search_states(
     *,
     max_states: int | None = None,
     way: Way | None = None,
+    packing: Job[PackedSystem | None] | None = None,
 ) -> Job[Answer]:
     """Search a product for an accepting run.
 
@@ -84,13 +85,15 @@ def search_states(
         States that the search may enter, if not those of the question.
     way : callable, optional
         How, if not by one search; it takes what `search_once` takes.
+    packing : job, optional
+        Returns the packed system, if it is not that of the product.
     """
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
 
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
-    packed = yield from product.packed()
+    packed = yield from packing or product.packed()
     while packed is not None:
         needed = product.needed_bytes(packed) + (question.options.bitstate or 0) * MIB
         grant = yield Progress("searching", memory_bytes=needed)
