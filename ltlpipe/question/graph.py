@@ -56,7 +56,7 @@ class GraphProduct(Product):
     reductions: tuple[str, ...] | None = None
 
     @property
-    def table(self) -> PropertyAutomaton:  # type: ignore[override]
+    def table(self) -> PropertyAutomaton:
         """The automaton of the violations."""
         return self.labelled.table
 

@@ -53,7 +53,7 @@ class NetworkProduct(Product):
     visible: list[int] | None = None  # letters of visible actions, for ample sets
 
     @property
-    def table(self) -> PropertyAutomaton:  # type: ignore[override]
+    def table(self) -> PropertyAutomaton:
         """The automaton of the violations."""
         return self.trimmed.table
 
