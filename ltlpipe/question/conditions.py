@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.option import flag_of
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import (
     DECOUPLED,
@@ -112,6 +111,11 @@ def refuse(column: str, options: Any, asked: Any = None) -> None:
     sentence = first_obstacle((column,), options, asked)
     if sentence is not None:
         raise UnsupportedError(sentence)
+
+
+def flag_of(name: str) -> str:
+    """Return the name of an option on the command line, without its dashes."""
+    return name.replace("_", "-")
 
 
 def _given(options: Any, *names: str) -> Iterator[str]:

@@ -11,10 +11,14 @@ from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number, Taken
 from ltlpipe.question.conditions import AUTO, COLOURED, MODEL, refuse
-from ltlpipe.question.fairness import fairness_of
-from ltlpipe.question.interruptible import Decision, decided
 from ltlpipe.question.options import NEVER
-from ltlpipe.question.property import MEANT, refuse_unknown
+from ltlpipe.question.property import (
+    MEANT,
+    Decision,
+    decided,
+    fairness_of,
+    refuse_unknown,
+)
 from ltlpipe.question.question import NotApplicableError, Product, Question
 from ltlpipe.runtime.errors import (
     FormulaError,

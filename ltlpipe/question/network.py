@@ -15,19 +15,24 @@ from ltlpipe.question.conditions import (
     NETWORK,
     refuse,
 )
-from ltlpipe.question.fairness import fairness_of
-from ltlpipe.question.interruptible import (
+from ltlpipe.question.property import (
     NOT_BUCHI,
     Decision,
     decide_automaton,
     decide_erasable_automaton,
     decide_erasable_formula,
     decide_formula,
+    fairness_of,
+    known_actions,
     normalised,
 )
-from ltlpipe.question.plan import tells_marks
-from ltlpipe.question.property import known_actions
-from ltlpipe.question.question import NotApplicableError, Product, Question, note_table
+from ltlpipe.question.question import (
+    NotApplicableError,
+    Product,
+    Question,
+    note_table,
+    tells_marks,
+)
 from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:

@@ -1,22 +1,46 @@
-"""The property of a question, and which of its names the system has."""
+"""The property of a question, and which of its names the system has.
+
+Runs are fair to sets of actions: those of each component, or those that the user names.
+
+Ample sets need a property that is interruptible, and its automaton in normal form;
+component reduction also needs to know whether it is erasable (docs/erasable.md).
+
+Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
+Reduction", CAV 2020: ample sets are sound for properties that depend on their
+visible actions only, with an automaton in interrupt normal form (Theorem 3).
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.automata.conditions import MAX_MARKS
+from ltlpipe.automata.fairness import STRONG, Fairness, fairness_to
+from ltlpipe.automata.interrupts import first_violation, interruptible_table, norm
 from ltlpipe.question.options import NEVER
-from ltlpipe.runtime.errors import FormulaError, UnknownNameError, listed, nearest, warn
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    UnknownNameError,
+    UnsupportedError,
+    listed,
+    nearest,
+    warn,
+)
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.options import Options
-    from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Model
 
 MEANT = " (--unknown=never treats it as never happening)"
 
@@ -244,3 +268,175 @@ def _names(expression: Expression) -> Iterator[str]:
         yield expression.text
     elif isinstance(expression, Text):
         yield expression.value
+
+
+class FairSet(NamedTuple):
+    """Actions that a run is fair to."""
+
+    name: str  # for people
+    actions: frozenset[int]  # as indices into those of the system
+
+
+def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
+    """Return the sets that a run has to be fair to; none without ``--fairness``.
+
+    Raises
+    ------
+    UnsupportedError
+        An action does not exist, there are more sets than marks, or no sets are named
+        for a model.
+    """
+    if options.fairness is None:
+        return []
+    if options.fair_sets:
+        numbers = _numbers(system, options.fair_sets)
+        sets = [_named(numbers, names) for names in options.fair_sets]
+    elif isinstance(system, Network):
+        sets = [
+            FairSet(
+                f"component {i + 1}",
+                frozenset(
+                    k for k, a in enumerate(system.actions) if i in a.participants
+                ),
+            )
+            for i in range(len(system.components))
+        ]
+    else:
+        raise UnsupportedError(
+            f"--fairness={options.fairness} of a model requires --fair-sets=A,B: it "
+            "has no components to be fair to"
+        )
+    most = MAX_MARKS // 2 if options.fairness == STRONG else MAX_MARKS
+    if len(sets) > most:
+        raise UnsupportedError(
+            f"--fairness={options.fairness} takes at most {most} sets, here are "
+            f"{len(sets)}: name some with --fair-sets=A,B"
+        )
+    return sets
+
+
+def _numbers(
+    system: Network | Model, asked: Sequence[str]
+) -> Mapping[str, Collection[int]]:
+    """Return the actions by their names, which several of a model may share.
+
+    Of a model those that are `asked`.
+    """
+    if isinstance(system, Network):
+        return {name: [number] for name, number in system.action_index.items()}
+    known = system.vocabulary.actions
+    names = {part.strip() for names in asked for part in names.split(",")}
+    return {name: known[name] for name in names if name in known}
+
+
+def _named(numbers: Mapping[str, Collection[int]], names: str) -> FairSet:
+    parts = [part.strip() for part in names.split(",")]
+    for name in parts:
+        if name not in numbers:
+            raise UnsupportedError(
+                f"--fair-sets={names!r}: no action of the system is called {name!r}"
+            )
+    return FairSet(names, frozenset(k for name in parts for k in numbers[name]))
+
+
+def fairness_of(system: Network | Model, options: Options) -> Fairness | None:
+    """Return the marks of fairness, or None without ``--fairness``.
+
+    Raises
+    ------
+    UnsupportedError
+        As `fair_sets`.
+    """
+    sets = fair_sets(system, options)
+    if not sets:
+        return None
+    strong = options.fairness == STRONG
+    return fairness_to([s.actions for s in sets], len(system.actions), strong=strong)
+
+
+_SECONDS = 5.0
+"""CPU time for the decision; a property without an answer is not reduced."""
+
+NOT_BUCHI = "the automaton has more than one mark on states, or marks on transitions"
+"""Why there are no ample sets: normal forms need one mark on states at most."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether ample sets may be used, and why or why not."""
+
+    allowed: bool
+    reason: str  # for people
+
+    @classmethod
+    def of(cls, answer: bool | None, subject: str, kind: str) -> Decision:
+        """Return what `decided` has answered, such as "the formula is", "weak"."""
+        if answer is None:
+            return cls(False, f"deciding whether the property is {kind} takes too long")
+        return cls(answer, f"{subject} {'' if answer else 'not '}{kind}")
+
+
+def decide_formula(formula: Formula) -> Job[Decision]:
+    """Decide whether a formula depends only on the actions that it names."""
+    from ltlpipe.logic.classes import syntactic_class
+    from ltlpipe.logic.interruptible import interruptible_formula
+
+    try:
+        if "intrpt" in syntactic_class(formula.spot):
+            return Decision(True, "the formula is interruptible by its syntax")
+        answer = yield from decided(interruptible_formula(formula), _SECONDS)
+    except UnsupportedError as error:
+        return Decision(False, str(error))
+    return Decision.of(answer, "the formula is", "interruptible")
+
+
+def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[Decision]:
+    """Decide whether an automaton depends only on its visible letters.
+
+    Raises
+    ------
+    ValueError
+        The automaton is not a Büchi automaton.
+    """
+    if first_violation(table, visible) is None:  # Prop. 6
+        return Decision(True, "the automaton is in interrupt normal form")
+    if not table.is_buchi:
+        raise ValueError(
+            f"{table.acceptance} is not an acceptance with one mark on states"
+        )
+    answer = yield from decided(interruptible_table(table, visible), _SECONDS)
+    return Decision.of(answer, "the automaton is", "interruptible")
+
+
+def decide_erasable_formula(formula: Formula) -> Job[Decision]:
+    """Decide whether violations survive erasing actions outside a formula."""
+    from ltlpipe.logic.erasable import erasable_formula
+
+    answer = yield from decided(erasable_formula(formula), _SECONDS)
+    return Decision.of(answer, "the formula is", "erasable")
+
+
+def decide_erasable_automaton(
+    table: PropertyAutomaton, visible: Sequence[int]
+) -> Job[Decision]:
+    """Decide whether the words of an automaton survive erasing invisible letters."""
+    from ltlpipe.automata.erasures import erasable_table
+
+    answer = yield from decided(erasable_table(table, visible), _SECONDS)
+    return Decision.of(answer, "the automaton is", "erasable")
+
+
+def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAutomaton:
+    """Return a table in interrupt normal form, the same if it is so already."""
+    if first_violation(table, visible) is None:
+        return table
+    return norm(table, visible)
+
+
+def decided(job: Job[bool], seconds: float) -> Job[bool | None]:
+    """Return the decision of a job, or None if it takes too much CPU time or fails."""
+    try:
+        answer = yield from bounded(job, seconds * 1e6)
+        return bool(answer)
+    except (TooMuchWorkError, StoppedError, UnsupportedError, RuntimeError):
+        return None

@@ -22,8 +22,7 @@ from ltlpipe.question.conditions import (
     obstacle,
 )
 from ltlpipe.question.network import with_components
-from ltlpipe.question.plan import for_workers
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
 from ltlpipe.strategies.explicit import ample_plan
 from ltlpipe.strategies.state_search import search_states
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.components.composition.groups import Reduced
     from ltlpipe.question.answer import Plan, Trace
-    from ltlpipe.question.interruptible import Decision
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
+    from ltlpipe.question.property import Decision
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.question.conditions import DECOUPLING
-from ltlpipe.question.interruptible import normalised
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
-from ltlpipe.question.plan import not_generalised
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.property import normalised
+from ltlpipe.question.question import NotApplicableError, not_generalised
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.strategies import components
 from ltlpipe.strategies.state_search import searched

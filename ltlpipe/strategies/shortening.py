@@ -2,16 +2,22 @@
 
 Whatever strategy has found a violation, its run bounds how deep a shorter one can lie.
 The part of the product that near is often small, although the search was not.
+
+A search that stops where the property is lost (`ltlpipe.question.question.Question`)
+ends its run with steps that only repeat the last state.  From there on every word
+violates the property, so that any cycle of the system nearby completes the violation
+(`continued`): it is looked for in plain Python, breadth first and then in depth.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.letters import universal
 from ltlpipe.automata.tight import tight
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.model import ModelQuestion
@@ -22,17 +28,15 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import instant
-from ltlpipe.strategies.continuation import continued
-from ltlpipe.strategies.slicing import sliced
+from ltlpipe.strategies.slicing import sliced, thinned
 from ltlpipe.strategies.state_search import (
     OVERFLOW,
     Attempt,
     run_of,
     search_states,
 )
-from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.plain_steps import TooLargeError
+from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.systems.runs import Run, compressed
 
 if TYPE_CHECKING:
@@ -44,6 +48,57 @@ if TYPE_CHECKING:
     from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.networks.packing import PackedSystem
+
+MOST_STATES = 2_000
+"""States of the system near the end of the run: some hundredths of a second."""
+
+_WORK = 200_000.0
+"""Microseconds that their steps may take together, roughly; large nets have fewer."""
+
+_LEAST_STATES = 20
+
+
+def is_open(run: Run) -> bool:
+    """Whether a run only repeats its last state, which need not be a deadlock."""
+    return bool((run.actions[run.length :] < 0).all())
+
+
+def last_step(run: Run) -> int:
+    """Return the number of steps of an open run up to the last that moves."""
+    moving = np.flatnonzero(run.actions >= 0)
+    return int(moving[-1]) + 1 if len(moving) else 0
+
+
+def continued(question: Question, run: Run | None) -> Job[Run | None]:
+    """Return an open run with an infinite continuation; None if none is near.
+
+    A deadlock repeats itself if the question says so.  Other runs are as they were.
+    """
+    if run is None or not is_open(run):
+        return run
+    system: Any = question.system  # type: ignore[attr-defined]
+    try:
+        steps: Any = plain_steps_of(system, limited=not isinstance(system, Network))
+    except TooLargeError:
+        return None
+    n_steps = last_step(run)
+    last = tuple(run.states[n_steps].tolist())
+    steps.initial = lambda: last
+    outcome = yield from instant.search(
+        steps,
+        universal(),
+        stutter=question.stutters,
+        max_states=int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES))),
+    )
+    found = outcome.run
+    if found is None:
+        return None
+    return Run(
+        np.concatenate([run.actions[:n_steps], found.actions]),
+        np.concatenate([run.states[: n_steps + 1], found.states[1:]]),
+        n_steps + found.length,
+    )
+
 
 _SMALL = 10_000
 """States of a product with a tight automaton that are searched in plain Python."""

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.conditions import SYMMETRY
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.plan import not_generalised
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import NotApplicableError, not_generalised
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC

@@ -25,8 +25,7 @@ from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.judgement import judged, judged_prefix
 from ltlpipe.verdict.lasso import BAD_PREFIX
 from ltlpipe.verdict.questions import question_of, with_fair_steps
-from ltlpipe.verdict.recorded import RunFinder, UndecidedError
-from ltlpipe.verdict.walkers import walker_of
+from ltlpipe.verdict.recorded import RunFinder, UndecidedError, walker_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,12 +15,12 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.strategies.instant_search import goal_of
+from ltlpipe.strategies.instant import goal_of
 from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
 from ltlpipe.verdict.questions import question_of
-from ltlpipe.verdict.walkers import walker_of
+from ltlpipe.verdict.recorded import walker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

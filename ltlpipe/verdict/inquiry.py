@@ -17,7 +17,7 @@ from ltlpipe.verdict.certification import (
     certified_strategies,
 )
 from ltlpipe.verdict.counterexample import Counterexample
-from ltlpipe.verdict.finite_runs import NOT_LOOKED, looked_for
+from ltlpipe.verdict.deadlocks import NOT_LOOKED, looked_for
 from ltlpipe.verdict.judgement import as_witness, has_actions
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.strategies.certified import Certified
-    from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.certification import Certified
 
 
 @dataclass(eq=False)

@@ -17,11 +17,10 @@ from ltlpipe.automata.fairness import STRONG
 from ltlpipe.automata.lettering import holding_in
 from ltlpipe.automata.words import violates
 from ltlpipe.logic.propositions.syntax import Number, uses_step
-from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.network import with_components
-from ltlpipe.question.property import Property
+from ltlpipe.question.property import Property, fair_sets
 from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.graph import SpotGraph, unlabelled

@@ -38,15 +38,15 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError, imported
 from ltlpipe.runtime.loading import working_time
+from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.unfactoring import answered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.runs import Run
 
 MOST_OPEN = 4

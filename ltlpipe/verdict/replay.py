@@ -20,7 +20,7 @@ from ltlpipe._version import __version__
 from ltlpipe.automata.graph_steps import Stepper
 from ltlpipe.automata.translation import spot_version
 from ltlpipe.automata.words import violates
-from ltlpipe.question.option import flag_of
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks

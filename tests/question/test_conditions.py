@@ -7,8 +7,7 @@ from ltlpipe.families.client_server import client_server
 from ltlpipe.families.symmetric_nets import coloured_peers
 from ltlpipe.question.conditions import ANY, CONDITIONS, first_obstacle
 from ltlpipe.question.options import Options
-from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.strategy import Strategy
+from ltlpipe.strategies.registry import STRATEGIES, Strategy
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 

@@ -29,7 +29,7 @@ from ltlpipe.runtime.jobs import Grant, Limits, StoppedError, complete, run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
-from ltlpipe.strategies.instant_search import (
+from ltlpipe.strategies.instant import (
     EMPTY,
     FOUND,
     TOO_MANY,
@@ -663,7 +663,7 @@ PROGRAM = """
 import sys
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.jobs import run
-from ltlpipe.strategies.instant_search import search
+from ltlpipe.strategies.instant import search
 from ltlpipe.systems.plain_steps import ModelSteps, NetworkSteps
 from ltlpipe.systems.programs.model import DveModel, read_dve_model
 from ltlpipe.systems.networks.lts import LTS, Network
