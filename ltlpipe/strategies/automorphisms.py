@@ -11,8 +11,8 @@ Partial Order and Symmetry Reductions", TACAS 1997 (ample sets of representative
 docs/symmetry.md.
 
 The search of orbits asks networks, and nets and DVE models, in one way (`NetworkSide`,
-`ModelSide`).  The group moves components of a network with their local states, and variables of a
-model.
+`ModelSide`).  The group moves components of a network with their local states, and
+variables of a model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A strategy on the factors of a network, and its run on the components themselves.
 
-Only trimming comes before factoring (``--reduce factoring``); all other reductions and all strategies with
-kernels see the factors.  The search in plain Python does not: factors have as many
-states together, and it must not wait.
+Only trimming comes before factoring (``--reduce factoring``); all other reductions and
+all strategies with kernels see the factors.  The search in plain Python does not:
+factors have as many states together, and it must not wait.
 """
 
 from __future__ import annotations

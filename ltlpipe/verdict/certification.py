@@ -1,8 +1,8 @@
 """The certificate of a question that holds: its claim, and when it is written.
 
 Where a certificate is asked for, searches whose product is kept if they find nothing
-take the place of all strategies: the explicit search of the system, and that of what component reduction makes of it, as far as that
-can be certified.
+take the place of all strategies: the explicit search of the system, and that of what
+component reduction makes of it, as far as that can be certified.
 """
 
 from __future__ import annotations

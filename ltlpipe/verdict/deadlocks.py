@@ -1,8 +1,9 @@
 """Reachable deadlocks: states without successors.
 
-A verdict may lean on it that finite runs do not count.  With ``--deadlock ignore`` a run that ends in a state without successors violates
-nothing.  Where a formula holds, the system is looked at as it is, whatever the search
-has left out: is a deadlock reachable, is there any infinite run?
+A verdict may lean on it that finite runs do not count.  With ``--deadlock ignore`` a
+run that ends in a state without successors violates nothing.  Where a formula holds,
+the system is looked at as it is, whatever the search has left out: is a deadlock
+reachable, is there any infinite run?
 
 All looks at a system cost a tenth of the work of the questions about it at most.  They
 go breadth first, so that a first deadlock is a nearest one, and then depth first, for

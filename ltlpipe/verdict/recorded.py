@@ -4,8 +4,9 @@ A record names actions, and maybe moves and valuations; which steps these are is
 by going through the system along them.  Where names leave a choice, all of them are
 followed, until the cycle closes.
 
-The steps (`Walker`), by the names that people and files know, are those of `ltlpipe.systems.plain_steps`, and for graphs the valuations of edges;
-they are listed one by one, since one state may have very many.
+The steps (`Walker`), by the names that people and files know, are those of
+`ltlpipe.systems.plain_steps`, and for graphs the valuations of edges; they are listed
+one by one, since one state may have very many.
 """
 
 from __future__ import annotations
