@@ -21,13 +21,15 @@ makes a shorter one, as `ltlpipe.search.shortest` does with kernels.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.conditions import Op, marks_in
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Mapping, Sequence
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.runtime.jobs import Job
@@ -254,6 +256,7 @@ _LEAST_WORK = 2_000.0
 """Units of work that a shorter lasso may always take."""
 
 Path = list["Edge"]
+_Arrives = Callable[[int, int], bool]
 
 
 def shorter_lasso(
@@ -284,36 +287,22 @@ def shorter_lasso(
     complete : bool
         Whether no shorter run is in what has been explored.
     """
-    prefix, cycle = yield from lasso_in(graph, part, meter)
-    most_work = max(_LEAST_WORK, PER_STATE * len(depths) + PER_EDGE * graph.n_edges)
+    ways = _Paths(graph, meter)
+    prefix, cycle = yield from ways.lasso_in(part)
     best, start = len(prefix) + len(cycle), -1
-    cycles = _Cycles(graph, goal, meter, most_work)
+    most_work = PER_STATE * len(depths) + PER_EDGE * graph.n_edges
+    ways.left = max(_LEAST_WORK, most_work)
     for state in (yield from _promising(graph, goal, depths, meter)):
         longest = best - depths[state]  # longer cycles are not worth it
-        if longest <= 0 or cycles.work <= 0:
+        if longest <= 0 or ways.left <= 0:
             break
-        found = yield from cycles.through(state, longest)
+        found = yield from ways.cycle(state, goal, longest)
         if found is not None:
             best, start, cycle = depths[state] - 1 + len(found), state, found
-    shown = yield from _with_prefix(graph, start, prefix, cycle, meter)
-    return *shown, cycles.work > 0
-
-
-def _with_prefix(
-    graph: Graph, start: int, prefix: Path, cycle: Path, meter: Meter
-) -> Job[tuple[Path, Path]]:
-    """Return a cycle with a shortest way to where it begins, if that has changed."""
-    if 0 <= start < graph.n_initial:
-        return [], cycle
+    complete, ways.left = ways.left > 0, math.inf
     if start >= 0:
-        anywhere, initial = (
-            Part(range(len(graph.followers)), 0, 0),
-            range(graph.n_initial),
-        )
-        prefix = yield from _hop(
-            graph, anywhere, initial, lambda dst, _: dst == start, meter
-        )
-    return prefix, cycle
+        prefix = yield from ways.to({start})
+    return prefix, cycle, complete
 
 
 def _promising(
@@ -329,116 +318,103 @@ def _promising(
     return sorted(chosen, key=depths.__getitem__)
 
 
-class _Cycles:
-    """Looks for accepting cycles, while there is `work` left to do it."""
+class _Paths:
+    """Shortest paths in a graph, found breadth first while there is work `left`."""
 
-    def __init__(
-        self, graph: Graph, goal: Condition, meter: Meter, work: float
-    ) -> None:
-        self.work = work
-        self._followers, self._goal, self._meter = graph.followers, goal, meter
+    def __init__(self, graph: Graph, meter: Meter) -> None:
+        self.left = math.inf
+        self._graph, self._meter = graph, meter
+        self._initial = range(graph.n_initial)
 
-    def through(self, start: int, longest: int) -> Job[Path | None]:
+    def to(self, states: Collection[int]) -> Job[Path]:
+        """Return a path from an initial state to one of some states."""
+        if not set(self._initial).isdisjoint(states):
+            return []
+        return (yield from self._hop(self._initial, lambda dst, _: dst in states))
+
+    def cycle(self, start: int, goal: Condition, longest: int) -> Job[Path | None]:
         """Return an accepting cycle through a state, of at most so many steps."""
-        relevant, meter = self._goal.marks, self._meter
-        came: dict[tuple[int, int], tuple[tuple[int, int], Edge]] = {}
-        level = [(start, 0)]
-        for _ in range(longest):
+
+        def arrives(dst: int, seen: int) -> bool:
+            return dst == start and goal.satisfied_by(seen)
+
+        return self._found([start], arrives, longest, relevant=goal.marks)
+
+    def lasso_in(self, part: Part) -> Job[tuple[Path, Path]]:
+        """Return the transitions of an accepting run that ends in a part.
+
+        The prefix is a shortest one to the part.  From there each next step goes the
+        shortest way to a mark that is still missing, and in the end back.
+        """
+        prefix = yield from self.to(part.states)
+        inside = (state for state in self._initial if state in part.states)
+        start = at = prefix[-1][0] if prefix else next(inside)
+        missing = part.needed
+        cycle: Path = []
+        while missing or at != start or not cycle:
+
+            def arrives(dst: int, marks: int, missing: int = missing) -> bool:
+                return marks & missing != 0 if missing else dst == start
+
+            for edge in (yield from self._hop([at], arrives, part)):
+                at, marks, _ = edge
+                missing &= ~marks
+                cycle.append(edge)
+        return prefix, cycle
+
+    def _hop(
+        self, starts: Sequence[int], arrives: _Arrives, part: Part | None = None
+    ) -> Job[Path]:
+        """Return a shortest path, which exists; `arrives` looks at its last step."""
+        found = yield from self._found(starts, arrives, part=part)
+        assert found is not None  # an SCC has a path to each of its transitions
+        return found
+
+    def _found(
+        self,
+        starts: Sequence[int],
+        arrives: _Arrives,
+        longest: float = math.inf,
+        *,
+        relevant: int = 0,
+        part: Part | None = None,
+    ) -> Job[Path | None]:
+        """Return a shortest path inside a part, of at most so many steps.
+
+        It `arrives` at a state with the marks of its last step, and those of `relevant`
+        that it has seen before.
+        """
+        followers, meter = self._graph.followers, self._meter
+        inside, avoided, _ = part or Part(range(len(followers)), 0, 0)
+        per_edge = _PER_PAIR if relevant else PER_EDGE
+        level = [(state, 0) for state in starts]
+        came: dict[tuple[int, int], tuple[tuple[int, int], Edge] | None]
+        came = dict.fromkeys(level)
+        while level and longest > 0:
             following = []
             for pair in level:
-                state, seen = pair
-                edges = self._followers[state]
+                edges = followers[pair[0]]
                 for edge in edges:
                     dst, marks, _ = edge
-                    now = seen | marks & relevant
-                    if dst == start and self._goal.satisfied_by(now):
-                        return _traced(came, pair, (start, 0), edge)
-                    target = (dst, now)
-                    if target not in came and target != (start, 0):
+                    if marks & avoided or dst not in inside:
+                        continue
+                    seen = pair[1] | marks
+                    if arrives(dst, seen):
+                        path, before = [edge], came[pair]
+                        while before is not None:
+                            path.append(before[1])
+                            before = came[before[0]]
+                        return path[::-1]
+                    target = (dst, seen & relevant)
+                    if target not in came:
                         came[target] = (pair, edge)
                         following.append(target)
-                spent = PER_STATE + _PER_PAIR * len(edges)
-                self.work -= spent
+                spent = PER_STATE + per_edge * len(edges)
+                self.left -= spent
                 meter.work += spent
-                if self.work <= 0:
+                if self.left <= 0:
                     return None
                 if meter.work > meter.limit:
                     yield from meter.report()
-            level = following
+            level, longest = following, longest - 1
         return None
-
-
-def _traced(
-    came: dict[tuple[int, int], tuple[tuple[int, int], Edge]],
-    pair: tuple[int, int],
-    first: tuple[int, int],
-    edge: Edge,
-) -> Path:
-    """Return the path to a pair and one transition more."""
-    path = [edge]
-    while pair != first:
-        pair, edge = came[pair]
-        path.append(edge)
-    return path[::-1]
-
-
-def lasso_in(
-    graph: Graph, part: Part, meter: Meter
-) -> Job[tuple[list[Edge], list[Edge]]]:
-    """Return the transitions of an accepting run that ends in a part.
-
-    The prefix is a shortest one to the part.  From there each next step goes the
-    shortest way to a mark that is still missing, and in the end back.
-    """
-    everything, initial = range(len(graph.followers)), range(graph.n_initial)
-    prefix: list[Edge] = []
-    start = at = next((state for state in initial if state in part.states), -1)
-    if start < 0:
-        anywhere = Part(everything, 0, 0)
-        prefix = yield from _hop(
-            graph, anywhere, initial, lambda dst, _: dst in part.states, meter
-        )
-        start = at = prefix[-1][0]
-    missing = part.needed
-    cycle: list[Edge] = []
-    while missing or at != start or not cycle:
-
-        def arrives(dst: int, marks: int, missing: int = missing) -> bool:
-            return marks & missing != 0 if missing else dst == start
-
-        for edge in (yield from _hop(graph, part, [at], arrives, meter)):
-            at, marks, _ = edge
-            missing &= ~marks
-            cycle.append(edge)
-    return prefix, cycle
-
-
-def _hop(
-    graph: Graph,
-    part: Part,
-    starts: Sequence[int],
-    arrives: Callable[[int, int], bool],
-    meter: Meter,
-) -> Job[list[Edge]]:
-    """Return a shortest path inside a part; `arrives` looks at its last transition."""
-    inside, avoided, _ = part
-    came: dict[int, tuple[int, Edge]] = {}
-    queue = list(starts)
-    for state in queue:  # grows while it is read
-        for edge in graph.followers[state]:
-            dst, marks, _ = edge
-            if marks & avoided or dst not in inside:
-                continue
-            if arrives(dst, marks):
-                path = [edge]
-                while state not in starts:
-                    state, edge = came[state]
-                    path.append(edge)
-                return path[::-1]
-            if dst not in came and dst not in starts:
-                came[dst] = (state, edge)
-                queue.append(dst)
-        meter.work += PER_STATE + PER_EDGE * len(graph.followers[state])
-        if meter.work > meter.limit:
-            yield from meter.report()
-    raise AssertionError("an SCC has a path to each of its transitions")
