@@ -243,13 +243,6 @@ def _trimmed(question: NetworkQuestion, trace: Trace) -> Job[NetworkProduct]:
     )
 
 
-def propositions_of(question: Question, product: Product) -> list[str]:
-    """Return the propositions of the letters of a product's automaton."""
-    if with_components(question) is not None:
-        return list(product.trimmed.actions)  # type: ignore[attr-defined]
-    return list(question.propositions)  # type: ignore[attr-defined]
-
-
 NONE = "none"
 
 
@@ -304,8 +297,14 @@ def files_of(given: SystemLike) -> tuple[str, ...]:
     return tuple(map(os.fspath, sources))
 
 
-class Certification:
-    """The certificate of one question.
+def certificate_of(
+    question: Question,
+    strategy: Certified,
+    asked: Property,
+    files: Sequence[str],
+    constraint: Any = None,
+) -> Job[Certificate]:
+    """Write the certificate of a question to the file that its options name.
 
     Parameters
     ----------
@@ -313,6 +312,8 @@ class Certification:
         The question.
     strategy : Certified
         The strategy that has searched and found nothing.
+    asked : Property
+        What was asked.
     files : sequence of str
         The files from which the system was read, if any.
     constraint : spot.twa_graph or None
@@ -320,111 +321,75 @@ class Certification:
 
     Raises
     ------
+    InputError
+        It cannot be written.
     UnsupportedError
-        The system is of a kind for which there are no certificates.
+        There are no certificates for this kind of system, or the acceptance has no
+        small disjunctive normal form.
+    StoppedError
+        Memory does not suffice.
     """
+    from ltlpipe.certificates.writing.certificate import (
+        Certificate,
+        Evidence,
+        digest_of,
+        hoa_of,
+        written,
+    )
+    from ltlpipe.certificates.writing.reduction import reduction_of
 
-    def __init__(
-        self,
-        question: Question,
-        strategy: Certified,
-        files: Sequence[str],
-        constraint: Any = None,
-    ) -> None:
-        if isinstance(question, GraphQuestion):
-            raise UnsupportedError(
-                "--certificate is for networks and models, not for graphs of Spot"
-            )
-        self._question, self._strategy = question, strategy
-        self._files, self._constraint = files, constraint
-
-    def job(self, asked: Property) -> Job[Certificate]:
-        """Write the certificate to the file that the options name.
-
-        Raises
-        ------
-        InputError
-            It cannot be written.
-        UnsupportedError
-            The acceptance has no small disjunctive normal form.
-        StoppedError
-            Memory does not suffice.
-        """
-        from ltlpipe.certificates.writing.certificate import (
-            Certificate,
-            Evidence,
-            digest_of,
-            hoa_of,
-            written,
+    if isinstance(question, GraphQuestion):
+        raise UnsupportedError(
+            "--certificate is for networks and models, not for graphs of Spot"
         )
-        from ltlpipe.certificates.writing.reduction import reduction_of
-
-        began = time.monotonic()
-        question, strategy = self._question, self._strategy
-        options, path = question.options, question.options.certificate
-        search = strategy.ended
-        assert path is not None
-        assert search is not None  # since it has found nothing
-        over_actions = with_components(question) is not None
-        propositions = propositions_of(question, strategy.product)
-        files = []
-        for file in self._files:
-            digest = yield from digest_of(file)
-            files.append({"path": file, "sha256": digest})
-        formula = asked.formula
-        constraint = self._constraint
-        named = () if constraint is None else constraint.ap()
-        unknown = {*asked.propositions, *(p.ap_name() for p in named)}
-        unknown -= set(propositions)
-        if not over_actions:
-            meanings = question.propositions  # type: ignore[attr-defined]
-            unknown = {text for text, said in meanings.items() if said == Number(0)}
-        claim = {
-            "formula": None if formula is None else formula.text,
-            "asked": _asked(asked),
-            "constraint": None if constraint is None else hoa_text(constraint),
-            "system": {
-                "name": question.name,
-                "files": files,
-                "format": options.format,
-                "alphabet": options.alphabet,
-            },
-            "letters": "actions" if over_actions else "states",
-            "never": sorted(unknown),
-            "deadlock": "stutter" if question.stutters else "ignore",
-            "fairness": options.fairness,
-            "fair_sets": list(options.fair_sets),
-        }
-        automaton = hoa_of(
-            strategy.product.table, propositions, over_states=not over_actions
-        )
-        reduction = None
-        if strategy.reduced is not None:
-            before, reduced = strategy.reduced.before, strategy.reduced.reduced
-            reduction = yield from reduction_of(before, reduced, trimmed=strategy.trims)
-        evidence = Evidence(
-            search, strategy.packed, automaton, self._columns(), reduction
-        )
-        size = yield from written(path, claim, evidence)
-        return Certificate(
-            path=path,
-            states=search.n_stored,
-            transitions=search.n_transitions,
-            bytes=size,
-            seconds=time.monotonic() - began,
-        )
-
-    def _columns(self) -> tuple[str, ...]:
-        """Return the names of the entries of a state."""
-        question: Any = self._question
-        if with_components(question) is None:
-            return tuple(question.system.variables)
-        searched: Any = self._strategy.product
-        n = len(searched.trimmed.network.components)
-        return tuple(f"component {k}" for k in range(1, n + 1))
-
-
-def _asked(asked: Property) -> str:
-    if asked.formula is not None:
-        return "formula"
-    return "empty" if asked.is_trivial else "automaton"
+    began = time.monotonic()
+    options, search = question.options, strategy.ended
+    product: Any = strategy.product
+    assert search is not None  # since it has found nothing
+    over_actions = with_components(question) is not None
+    if over_actions:
+        propositions = list(product.trimmed.actions)
+        numbers = range(1, len(product.trimmed.network.components) + 1)
+        columns = tuple(f"component {k}" for k in numbers)
+        named = () if constraint is None else (p.ap_name() for p in constraint.ap())
+        unknown = {*asked.propositions, *named}.difference(propositions)
+    else:
+        meanings: dict[str, Any] = question.propositions  # type: ignore[attr-defined]
+        propositions = list(meanings)
+        columns = tuple(question.system.variables)  # type: ignore[attr-defined]
+        unknown = {text for text, said in meanings.items() if said == Number(0)}
+    digests = []
+    for file in files:
+        digests.append({"path": file, "sha256": (yield from digest_of(file))})
+    kind = "empty" if asked.is_trivial else "automaton"
+    claim = {
+        "formula": None if asked.formula is None else asked.formula.text,
+        "asked": kind if asked.formula is None else "formula",
+        "constraint": None if constraint is None else hoa_text(constraint),
+        "system": {
+            "name": question.name,
+            "files": digests,
+            "format": options.format,
+            "alphabet": options.alphabet,
+        },
+        "letters": "actions" if over_actions else "states",
+        "never": sorted(unknown),
+        "deadlock": "stutter" if question.stutters else "ignore",
+        "fairness": options.fairness,
+        "fair_sets": list(options.fair_sets),
+    }
+    automaton = hoa_of(product.table, propositions, over_states=not over_actions)
+    reduction = None
+    if strategy.reduced is not None:
+        before, reduced = strategy.reduced.before, strategy.reduced.reduced
+        reduction = yield from reduction_of(before, reduced, trimmed=strategy.trims)
+    evidence = Evidence(search, strategy.packed, automaton, columns, reduction)
+    path: Any = options.certificate
+    size = yield from written(path, claim, evidence)
+    return Certificate(
+        path=path,
+        states=search.n_stored,
+        transitions=search.n_transitions,
+        bytes=size,
+        seconds=time.monotonic() - began,
+    )

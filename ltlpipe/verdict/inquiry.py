@@ -12,7 +12,7 @@ from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, war
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.verdict.certification import (
-    Certification,
+    certificate_of,
     certified_options,
     certified_strategies,
 )
@@ -215,9 +215,9 @@ class Inquiry:
             self._held = replace(self._held, deadlock=NOT_LOOKED)
         if self._certified:
             strategy = next(s for s in self._certified if s.ended is not None)
-            certificate = yield from Certification(
-                answered, strategy, self.files, self.constraint
-            ).job(self.asked)
+            certificate = yield from certificate_of(
+                answered, strategy, self.asked, self.files, self.constraint
+            )
             self._held = replace(self._held, certificate=certificate)
         if self.options.vacuity:
             yield from self._detected()
