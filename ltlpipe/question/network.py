@@ -19,9 +19,8 @@ from ltlpipe.question.property import (
     NOT_BUCHI,
     Decision,
     decide_automaton,
-    decide_erasable_automaton,
-    decide_erasable_formula,
     decide_formula,
+    decision_of,
     fairness_of,
     known_actions,
     normalised,
@@ -166,27 +165,7 @@ class NetworkQuestion(Question):
     ) -> Job[PropertyAutomaton]:
         """Return the automaton of the violations over some actions."""
         told = tells_marks(plan, self.system_marks)
-        acceptance = (plan.automaton or "").lower()
-        return self.table(
-            (acceptance, tuple(actions), told),
-            lambda: self._translated(acceptance, actions, told),
-            trace,
-        )
-
-    def _translated(
-        self, acceptance: str, actions: list[str], told: int
-    ) -> Job[PropertyAutomaton]:
-        from ltlpipe.automata.translating import translated
-
-        violated = yield from self.violated()
-        table = yield from translated(
-            violated,
-            acceptance,
-            actions,
-            system_marks=told,
-            deterministic=self.options.deterministic,
-        )
-        return table
+        return self.table(plan, actions, trace, system_marks=told)
 
     def trimmed(
         self, network: Network, plan: Plan, trace: Trace
@@ -299,13 +278,17 @@ class NetworkQuestion(Question):
         return (yield from self.fact("erasability", lambda: self._erasable(product)))
 
     def _erasable(self, product: NetworkProduct | None) -> Job[Decision]:
+        from ltlpipe.automata.erasures import erasable_table
+        from ltlpipe.logic.erasable import erasable_formula
+
         if self.property.formula is not None:
-            return (yield from decide_erasable_formula(self.property.formula))
+            jobs = [erasable_formula(self.property.formula)]
+            return (yield from decision_of(jobs, "formula", "erasable"))
         assert product is not None
         if not product.table.is_buchi:
             return Decision(False, NOT_BUCHI)
-        visible = self.visible_letters(product.trimmed)
-        return (yield from decide_erasable_automaton(product.table, visible))
+        jobs = [erasable_table(product.table, self.visible_letters(product.trimmed))]
+        return (yield from decision_of(jobs, "automaton", "erasable"))
 
     def visible_letters(self, trimmed: Trimmed) -> list[int]:
         """Return the letters of the visible actions; by default of all that are named.

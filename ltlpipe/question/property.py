@@ -289,17 +289,15 @@ def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     if options.fairness is None:
         return []
     if options.fair_sets:
-        numbers = _numbers(system, options.fair_sets)
-        sets = [_named(numbers, names) for names in options.fair_sets]
+        sets = [_named(system, names) for names in options.fair_sets]
     elif isinstance(system, Network):
+        members: list[set[int]] = [set() for _ in system.components]
+        for number, action in enumerate(system.actions):
+            for participant in action.participants:
+                members[participant].add(number)
         sets = [
-            FairSet(
-                f"component {i + 1}",
-                frozenset(
-                    k for k, a in enumerate(system.actions) if i in a.participants
-                ),
-            )
-            for i in range(len(system.components))
+            FairSet(f"component {i}", frozenset(own))
+            for i, own in enumerate(members, start=1)
         ]
     else:
         raise UnsupportedError(
@@ -315,28 +313,20 @@ def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     return sets
 
 
-def _numbers(
-    system: Network | Model, asked: Sequence[str]
-) -> Mapping[str, Collection[int]]:
-    """Return the actions by their names, which several of a model may share.
-
-    Of a model those that are `asked`.
-    """
+def _named(system: Network | Model, names: str) -> FairSet:
+    """Return the actions that a text names; several of a model may share a name."""
+    known: Mapping[str, Collection[int]]
     if isinstance(system, Network):
-        return {name: [number] for name, number in system.action_index.items()}
-    known = system.vocabulary.actions
-    names = {part.strip() for names in asked for part in names.split(",")}
-    return {name: known[name] for name in names if name in known}
-
-
-def _named(numbers: Mapping[str, Collection[int]], names: str) -> FairSet:
+        known = {name: [number] for name, number in system.action_index.items()}
+    else:
+        known = system.vocabulary.actions
     parts = [part.strip() for part in names.split(",")]
     for name in parts:
-        if name not in numbers:
+        if name not in known:
             raise UnsupportedError(
                 f"--fair-sets={names!r}: no action of the system is called {name!r}"
             )
-    return FairSet(names, frozenset(k for name in parts for k in numbers[name]))
+    return FairSet(names, frozenset(k for name in parts for k in known[name]))
 
 
 def fairness_of(system: Network | Model, options: Options) -> Fairness | None:
@@ -368,12 +358,23 @@ class Decision:
     allowed: bool
     reason: str  # for people
 
-    @classmethod
-    def of(cls, answer: bool | None, subject: str, kind: str) -> Decision:
-        """Return what `decided` has answered, such as "the formula is", "weak"."""
-        if answer is None:
-            return cls(False, f"deciding whether the property is {kind} takes too long")
-        return cls(answer, f"{subject} {'' if answer else 'not '}{kind}")
+
+def decision_of(
+    jobs: Iterable[Job[bool]], subject: str, kind: str, seconds: float = _SECONDS
+) -> Job[Decision]:
+    """Decide whether a subject, such as a formula, is of a kind, such as weak.
+
+    It is if one of some jobs says so; each may take so many seconds of CPU time.
+    """
+    answer = None
+    for job in jobs:
+        answer = yield from _answered(job, seconds)
+        if answer:
+            break
+    if answer is None:
+        why = f"deciding whether the property is {kind} takes too long"
+        return Decision(False, why)
+    return Decision(answer, f"the {subject} is {'' if answer else 'not '}{kind}")
 
 
 def decide_formula(formula: Formula) -> Job[Decision]:
@@ -384,10 +385,10 @@ def decide_formula(formula: Formula) -> Job[Decision]:
     try:
         if "intrpt" in syntactic_class(formula.spot):
             return Decision(True, "the formula is interruptible by its syntax")
-        answer = yield from decided(interruptible_formula(formula), _SECONDS)
+        jobs = [interruptible_formula(formula)]
     except UnsupportedError as error:
         return Decision(False, str(error))
-    return Decision.of(answer, "the formula is", "interruptible")
+    return (yield from decision_of(jobs, "formula", "interruptible"))
 
 
 def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[Decision]:
@@ -404,26 +405,8 @@ def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[De
         raise ValueError(
             f"{table.acceptance} is not an acceptance with one mark on states"
         )
-    answer = yield from decided(interruptible_table(table, visible), _SECONDS)
-    return Decision.of(answer, "the automaton is", "interruptible")
-
-
-def decide_erasable_formula(formula: Formula) -> Job[Decision]:
-    """Decide whether violations survive erasing actions outside a formula."""
-    from ltlpipe.logic.erasable import erasable_formula
-
-    answer = yield from decided(erasable_formula(formula), _SECONDS)
-    return Decision.of(answer, "the formula is", "erasable")
-
-
-def decide_erasable_automaton(
-    table: PropertyAutomaton, visible: Sequence[int]
-) -> Job[Decision]:
-    """Decide whether the words of an automaton survive erasing invisible letters."""
-    from ltlpipe.automata.erasures import erasable_table
-
-    answer = yield from decided(erasable_table(table, visible), _SECONDS)
-    return Decision.of(answer, "the automaton is", "erasable")
+    jobs = [interruptible_table(table, visible)]
+    return (yield from decision_of(jobs, "automaton", "interruptible"))
 
 
 def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAutomaton:
@@ -433,7 +416,7 @@ def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAuto
     return norm(table, visible)
 
 
-def decided(job: Job[bool], seconds: float) -> Job[bool | None]:
+def _answered(job: Job[bool], seconds: float) -> Job[bool | None]:
     """Return the decision of a job, or None if it takes too much CPU time or fails."""
     try:
         answer = yield from bounded(job, seconds * 1e6)

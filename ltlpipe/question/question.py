@@ -284,21 +284,42 @@ class Question(ABC):
         return result
 
     def table(
-        self,
-        key: Hashable,
-        make: Callable[[], Job[PropertyAutomaton]],
-        trace: Trace,
+        self, plan: Plan, names: list[str], trace: Trace, **more: Any
     ) -> Job[PropertyAutomaton]:
-        """Return the automaton of the violations, and record it in a trace.
+        """Return the automaton of the violations over some names, and record it.
 
-        `make` is called once for each key, and not at all without a property.
+        It is translated once, and not at all without a property; `more` are parameters
+        of `ltlpipe.automata.translating.translated`.
         """
+        kind = (plan.automaton or "").lower()
         if self.property.is_trivial:
             table = universal()
         else:
-            found = self.fact(("table", key), make)
+            key = "table", kind, *names, *more.values()
+            found = self.fact(key, lambda: self._translated(kind, names, **more))
             table = yield from trace.timed("translation_seconds", found)
         note_table(trace, table)
+        return table
+
+    def _translated(
+        self, kind: str, names: list[str], *, over_states: bool = False, **more: Any
+    ) -> Job[PropertyAutomaton]:
+        from ltlpipe.automata.translating import translated
+
+        options = self.options
+        violated = yield from self.violated()
+        # Over states an automaton is used unchanged unless an option or a search needs
+        # another kind.
+        is_free = options.acceptance == AUTO and not options.deterministic
+        as_it_is = is_free and kind != "ba" and violated is not self.translated
+        table = yield from translated(
+            violated,
+            None if over_states and as_it_is else kind,
+            names,
+            over_states=over_states,
+            deterministic=options.deterministic,
+            **more,
+        )
         return table
 
     def settled(
