@@ -61,6 +61,13 @@ class Plan:
             self, reductions=(*self.reductions, name), reasons=(*self.reasons, reason)
         )
 
+    def searched_by(self, emptiness: str, why: str) -> Plan:
+        """Return the plan with a search, unless the user has named one."""
+        if self.emptiness is not None:
+            return self
+        reasons = f"{emptiness}, because {why}", *self.reasons
+        return replace(self, emptiness=emptiness, reasons=reasons)
+
     def spelled(self) -> Plan:
         """Return the plan as its reader names parameters."""
         return replace(

@@ -18,7 +18,7 @@ How much they have seen together is estimated (`ltlpipe.search.nested.joint_cove
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ltlpipe.question.answer import INCONCLUSIVE, Answer
 from ltlpipe.question.conditions import AMPLE
@@ -35,8 +35,6 @@ from ltlpipe.strategies.state_search import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
@@ -145,7 +143,8 @@ class _Swarm:
             grant = yield Progress(SEARCHING, memory_bytes=needed)
             if needed > grant.memory_bytes:
                 raise StoppedError(MEMORY)
-            variant = variant_of(self._attempt.question, self._left.pop(0))
+            # Without a seed the variant 0 is the usual one.
+            variant = self._left.pop(0) + ((self._options.seed or 0) << 16)
             search = BitstateSE05(self._attempt.problem(), bits, variant)
             job = advance(
                 search,
@@ -200,9 +199,19 @@ class _Swarm:
 
     def note(self) -> None:
         """Tell the trace what all searches have seen so far."""
-        members = self._seen()
-        _note(self._attempt.trace, members)
-        note_sample(self._attempt.question, self._attempt.trace, members)
+        members, trace = self._seen(), self._attempt.trace
+        joint = together(members)
+        runs = [
+            {"states": m.states, "omitted": m.omitted, "coverage": m.coverage}
+            for m in members
+        ]
+        trace.note(
+            states=joint.states,
+            transitions=sum(member.transitions for member in members),
+            coverage=joint.coverage,
+            details=trace.stats.details | {"swarm": runs},
+        )
+        note_sample(self._attempt.question, trace, members)
 
 
 class _Turn:
@@ -222,23 +231,3 @@ class _Turn:
         except StopIteration as end:
             self.outcome = end.value
         return done
-
-
-def variant_of(question: Question, number: int) -> int:
-    """Return which variant the search of a number is; 0 without a seed is the usual."""
-    return number + ((question.options.seed or 0) << 16)
-
-
-def _note(trace: Trace, members: Sequence[Member]) -> None:
-    """Tell a trace what searches have seen together."""
-    joint = together(members)
-    runs: list[dict[str, Any]] = [
-        {"states": m.states, "omitted": m.omitted, "coverage": m.coverage}
-        for m in members
-    ]
-    trace.note(
-        states=joint.states,
-        transitions=sum(member.transitions for member in members),
-        coverage=joint.coverage,
-        details=trace.stats.details | {"swarm": runs},
-    )

@@ -287,7 +287,7 @@ def shorter_lasso(
     complete : bool
         Whether no shorter run is in what has been explored.
     """
-    ways = _Paths(graph, meter)
+    ways = Paths(graph, meter)
     prefix, cycle = yield from ways.lasso_in(part)
     best, start = len(prefix) + len(cycle), -1
     most_work = PER_STATE * len(depths) + PER_EDGE * graph.n_edges
@@ -318,7 +318,7 @@ def _promising(
     return sorted(chosen, key=depths.__getitem__)
 
 
-class _Paths:
+class Paths:
     """Shortest paths in a graph, found breadth first while there is work `left`."""
 
     def __init__(self, graph: Graph, meter: Meter) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.conditions import TRUE
 from ltlpipe.automata.letters import universal
 from ltlpipe.automata.tight import tight
 from ltlpipe.question.answer import Trace
@@ -28,6 +29,7 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import instant
+from ltlpipe.strategies.instant_graph import Graph, Meter, Paths
 from ltlpipe.strategies.slicing import sliced, thinned
 from ltlpipe.strategies.state_search import (
     OVERFLOW,
@@ -295,18 +297,14 @@ def taken_by(network: Network, run: Run) -> Job[Network]:
     components = []
     for number, component in enumerate(network.components):
         label_of = {label: k for k, label in enumerate(component.labels)}
-        own_label = {
-            k: label_of[action.name]
-            for k, action in used.items()
-            if number in action.participants
-        }
-        moving = np.flatnonzero(np.isin(run.actions, list(own_label)))
-        labels = [own_label[k] for k in run.actions[moving].tolist()]
-        steps = (
-            run.states[moving, number],
-            np.array(labels, dtype=np.int64),
-            run.states[moving + 1, number],
-        )
+        labels = np.full(len(network.actions) + 1, -1)  # the last is for action -1
+        for k, action in used.items():
+            if number in action.participants:
+                labels[k] = label_of[action.name]
+        taken = labels[run.actions]
+        moving = np.flatnonzero(taken >= 0)
+        before, after = run.states[moving, number], run.states[moving + 1, number]
+        steps = before, taken[moving], after
         own = component.src, component.label, component.dst
         kept = np.isin(_codes(component, *own), _codes(component, *steps))
         kept[cycles.get(number, [])] = True
@@ -333,7 +331,7 @@ def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
         if component.n_transitions > _LARGE:
             continue
         start = int(run.states[run.length, number])
-        cycle = _cycle_of(component, single, start, longest)
+        cycle = yield from _cycle_of(component, single, start, longest)
         if cycle is not None:
             found[number] = cycle
             longest = min(longest, len(cycle))
@@ -345,35 +343,16 @@ def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
 
 def _cycle_of(
     component: LTS, names: set[str], start: int, longest: int
-) -> list[int] | None:
+) -> Job[list[int] | None]:
     """Return the transitions of a shortest cycle by some actions; None without one."""
     private = np.array([label in names for label in component.labels], dtype=np.bool_)
-    leaving: dict[int, list[tuple[int, int]]] = {}
-    usable = np.flatnonzero(private[component.label])
-    for k, src, dst in zip(
-        usable.tolist(),
-        component.src[usable].tolist(),
-        component.dst[usable].tolist(),
-        strict=True,
-    ):
-        leaving.setdefault(src, []).append((k, dst))
-    came: dict[int, tuple[int, int]] = {}
-    level = [start]
-    for _ in range(longest):
-        following = []
-        for src in level:
-            for k, dst in leaving.get(src, ()):
-                if dst == start:
-                    path = [k]
-                    while src != start:
-                        src, k = came[src]
-                        path.append(k)
-                    return path[::-1]
-                if dst not in came:
-                    came[dst] = src, k
-                    following.append(dst)
-        level = following
-    return None
+    graph = Graph()
+    graph.followers = [[] for _ in range(component.n_states)]
+    for k in np.flatnonzero(private[component.label]).tolist():
+        src, dst = int(component.src[k]), int(component.dst[k])
+        graph.followers[src].append((dst, 0, k))
+    cycle = yield from Paths(graph, Meter()).cycle(start, TRUE, longest)
+    return None if cycle is None else [k for _, _, k in cycle]
 
 
 def _codes(

@@ -44,6 +44,13 @@ _LOST = (
 )
 
 
+_WHY = (
+    "sets of states include each other: it stops at what a set on its stack includes, "
+    "lets sets be as large as the property lets them, and goes on as iec where that "
+    "can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 and 4; docs/symmetry.md)"
+)
+
+
 class _LostRunError(Exception):
     """A run of sets is lost, since inclusions of its sets are not found again."""
 
@@ -64,19 +71,6 @@ def _with_colours(question: Question) -> ModelQuestion | None:
     return question if question.system.has_colours else None
 
 
-def _with_search(plan: Plan) -> Plan:
-    """Make a search of sets that of a plan, before it is settled."""
-    if plan.emptiness is not None:
-        return plan
-    why = (
-        "aec-closed, because sets of states include each other: it stops at what a set "
-        "on its stack includes, lets sets be as large as the property lets them, and "
-        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
-        "and 4; docs/symmetry.md)"
-    )
-    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
-
-
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
     from ltlpipe.symmetry.colours.group import group_of_colours
@@ -95,7 +89,8 @@ def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     table = yield from question.automaton(question.given, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
-    plan = question.settled(_with_search(question.given), table, None)
+    chosen = question.given.searched_by(AEC_CLOSED, _WHY)
+    plan = question.settled(chosen, table, None)
     trace.plan = _noted(plan, group)
     layout = yield from layout_of(net, group)
     emptiness = trace.plan.emptiness
