@@ -328,8 +328,67 @@ class Question(ABC):
         table: PropertyAutomaton,
         reductions: tuple[str, ...] | None = (),
     ) -> Plan:
-        """Complete a plan for an automaton; see `settle`."""
-        return settle(plan, self, table, reductions)
+        """Complete a plan of `make_plan` once the automaton is known.
+
+        Parameters
+        ----------
+        plan : Plan
+            Its choices are kept.
+        table : PropertyAutomaton
+            What is searched for.
+        reductions : tuple of str, optional
+            Those that have made something smaller; None if there are no components that
+            could be made smaller.
+
+        Raises
+        ------
+        UnsupportedError
+            The automaton does not suit the search that the user names.
+        """
+        options, fairness = self.options, self.fairness
+        marks = self.system_marks - table.system_marks
+        conditions = [table.condition, self.system_condition]
+        if fairness is not None:
+            marks += fairness.n_marks
+            conditions.append(fairness.condition)
+        has_fin = any(c is not None and c.fin_marks for c in conditions)
+        name, reasons = plan.emptiness, list(plan.reasons)
+        if name is None:
+            choose = _choose_for_fin if has_fin else _choose
+            name, why = choose(self, table, marks)
+            reasons.insert(0, f"{name}, because {why}")
+        else:
+            has_any = any(c is not None for c in conditions[:2])
+            _refuse_condition(name, options, has_fin=has_fin, has_any=has_any)
+            _refuse_unfit(name, options, table, marks)
+        kind = kind_of(plan, options, table)
+        is_free = kind is not None and options.acceptance == AUTO
+        if is_free and (plan.emptiness is None or takes_any_marks(plan.emptiness)):
+            why = "one mark on states is all that the automaton needs"
+            why = why if kind == "BA" else f"{name} takes it"
+            reasons.insert(1, f"{kind}, because {why}")
+        if table.system_marks:
+            reasons.append(
+                "one mark for the property and the acceptance of the system together, "
+                f"because {name} supports only one (degeneralised by Spot)"
+            )
+        if fairness is not None:
+            reasons.append(why_fair(options, fairness))
+        elif reductions is not None:
+            reasons.append(_why_reduced(options, (*plan.reductions, *reductions)))
+        if self.delegated is not None:
+            reasons.append(
+                f"the automaton checks the acceptance of the graph, {self.delegated}, "
+                f"because {name} does not support it"
+            )
+        return replace(
+            plan,
+            automaton=kind,
+            emptiness=name,
+            reductions=tuple(dict.fromkeys((*plan.reductions, *(reductions or ())))),
+            reasons=tuple(reasons),
+            weak=table.weak and not marks,
+        )
 
     def ends(self, table: PropertyAutomaton) -> np.ndarray:
         """Return bool[n_states]: where a search for violations stops; or no entries.
@@ -383,7 +442,7 @@ _TAKES_FIN = {"rabin": "tgra", "rabin-parallel": "tgra", "tela": "tela"}
 def make_plan(options: Options, *, has_property: bool, has_fin: bool = False) -> Plan:
     """Choose the kind of automaton, and the search if the user names it.
 
-    `settle` makes the choices that depend on the automaton.
+    `Question.settled` makes the choices that depend on the automaton.
 
     Parameters
     ----------
@@ -459,77 +518,6 @@ def tells_marks(plan: Plan, system_marks: int) -> int:
     if plan.automaton is None or plan.emptiness is None:
         return 0
     return 0 if takes_any_marks(plan.emptiness) else system_marks
-
-
-def settle(
-    plan: Plan,
-    question: Question,
-    table: PropertyAutomaton,
-    reductions: tuple[str, ...] | None = (),
-) -> Plan:
-    """Complete a plan of `make_plan` once the automaton is known.
-
-    Parameters
-    ----------
-    plan : Plan
-        Its choices are kept.
-    question : Question
-        Whose options, marks and fairness count.
-    table : PropertyAutomaton
-        What is searched for.
-    reductions : tuple of str, optional
-        Those that have made something smaller; None if there are no components that
-        could be made smaller.
-
-    Raises
-    ------
-    UnsupportedError
-        The automaton does not suit the search that the user names.
-    """
-    options, fairness = question.options, question.fairness
-    marks = question.system_marks - table.system_marks
-    conditions = [table.condition, question.system_condition]
-    if fairness is not None:
-        marks += fairness.n_marks
-        conditions.append(fairness.condition)
-    has_fin = any(c is not None and c.fin_marks for c in conditions)
-    name, reasons = plan.emptiness, list(plan.reasons)
-    if name is None:
-        choose = _choose_for_fin if has_fin else _choose
-        name, why = choose(question, table, marks)
-        reasons.insert(0, f"{name}, because {why}")
-    else:
-        has_any = any(c is not None for c in conditions[:2])
-        _refuse_condition(name, options, has_fin=has_fin, has_any=has_any)
-        _refuse_unfit(name, options, table, marks)
-    kind = kind_of(plan, options, table)
-    is_free = kind is not None and options.acceptance == AUTO
-    if is_free and (plan.emptiness is None or takes_any_marks(plan.emptiness)):
-        why = "one mark on states is all that the automaton needs"
-        why = why if kind == "BA" else f"{name} takes it"
-        reasons.insert(1, f"{kind}, because {why}")
-    if table.system_marks:
-        reasons.append(
-            "one mark for the property and the acceptance of the system together, "
-            f"because {name} supports only one (degeneralised by Spot)"
-        )
-    if fairness is not None:
-        reasons.append(why_fair(options, fairness))
-    elif reductions is not None:
-        reasons.append(_why_reduced(options, (*plan.reductions, *reductions)))
-    if question.delegated is not None:
-        reasons.append(
-            f"the automaton checks the acceptance of the graph, {question.delegated}, "
-            f"because {name} does not support it"
-        )
-    return replace(
-        plan,
-        automaton=kind,
-        emptiness=name,
-        reductions=tuple(dict.fromkeys((*plan.reductions, *(reductions or ())))),
-        reasons=tuple(reasons),
-        weak=table.weak and not marks,
-    )
 
 
 def for_workers(plan: Plan, options: Options) -> Plan:

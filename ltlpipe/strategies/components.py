@@ -124,9 +124,7 @@ class Composed(NamedTuple):
         run = answer.run
         if run is None:
             return answer
-        lift = Lifter(self.before).lift(
-            self.reduced.groups, run.actions, run.states[-1], run.length
-        )
+        lift = Lifter(self.before).lift(self.reduced.groups, run)
         found = yield from trace.timed("lasso_seconds", lift)
         return Answer(FOUND, run=found)
 

@@ -136,7 +136,7 @@ def _search(
         return found if translated is None else (yield from translated(found))
 
     limit = options.max_states
-    return (yield from searched(question, search, trace, extraction, max_states=limit))
+    return (yield from searched(options, search, trace, extraction, max_states=limit))
 
 
 def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:

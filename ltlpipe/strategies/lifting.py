@@ -246,9 +246,7 @@ class Lifter:
     def lift(
         self,
         groups: Sequence[Group],
-        actions: np.ndarray,
-        last: np.ndarray,
-        length: int,
+        run: Run,
         visible: Collection[str] | None = None,
     ) -> Job[Run]:
         """Find a lasso of the network that was read.
@@ -257,12 +255,8 @@ class Lifter:
         ----------
         groups : sequence of Group
             The components of the reduced network.
-        actions : int32[k + c]
-            Actions of the reduced network, -1 for the repetition of a state.
-        last : int32[len(groups)]
-            The state of each group at the end.
-        length : int
-            k, those of the prefix.
+        run : Run
+            Of the reduced network.
         visible : collection of str, optional
             Actions that matter to the property, in which order they happen and how
             often; None means that all do.
@@ -275,28 +269,26 @@ class Lifter:
             There is no such run: a bug.
         """
         reduced = Network([group.lts for group in groups])
-        events = _events(reduced, actions)
+        events = _events(reduced, run.actions)
         offers: list[frozenset[Label]] | None = None
-        if (actions < 0).any():
+        if (run.actions < 0).any():
             # A run with the same word may end in a state that can do more.
-            offers = [
-                _offered(group.lts, state)
-                for group, state in zip(groups, last.tolist(), strict=True)
-            ]
+            ends = zip(groups, run.states[-1].tolist(), strict=True)
+            offers = [_offered(group.lts, state) for group, state in ends]
         counts = None if visible is None else frozenset(visible)
-        cycle = _needed(groups, events[length:], counts)
-        run = yield from self._together(groups, events[:length], cycle, offers)
-        steps = [*run.prefix, *run.cycle]
+        cycle = _needed(groups, events[run.length :], counts)
+        prefix = events[: run.length]
+        lifted = yield from self._together(groups, prefix, cycle, offers)
+        steps = [*lifted.prefix, *lifted.cycle]
         states = yield from self._states(steps)
         actions = np.array([step.action for step in steps], dtype=np.int32)
-        return Run(actions, states, len(run.prefix))
+        return Run(actions, states, len(lifted.prefix))
 
     def _states(self, steps: list[Step]) -> Job[np.ndarray]:
         """Write int32[k + 1, n], the local states before each step and at the end."""
         yield self._progress(len(steps))
-        states = np.empty(
-            (len(steps) + 1, len(self.network.components)), dtype=np.int32
-        )
+        shape = len(steps) + 1, len(self.network.components)
+        states = np.empty(shape, dtype=np.int32)
         states[0] = [component.initial for component in self.network.components]
         for k, step in enumerate(steps):
             states[k + 1] = states[k]
@@ -329,15 +321,9 @@ class Lifter:
         component = self.network.components[number]
         alone = Network([component])
         found = yield from find_run(alone, word, group.alphabet)
-        steps = [
-            Step(
-                self._number[alone.actions[action].name, number],
-                ((number, int(state)),),
-            )
-            for action, state in zip(
-                found.actions.tolist(), found.states[1:, 0], strict=True
-            )
-        ]
+        names = [alone.actions[action].name for action in found.actions.tolist()]
+        taken = zip(names, found.states[1:, 0].tolist(), strict=True)
+        steps = [Step(self._number[n, number], ((number, s),)) for n, s in taken]
         return Steps(steps[: found.length], steps[found.length :])
 
     def _together(

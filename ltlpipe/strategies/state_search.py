@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
@@ -144,7 +145,7 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
         from ltlpipe.search.nested.bitstate import CompactSE05
 
         return CompactSE05(problem, options.compact, variant)
-    assert plan.emptiness is not None  # since `settle`
+    assert plan.emptiness is not None  # since it is settled
     workers = question.options.workers
     known = SEARCHES if workers == 1 else SEARCHES | OF_WORKERS
     kind = known[plan.emptiness]()
@@ -167,7 +168,7 @@ def answer_of(
 
     try:
         answer = yield from searched(
-            question,
+            question.options,
             search,
             trace,
             extraction,
@@ -190,7 +191,7 @@ def answer_of(
 
 
 def searched(
-    question: Question,
+    options: Options,
     search: AnySearch,
     trace: Trace,
     extraction: Callable[[], Job[Run | None]],
@@ -218,7 +219,7 @@ def searched(
     if outcome.status == Status.EMPTY:
         return Answer(EMPTY)
     trace.has_found = trace.is_certain
-    if not question.options.lasso:
+    if not options.lasso:
         return Answer(FOUND)
     run = yield from trace.timed("lasso_seconds", extraction())
     return Answer(FOUND, run=run)

@@ -94,7 +94,7 @@ def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     trace.plan = _noted(plan, group)
     layout = yield from layout_of(net, group)
     emptiness = trace.plan.emptiness
-    assert emptiness is not None  # since `settle`
+    assert emptiness is not None  # since it is settled
     while True:
         try:
             search = _search(question, layout, table, emptiness, trace)
@@ -181,7 +181,7 @@ def _search(
 
     limit = question.options.max_states
     answer = yield from searched(
-        question,
+        question.options,
         search,
         trace,
         extraction,

@@ -15,12 +15,20 @@ from __future__ import annotations
 import sys
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.automata.letters import universal
-from ltlpipe.question.answer import Plan, Trace
+from ltlpipe.question.answer import (
+    EMPTY,
+    FOUND,
+    INCONCLUSIVE,
+    Answer,
+    Plan,
+    Trace,
+)
 from ltlpipe.question.given_options import manner_of, takes_options, understood
 from ltlpipe.question.options import DEADLOCKS
 from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
@@ -36,7 +44,7 @@ from ltlpipe.runtime.jobs import (
 from ltlpipe.runtime.names import quoted_name
 from ltlpipe.strategies.instant import Moves
 from ltlpipe.strategies.instant_graph import sccs
-from ltlpipe.strategies.state_search import note_search, run_of
+from ltlpipe.strategies.state_search import OVERFLOW, run_of, searched
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
@@ -63,6 +71,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import System
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.reading import SystemLike
+    from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.lasso import Lasso
 
 _REASON = (
@@ -105,67 +114,56 @@ def deadlocks(
     lasso = None
     try:
         with bugs_reported(system.name, "deadlocks", chosen):
-            verdict, reason, lasso = run(
-                deadlock_job(system, trace, chosen),
-                limits,
-                clock=clock,
-                observer=progress,
-            )
+            job = deadlock_job(system, trace, chosen)
+            answer, lasso = run(job, limits, clock=clock, observer=progress)
     except StoppedError as stopped:
-        verdict, reason = UNKNOWN, stopped.reason
+        answer = Answer(INCONCLUSIVE, stopped.reason)
         if trace.has_found:
-            verdict, reason = VIOLATED, LASSO_LIMIT
-    stats = trace.stats.by(clock)
-    return Verdict(verdict, reason, system.name, None, trace.plan, stats, lasso)
+            answer = Answer(FOUND, LASSO_LIMIT)
+    verdict = {EMPTY: HOLDS, FOUND: VIOLATED}.get(answer.kind, UNKNOWN)
+    stats, plan = trace.stats.by(clock), trace.plan
+    return Verdict(verdict, answer.reason, system.name, None, plan, stats, lasso)
 
 
 def deadlock_job(
     system: System, trace: Trace, options: Options, *, compiles: bool = True
-) -> Job[tuple[str, str | None, Lasso | None]]:
-    """Search for a deadlock; return verdict, reason and lasso.
+) -> Job[tuple[Answer, Lasso | None]]:
+    """Search for a deadlock; return the answer, and the way to it, replayed.
 
-    The verdict is "unknown" if the search is not compiled, and it `compiles` nothing.
+    It is inconclusive if the search is not compiled, and it `compiles` nothing.
     """
     from ltlpipe.runtime.kernels.compilation import is_compiled, ready_expand_pointer
-    from ltlpipe.search.driver import OVERFLOW, advance
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
-    from ltlpipe.search.registers import Status
 
     trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
     if isinstance(system, Model):
         system = yield from system.unfolding()
-    table = universal()
+    table, answer = universal(), Answer(INCONCLUSIVE, OVERFLOW)
     packed = yield from _packed(system, options.seed)
-    while packed is not None:
+    while packed is not None and answer.reason == OVERFLOW:
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
         yield from ready_expand_pointer(packed.expand)
         search = DeadlockSearch(make_problem(packed, table))
         kernel, arguments = search.kernel_call(1)
         if not compiles and not is_compiled(kernel, *arguments):
             break
-        overflowed = packed.overflowed
-        advancing = advance(
-            search, max_states=options.max_states, overflowed=overflowed
+        answer = yield from searched(
+            options,
+            search,
+            trace,
+            partial(_run_to, search, packed),
+            max_states=options.max_states,
+            overflowed=packed.overflowed,
         )
-        try:
-            outcome = yield from trace.timed("search_seconds", advancing)
-        finally:
-            note_search(trace, search)
-        if outcome.reason == OVERFLOW:
+        if answer.reason == OVERFLOW:
             packed = yield from packed.widened()
-            continue
-        if outcome.reason is not None:
-            return UNKNOWN, outcome.reason, None
-        if outcome.status == Status.EMPTY:
-            return HOLDS, None, None
-        trace.has_found = True
-        if not options.lasso:
-            return VIOLATED, None, None
-        way = _way(system, search, packed)
-        lasso = yield from trace.timed("lasso_seconds", way)
-        return VIOLATED, None, lasso
-    return UNKNOWN, OVERFLOW, None
+    if answer.run is None:
+        return answer, None
+    lasso = lasso_of(system, answer.run)
+    replay = run_replayed(system, lasso, stutters=True, accepting=False)
+    yield from trace.timed("lasso_seconds", replay)
+    return answer, lasso
 
 
 def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
@@ -180,11 +178,8 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
     return (yield from system.packing([], seed=seed))
 
 
-def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:
-    """Return the way to the deadlock, replayed."""
-    lasso = lasso_of(system, run_of((yield from search.lasso()), search, packed))
-    yield from run_replayed(system, lasso, stutters=True, accepting=False)
-    return lasso
+def _run_to(search: DeadlockSearch, packed: Any) -> Job[Run]:
+    return run_of((yield from search.lasso()), search, packed)
 
 
 REACHABLE, NONE, NOT_LOOKED = "reachable", "none", "not looked for"
@@ -271,17 +266,15 @@ def looked_for(question: Question, work: float) -> Job[str]:
 
 def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
     """Look with the compiled search for deadlocks, unless it has to be compiled."""
-    from ltlpipe.verdict.deadlocks import deadlock_job
-
     system: Any = question.system  # type: ignore[attr-defined]
     options = replace(question.options, max_states=None, lasso=True)
     trace = Trace(question.given)
     job = deadlock_job(system, trace, options, compiles=False)
     try:
-        verdict, _, lasso = yield from bounded(job, allowed)
+        answer, lasso = yield from bounded(job, allowed)
     except (TooMuchWorkError, UnsupportedError):
         return FiniteRuns(REACHABLE if trace.has_found else NOT_LOOKED)
-    if verdict == UNKNOWN:
+    if answer.kind == INCONCLUSIVE:
         return (yield from _walked(question, allowed))
     if lasso is None:
         return FiniteRuns(NONE)
