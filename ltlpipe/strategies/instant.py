@@ -64,7 +64,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     limit = question.options.max_states
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
     question.explored = moves = Moves(system, table, stutter=question.stutters)
-    search = search_of(question, system, table, (), most, moves)
+    search = search_of(question, moves, most)
     outcome = yield from trace.timed("search_seconds", search)
     trace.note(
         states=outcome.states,
@@ -84,23 +84,13 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 
 
 def search_of(
-    question: Question,
-    system: PlainSteps,
-    table: PropertyAutomaton,
-    starts: Sequence[int],
-    most_states: int,
-    moves: Moves | None = None,
+    question: Question, moves: Moves, most_states: int, starts: Sequence[int] = ()
 ) -> Job[InstantOutcome]:
     """Return the search of a question's product; see `search`."""
-    return search(
-        system,
-        table,
-        stutter=question.stutters,
-        max_states=most_states,
-        starts=starts,
-        moves=moves,
-        ends=question.ends(table) if question.stutters and not starts else None,
-    )
+    ends = None
+    if question.stutters and not starts:
+        ends = question.ends(moves.table)
+    return search(moves, max_states=most_states, starts=starts, ends=ends)
 
 
 def _noted(question: Question, kind: str | None) -> Plan:
@@ -151,34 +141,24 @@ class InstantOutcome(NamedTuple):
 
 
 def search(
-    system: PlainSteps,
-    table: PropertyAutomaton,
+    moves: Moves,
     *,
-    stutter: bool = False,
     max_states: int = 5000,
     starts: Sequence[int] = (),
-    moves: Moves | None = None,
     ends: np.ndarray | None = None,
 ) -> Job[InstantOutcome]:
     """Search a product for an accepting run.
 
     Parameters
     ----------
-    system : PlainSteps
-        Its letters are those of `table`.  If these tell marks of the system, they are
-        the affair of `table`, and the system has no condition.
-    table : PropertyAutomaton
-        What is searched for, that is the negated property.
-    stutter : bool
-        Whether a state without successors repeats itself for ever.
+    moves : Moves
+        Those of the system and of what is searched for, the negated property.
     max_states : int
         Product states to store, at least 1.
     starts : sequence of int
-        The initial states of `table`, if they are several: then the search goes on
+        The initial states of the property, if they are several: then the search goes on
         until its lasso is known to be a shortest one.
-    moves : Moves, optional
-        Those of the system and the table, for callers that look at them afterwards.
-    ends : bool[table.n_states], optional
+    ends : bool[n_states], optional
         States of the property in which a run may end, if no accepting run is found in
         so many states: its last state repeats itself, with the action -1.
 
@@ -192,10 +172,7 @@ def search(
     A lasso is a shortest one in what has been explored, unless that takes too long.
     Where a job is cut changes nothing.
     """
-    goal = goal_of(table, system)
-    if moves is None:
-        moves = Moves(system, table, stutter=stutter)
-    meter = moves.meter
+    goal, meter = goal_of(moves.table, moves.system), moves.meter
     product = _Product(moves, max_states, starts)
     n_expanded = _FIRST_CHECK
     while True:
@@ -264,15 +241,13 @@ _Step = tuple[int, int, int, int]  # letter of the table, product's marks, actio
 class Moves:
     """The two sides of a product, looked up when they are first met.
 
-    States of the system are numbered.
+    States of the system are numbered; one without successors repeats itself if runs
+    `stutter`.  If the letters of the property tell marks of the system, they are its
+    affair, and the system has no condition.
     """
 
     def __init__(
-        self,
-        system: PlainSteps,
-        table: PropertyAutomaton,
-        *,
-        stutter: bool = False,
+        self, system: PlainSteps, table: PropertyAutomaton, *, stutter: bool = False
     ) -> None:
         self.system, self.table, self.meter = system, table, Meter()
         self.states: list[Hashable] = []
@@ -377,10 +352,9 @@ class _Product:
                 return EMPTY
             number = self._waiting.pop() if self._dives else self._waiting.popleft()
             try:
-                has_room = self._expand(number)
+                if not self._expand(number):
+                    return TOO_MANY
             except TooLargeError:
-                return TOO_MANY
-            if not has_room:
                 return TOO_MANY
             self._n_expanded += 1
             if meter.work > meter.limit:
@@ -408,14 +382,8 @@ class _Product:
         self, status: str, run: Run | None = None, is_shortest: bool = False
     ) -> InstantOutcome:
         """Return how the search ended, with its figures."""
-        return InstantOutcome(
-            status,
-            len(self._keys),
-            self.graph.n_edges,
-            self._max_depth,
-            run,
-            is_shortest,
-        )
+        figures = len(self._keys), self.graph.n_edges, self._max_depth
+        return InstantOutcome(status, *figures, run, is_shortest)
 
     def _expand(self, number: int) -> bool:
         """Generate the successors of a state; return whether there was room."""

@@ -86,13 +86,9 @@ def continued(question: Question, run: Run | None) -> Job[Run | None]:
     n_steps = last_step(run)
     last = tuple(run.states[n_steps].tolist())
     steps.initial = lambda: last
-    outcome = yield from instant.search(
-        steps,
-        universal(),
-        stutter=question.stutters,
-        max_states=int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES))),
-    )
-    found = outcome.run
+    moves = instant.Moves(steps, universal(), stutter=question.stutters)
+    most = int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES)))
+    found = (yield from instant.search(moves, max_states=most)).run
     if found is None:
         return None
     return Run(
@@ -215,7 +211,9 @@ def tightened_in_python(
         known = yield from tight(table, most_states)
         if known is None:
             return best
-        outcome = yield from instant.search_of(question, system, *known, most_states)
+        table, starts = known
+        moves = instant.Moves(system, table, stutter=question.stutters)
+        outcome = yield from instant.search_of(question, moves, most_states, starts)
     except (TooLargeError, UnsupportedError):  # there are too many marks, say
         return best
     if outcome.run is None:

@@ -82,8 +82,9 @@ class Trials:
         """Whether the automaton accepts letters; the prefix has so many of them."""
         if self.table is None:
             return True
-        most, word = len(letters) * self.table.n_states + 1, _Word(letters, length)
-        outcome = yield from instant.search(word, self.table, max_states=most)
+        most = len(letters) * self.table.n_states + 1
+        moves = instant.Moves(_Word(letters, length), self.table)
+        outcome = yield from instant.search(moves, max_states=most)
         yield from self.spent(_PER_STATE * outcome.states)
         return outcome.status == FOUND
 

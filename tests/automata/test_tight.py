@@ -83,9 +83,13 @@ def assert_tight(seed):
     ]
     for word, k in rng.sample(words, min(20, len(words))):
         system = _Word(word, k)
-        known = complete(instant.search(system, given_automaton))
+        known = complete(instant.search(instant.Moves(system, given_automaton)))
         table, starts = found
-        made = complete(instant.search(system, table, max_states=99_999, starts=starts))
+        made = complete(
+            instant.search(
+                instant.Moves(system, table), max_states=99_999, starts=starts
+            )
+        )
         assert made.status == known.status
         if made.run is not None:
             length = len(made.run.actions)
