@@ -194,14 +194,9 @@ class Statistics(ByValue):
 
     def by(self, clock: Clock) -> Statistics:
         """Return these with the times of the whole check."""
-        return replace(
-            self,
-            seconds=clock.seconds,
-            compile_seconds=clock.compile_seconds,
-            load_seconds=clock.load_seconds,
-            cpu_seconds=clock.cpu_seconds,
-            memory_mib=clock.peak_bytes / MIB,
-        )
+        names = "seconds", "compile_seconds", "load_seconds", "cpu_seconds"
+        times = {name: getattr(clock, name) for name in names}
+        return replace(self, memory_mib=clock.peak_bytes / MIB, **times)
 
 
 class Answer(NamedTuple):

@@ -18,6 +18,7 @@ variables of a model.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import factorial
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,7 @@ def job_of_orbits(
     packing = _quotient(side, acting, product.packed())
     answer = yield from search_states(question, product, trace, packing=packing)
     if answer.run is not None:
-        lifting = lifted(acting, side.steps, side.kind, answer.run)
+        lifting = lifted(acting, partial(_steps_of, side), side.kind, answer.run)
         found = yield from trace.timed("lasso_seconds", lifting)
         answer = answer._replace(run=found)
     if composed is not None:
@@ -190,7 +191,7 @@ class NetworkSide:
         self._table = product.table
         # Ample sets see which actions are visible, whatever the automaton tells apart.
         self._merges = product.visible is None
-        self._view = NetworkSteps(self._network, limited=False)
+        self.view: Any = NetworkSteps(self._network, limited=False)
 
     def group(self, least: int) -> Job[Group]:
         """Return the group of the network and the property.
@@ -226,21 +227,13 @@ class NetworkSide:
         """Return what the property tells apart of an action."""
         return int(self._kinds[action])
 
-    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
-        """Yield the steps of a state."""
-        from ltlpipe.symmetry.orbits.lifting import SystemStep
-
-        for step in self._view.each_step(tuple(state)):
-            local: Any = step.state
-            yield SystemStep(step.action, self.kind(step.action), local)
-
 
 class ModelSide:
     """A net or DVE model, as `ltlpipe.strategies.automorphisms` asks for it."""
 
     def __init__(self, question: ModelQuestion, table: PropertyAutomaton) -> None:
         self._question, self._table = question, table
-        self._model: Any = question.system
+        self.view: Any = question.system
         self._propositions = list(question.propositions.values())
         self._taken = [t for p in self._propositions for t in _taken_in(p)]
 
@@ -253,10 +246,10 @@ class ModelSide:
         from ltlpipe.systems.nets.structure import Net
 
         yield from self._question.prepared()
-        group_of = group_of_net if isinstance(self._model, Net) else group_of_program
+        group_of = group_of_net if isinstance(self.view, Net) else group_of_program
         classes = yield from letter_classes(self._table)
         asked = Propositions(self._propositions, classes)
-        return (yield from group_of(self._model, asked))
+        return (yield from group_of(self.view, asked))
 
     def uniform(self, packed: Any, acting: Group) -> Job[Any]:
         """Return a packed model in which fields that change places are as wide."""
@@ -288,12 +281,15 @@ class ModelSide:
             1 << k for k, taken in enumerate(self._taken) if action in taken.actions
         )
 
-    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
-        """Yield the steps of a valuation."""
-        from ltlpipe.symmetry.orbits.lifting import SystemStep
 
-        for step in self._model.each_step(tuple(state)):
-            yield SystemStep(step.action, self.kind(step.action), step.state)
+def _steps_of(
+    side: NetworkSide | ModelSide, state: Sequence[int]
+) -> Iterator[SystemStep]:
+    """Yield the steps of a state."""
+    from ltlpipe.symmetry.orbits.lifting import SystemStep
+
+    for step in side.view.each_step(tuple(state)):
+        yield SystemStep(step.action, side.kind(step.action), step.state)
 
 
 def _taken_in(expression: Expression) -> list[Taken]:

@@ -115,14 +115,17 @@ class _Swarm:
         with ThreadPoolExecutor(n_threads) as threads:
             while self._left or self._running:
                 yield from self._begin(n_threads, grant)
-                turns = self._turns(grant)
-                said = list(threads.map(_Turn.take, turns))
-                ended = self._ended(turns)
+                n = len(self._running)
+                work = min(_ROUND, grant.work / n)
+                free = (grant.memory_bytes - self._memory_bytes) / n
+                grants = [Grant(s.memory_bytes + free, work) for s in self._running]
+                turns = list(threads.map(_turn, self._running.values(), grants))
+                ended = self._ended([outcome for _, outcome in turns])
                 if ended is not None:
                     return ended
                 grant = yield Progress(
                     SEARCHING,
-                    work=sum(said),
+                    work=sum(done for done, _ in turns),
                     memory_bytes=self._memory_bytes,
                     states=self._n_states,
                 )
@@ -156,26 +159,17 @@ class _Swarm:
             next(job)  # now it takes grants
             self._running[search] = job
 
-    def _turns(self, grant: Grant) -> list[_Turn]:
-        """Share a grant out."""
-        n = len(self._running)
-        work = min(_ROUND, grant.work / n)
-        free = (grant.memory_bytes - self._memory_bytes) / n
-        return [
-            _Turn(job, Grant(search.memory_bytes + free, work))
-            for search, job in self._running.items()
-        ]
-
-    def _ended(self, turns: list[_Turn]) -> tuple[BitstateSE05, Outcome] | None:
+    def _ended(
+        self, outcomes: list[Outcome | None]
+    ) -> tuple[BitstateSE05, Outcome] | None:
         """Take note of searches that have ended; return one if it ends them all."""
         from ltlpipe.search.registers import Status
 
-        found, searches = Status.FOUND, list(self._running)
-        for search, turn in zip(searches, turns, strict=True):
-            outcome = turn.outcome
+        for search, outcome in zip(list(self._running), outcomes, strict=True):
             if outcome is None:
                 continue
-            if outcome.reason not in (None, MAX_STATES) or outcome.status == found:
+            is_found = outcome.status == Status.FOUND
+            if is_found or outcome.reason not in (None, MAX_STATES):
                 self._members = self._seen()
                 self._running.clear()  # makes room
                 return search, outcome
@@ -214,20 +208,12 @@ class _Swarm:
         note_sample(self._attempt.question, trace, members)
 
 
-class _Turn:
-    """What one search does in a round."""
-
-    def __init__(self, job: Job[Outcome], grant: Grant) -> None:
-        self._job, self._grant = job, grant
-        self.outcome: Outcome | None = None
-
-    def take(self) -> float:
-        """Advance the search; return the work that it has done."""
-        done = 0.0
-        try:
-            while done < self._grant.work or done == 0:
-                left = Grant(self._grant.memory_bytes, self._grant.work - done)
-                done += self._job.send(left).work
-        except StopIteration as end:
-            self.outcome = end.value
-        return done
+def _turn(job: Job[Outcome], grant: Grant) -> tuple[float, Outcome | None]:
+    """Advance a search; return the work that it has done, and how it has ended."""
+    done = 0.0
+    try:
+        while done < grant.work or done == 0:
+            done += job.send(Grant(grant.memory_bytes, grant.work - done)).work
+    except StopIteration as end:
+        return done, end.value
+    return done, None

@@ -28,6 +28,7 @@ from ltlpipe.runtime.memory import STEP_BYTES, most_steps
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
+from ltlpipe.strategies.slicing import least_joined
 from ltlpipe.strategies.state_search import run_of
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.networks.packing import pack_network
@@ -503,23 +504,17 @@ def _needed(
     """
     if not all(event.parts for event in cycle):
         return cycle
-    joined = list(range(len(parts)))  # the least part that each has to go on with
-    for event in cycle:
-        first, *others = sorted({joined[number] for number in event.parts})
-        if others:
-            joined = [first if least in others else least for least in joined]
-    needed = {
-        joined[event.parts[0]]
-        for event in cycle
-        if (
-            counts is None
-            and (
-                event.label is not SILENT
-                or any(parts[number].equivalence == "strong" for number in event.parts)
-            )
-        )
-        or (counts is not None and event.label in counts)
-    }
+    joined = least_joined(len(parts), [event.parts for event in cycle])
+    if counts is None:
+        counting = [
+            event
+            for event in cycle
+            if event.label is not SILENT
+            or any(parts[number].equivalence == "strong" for number in event.parts)
+        ]
+    else:
+        counting = [event for event in cycle if event.label in counts]
+    needed = {joined[event.parts[0]] for event in counting}
     blocks = {
         joined[number]
         for event in cycle

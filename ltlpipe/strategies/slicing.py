@@ -36,7 +36,7 @@ from ltlpipe.systems.propositions.letters import Letters
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.answer import Trace
@@ -60,6 +60,16 @@ _LONGEST = 20_000
 
 _LARGEST = 4_000_000
 """Values in all states of a model's run that is tried: each takes some ten bytes."""
+
+
+def least_joined(n_parts: int, events: Iterable[Collection[int]]) -> list[int]:
+    """Return the least part that each has to go on with: they share events."""
+    joined = list(range(n_parts))
+    for event in events:
+        first, *others = sorted({joined[part] for part in event})
+        if others:
+            joined = [first if least in others else least for least in joined]
+    return joined
 
 
 class Trials:
@@ -141,7 +151,7 @@ class _Slicer:
         self, question: NetworkQuestion, run: Run, table: PropertyAutomaton | None
     ) -> None:
         network = question.system
-        self._run = run
+        self._run, self._n_components = run, len(network.components)
         names = [network.actions[a] for a in run.actions.tolist()]
         self._participants = [frozenset(action.participants) for action in names]
         letters = {n: k for k, n in enumerate(question.actions, start=OTHER + 1)}
@@ -168,19 +178,14 @@ class _Slicer:
 
     def _cycles(self, places: list[int]) -> Iterator[list[int]]:
         """Yield the parts of a cycle that share no component, and then the whole."""
-        groups: list[tuple[frozenset[int], list[int]]] = []
+        first = least_joined(
+            self._n_components, [self._participants[p] for p in places]
+        )
+        groups: dict[int, list[int]] = {}
         for place in places:
-            members, own = self._participants[place], [place]
-            apart = []
-            for others, theirs in groups:
-                if members & others:
-                    members, own = members | others, own + theirs
-                else:
-                    apart.append((others, theirs))
-            groups = [*apart, (members, own)]
+            groups.setdefault(first[min(self._participants[place])], []).append(place)
         if len(groups) > 1:
-            for _, own in sorted(groups, key=lambda group: len(group[1])):
-                yield sorted(own)
+            yield from sorted(groups.values(), key=len)
         yield places
 
     def _closed(self, cycle: list[int], needed: Collection[int]) -> Job[_Steps]:

@@ -161,16 +161,13 @@ def _search(
     yield from made.automaton.ready()
     search = PowersetSearch(made.automaton, emptiness)
 
-    def found_run() -> Job[Run]:
-        sets = yield from SetRuns(search).accepting()
+    def extraction() -> Job[Run]:
         steps = NetSteps(
             layout.net, propositions, table, made, stutter=stutter, ends=ends
         )
-        return (yield from run_through(steps, search, sets))
-
-    def extraction() -> Job[Run]:
         try:
-            return (yield from found_run())
+            sets = yield from SetRuns(search).accepting()
+            return (yield from run_through(steps, search, sets))
         except ReplayError as error:
             if not made.approximate:
                 raise

@@ -11,6 +11,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.certification import (
     certificate_of,
     certified_options,
@@ -18,7 +19,7 @@ from ltlpipe.verdict.certification import (
 )
 from ltlpipe.verdict.counterexample import Counterexample
 from ltlpipe.verdict.deadlocks import NOT_LOOKED, looked_for
-from ltlpipe.verdict.judgement import as_witness, has_actions
+from ltlpipe.verdict.judgement import as_witness
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
     is_unfolded_first,
@@ -88,7 +89,7 @@ class Inquiry:
         self._example: Counterexample | None = None
         self._held: Verdict | None = None
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
-        self._lasso_seconds = 0.0
+        self._lasso_seconds: list[float] = []
         self._clock = Clock()
         if self.constraint is not None:  # the job makes it
             known = Property(violations=self.constraint)
@@ -123,12 +124,9 @@ class Inquiry:
         """Return a verdict with its costs."""
         stats = found.stats.by(self._clock)
         if self._lasso_seconds:
-            seconds = (stats.lasso_seconds or 0.0) + self._lasso_seconds
+            seconds = (stats.lasso_seconds or 0.0) + sum(self._lasso_seconds)
             stats = replace(stats, lasso_seconds=seconds)
         return replace(found, stats=stats)
-
-    def _add_lasso_seconds(self, seconds: float) -> None:
-        self._lasso_seconds += seconds
 
     # --- the question -------------------------------------------------------
 
@@ -195,7 +193,7 @@ class Inquiry:
             self.strategies,
             self.asked.formula,
         )
-        if (yield from timed(example.job(answer), self._add_lasso_seconds)):
+        if (yield from timed(example.job(answer), self._lasso_seconds.append)):
             return self._violated(example)
         asked: Any = self._question
         asked.close()
@@ -233,7 +231,7 @@ class Inquiry:
             formula,
             self._ask,
             partial(as_witness, system, formula, self.options),
-            one_at_a_time=has_actions(system),
+            one_at_a_time=isinstance(system, Network),
         )
         yield from self._vacuity.job()
 

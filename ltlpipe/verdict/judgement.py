@@ -151,11 +151,6 @@ def judged_prefix(
     return replace(run, spelling=spelling) if is_lost and stutters else None
 
 
-def has_actions(system: System) -> bool:
-    """Whether propositions are actions, of which exactly one happens at each step."""
-    return isinstance(system, Network)
-
-
 def as_witness(
     system: System, asked: Formula, options: Options, lasso: Lasso
 ) -> Job[Lasso]:
