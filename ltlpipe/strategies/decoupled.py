@@ -219,19 +219,15 @@ def estimate(network: Network, visible: Collection[str]) -> Estimate:
     `visible` are the actions that a property watches.
     """
     internal = total = 0
-    by_name = {a.name: a for a in network.actions if not a.internal}
+    apart = {a.name for a in network.actions if len(a.participants) == 1}
+    apart -= {a.name for a in network.actions if len(a.participants) > 1}
+    apart.difference_update(visible)
     for component in network.components:
-        alone = np.array(
-            [
-                name in component.internal
-                or (len(by_name[name].participants) == 1 and name not in visible)
-                for name in component.labels
-            ],
-            dtype=np.bool_,
-        )
+        alone = component.internal | apart
+        counts = np.bincount(component.label, minlength=len(component.labels))
+        named = zip(component.labels, counts.tolist(), strict=True)
+        internal += sum(count for name, count in named if name in alone)
         total += component.n_transitions
-        if component.n_transitions:
-            internal += int(np.count_nonzero(alone[component.label]))
     share = internal / total if total else 0.0
     return Estimate(len(network.components), share, network.has_acceptance)
 

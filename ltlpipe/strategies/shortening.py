@@ -12,6 +12,7 @@ violates the property, so that any cycle of the system nearby completes the viol
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -169,7 +170,7 @@ def shortened(
         return best
     trace = Trace(question.given)  # its figures are not those of the search
     network = with_components(question)
-    try:
+    with suppress(UnsupportedError):  # tables too large, say: only another could
         if network is not None:
             run = yield from sliced(network, best.run, trace)
             best = begun(run)
@@ -182,8 +183,6 @@ def shortened(
             product = yield from network.product(question.given, trace, taken)
             found = yield from _in_product(product, best, min(most_states, _MANY))
             best = best._replace(run=found.run)
-    except UnsupportedError:  # tables too large, say: no strategy but another could
-        pass
     if not best.shortest_of:
         run = yield from shortened_by_trial(question, best.run)
         best = best._replace(run=run)
@@ -231,22 +230,19 @@ def tightened(
 
     If its automaton cannot be made tight, it is a shortest lasso of the product.
     """
-    try:
+    with suppress(UnsupportedError):  # as above
         product = yield from question.product(question.given, Trace(question.given))
         known = yield from tight(product.table)
         return (yield from _in_product(product, best, most_states, known))
-    except UnsupportedError:  # as above
-        return best
+    return best
 
 
 def shortened_prefix(question: Question, run: Run, most_states: float) -> Job[Run]:
     """Return a run to where the property is lost (`Question.ends`), with few steps."""
     best = begun(run)
-    try:
+    with suppress(UnsupportedError):  # as above
         product = yield from question.product(question.given, Trace(question.given))
-        best = yield from _in_product(product, best, most_states, ends_of=question)
-    except UnsupportedError:  # as above
-        pass
+        best = yield from _in_product(product, best, most_states, with_ends=True)
     return best.run
 
 
@@ -256,13 +252,11 @@ def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
     Only runs of models are shortened here; `sliced` shortens those of networks.
     """
     run = compressed(run)
-    if not isinstance(question, ModelQuestion):
-        return run
-    try:
-        run = yield from thinned(question, run, Trace(question.given))
-    except UnsupportedError:  # as above
-        return run
-    return compressed(run)
+    if isinstance(question, ModelQuestion):
+        with suppress(UnsupportedError):  # as above
+            thin = yield from thinned(question, run, Trace(question.given))
+            run = compressed(thin)
+    return run
 
 
 def _state_by_state(
@@ -366,11 +360,12 @@ def _in_product(
     best: Shortened,
     most_states: float,
     known: Tight | None = None,
-    ends_of: Question | None = None,
+    *,
+    with_ends: bool = False,
 ) -> Job[Shortened]:
     """Look for a shorter run in a product, or in that with a tight automaton.
 
-    It may end where a question says.
+    It may end where the question says, `with_ends`.
     """
     if known is not None:
         product = product.with_table(known.table)
@@ -381,9 +376,10 @@ def _in_product(
         if needed > grant.memory_bytes:
             break
         problem = product.problem(packed)
-        if ends_of is not None:
-            trace = Trace(ends_of.given)
-            problem = Attempt(ends_of, product, packed, trace, None).problem()
+        if with_ends:
+            question = product.question
+            trace = Trace(question.given)
+            problem = Attempt(question, product, packed, trace, None).problem()
         found = yield from _within(problem, packed, best, most_states, known)
         if found is not None:
             return found
