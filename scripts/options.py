@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.options import (
     DEFAULTS,
     EVERYWHERE,
@@ -15,8 +14,9 @@ from ltlpipe.question.options import (
     OPTIONS,
     SIMULATE,
     Option,
+    flag_of,
 )
-from ltlpipe.runtime.spelling import FLAGS, spelled
+from ltlpipe.runtime.errors import FLAGS, spelled
 
 PAGE = Path(__file__).parent.parent / "docs" / "options.md"
 _ORDER = "check solve compare livelock deadlocks simulate"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.groups.group import Group
-    from ltlpipe.symmetry.orbits.lifting import SystemStep
+    from ltlpipe.symmetry.orbits import SystemStep
     from ltlpipe.systems.networks.lts import Network
     from ltlpipe.systems.networks.packing import PackedSystem
 
@@ -68,7 +68,7 @@ def job_of_orbits(
         Unless there are more permutations than fewer members have, and each orbit has
         one representative, it is not worth it.
     """
-    from ltlpipe.symmetry.orbits.lifting import lifted
+    from ltlpipe.symmetry.orbits import lifted
 
     composed = None
     if question.options.insists_on(COMPONENTS):
@@ -120,7 +120,7 @@ def _quotient(
     side: NetworkSide | ModelSide, acting: Group, packing: Job[Any]
 ) -> Job[PackedSystem | None]:
     """Return the quotient of what a job packs, which can be packed again wider."""
-    from ltlpipe.symmetry.orbits.quotient import quotient, table_bytes
+    from ltlpipe.symmetry.orbits import quotient, table_bytes
 
     packed = yield from packing
     if packed is None:
@@ -198,12 +198,12 @@ class NetworkSide:
 
         It is trivial if fewer than `least` components seem to be alike.
         """
-        from ltlpipe.symmetry.groups.declared import (
+        from ltlpipe.symmetry.groups.models import letter_classes
+        from ltlpipe.symmetry.groups.networks import (
             declared_permutations,
             group_of_declared,
+            group_of_network,
         )
-        from ltlpipe.symmetry.groups.letters import letter_classes
-        from ltlpipe.symmetry.groups.networks import group_of_network
 
         self._kinds = self._letters
         if self._merges:
@@ -239,9 +239,11 @@ class ModelSide:
 
     def group(self, least: int) -> Job[Group]:  # noqa: ARG002 (it is asked for)
         """Return the group of the model and the property."""
-        from ltlpipe.symmetry.groups.expressions import Propositions
-        from ltlpipe.symmetry.groups.letters import letter_classes
-        from ltlpipe.symmetry.groups.nets import group_of_net
+        from ltlpipe.symmetry.groups.models import (
+            Propositions,
+            group_of_net,
+            letter_classes,
+        )
         from ltlpipe.symmetry.groups.programs import group_of_program
         from ltlpipe.systems.nets.structure import Net
 
@@ -286,7 +288,7 @@ def _steps_of(
     side: NetworkSide | ModelSide, state: Sequence[int]
 ) -> Iterator[SystemStep]:
     """Yield the steps of a state."""
-    from ltlpipe.symmetry.orbits.lifting import SystemStep
+    from ltlpipe.symmetry.orbits import SystemStep
 
     for step in side.view.each_step(tuple(state)):
         yield SystemStep(step.action, side.kind(step.action), step.state)

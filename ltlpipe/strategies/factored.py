@@ -17,7 +17,7 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.strategies.slicing import sliced
 
 if TYPE_CHECKING:
-    from ltlpipe.components.factoring.factors import Factored
+    from ltlpipe.components.factors import Factored
     from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
@@ -80,8 +80,8 @@ def factored_question(question: Question) -> Job[Question]:
 
 
 def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
-    from ltlpipe.components.composition.shared_results import trimmed_network
-    from ltlpipe.components.factoring.factors import factored, needed_bytes
+    from ltlpipe.components.alphabet import trimmed_network
+    from ltlpipe.components.factors import factored, needed_bytes
     from ltlpipe.components.progress import factoring
 
     options, before = question.options, question.system
@@ -138,7 +138,7 @@ def _unfactored(question: FactoredQuestion, run: Run) -> Job[Run]:
 
     Steps are left out first: those of different factors depend less on each other.
     """
-    from ltlpipe.components.factoring.unfactoring import unfactored
+    from ltlpipe.components.factors import unfactored
 
     run = yield from sliced(question, run, Trace(question.given))
     return (yield from unfactored(question.before, question.factored, run))

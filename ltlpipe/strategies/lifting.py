@@ -37,7 +37,7 @@ from ltlpipe.systems.runs import Run
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from ltlpipe.components.composition.groups import Group
+    from ltlpipe.components.groups import Group
     from ltlpipe.runtime.jobs import Job
 
 LIFTING = "lifting the lasso"

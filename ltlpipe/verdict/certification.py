@@ -46,8 +46,8 @@ from ltlpipe.strategies.state_search import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.certificates.writing.certificate import Certificate
-    from ltlpipe.components.composition.groups import Group
+    from ltlpipe.certificates.writing import Certificate
+    from ltlpipe.components.groups import Group
     from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.scc.ranks import RankedSearch
-    from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.reading import SystemLike
 
@@ -117,8 +117,8 @@ class Certified(Strategy):
 
     def _search(self, attempt: Attempt) -> Job[Answer]:
         """Search a product, and keep it if nothing was found."""
+        from ltlpipe.search.exploring import Recording
         from ltlpipe.search.scc.ranks import RankedSearch
-        from ltlpipe.search.shortest.recording import Recording
 
         options, trace = attempt.question.options, attempt.trace
         problem = attempt.product.problem(attempt.packed)
@@ -193,11 +193,8 @@ class CertifiedComponents(Certified):
         return (yield from composed.lifted(answer, trace))
 
     def _composed(self, question: NetworkQuestion, cap: int) -> Job[Composed]:
-        from ltlpipe.components.composition.merger import shrink_components
-        from ltlpipe.components.composition.shared_results import (
-            reduced_components,
-            trimmed_network,
-        )
+        from ltlpipe.components.alphabet import trimmed_network
+        from ltlpipe.components.merger import reduced_components, shrink_components
 
         network = question.system
         if self.trims:
@@ -329,14 +326,14 @@ def certificate_of(
     StoppedError
         Memory does not suffice.
     """
-    from ltlpipe.certificates.writing.certificate import (
+    from ltlpipe.certificates.writing import (
         Certificate,
         Evidence,
         digest_of,
         hoa_of,
+        reduction_of,
         written,
     )
-    from ltlpipe.certificates.writing.reduction import reduction_of
 
     if isinstance(question, GraphQuestion):
         raise UnsupportedError(

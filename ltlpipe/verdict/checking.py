@@ -24,10 +24,9 @@ from ltlpipe.question.given_options import (
 from ltlpipe.question.options import CHECK, LIVELOCK
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
-from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
 from ltlpipe.runtime.jobs import StoppedError, run
-from ltlpipe.runtime.values import ByValue
+from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.certification import files_of

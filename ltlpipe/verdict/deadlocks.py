@@ -31,8 +31,7 @@ from ltlpipe.question.answer import (
 )
 from ltlpipe.question.given_options import manner_of, takes_options, understood
 from ltlpipe.question.options import DEADLOCKS
-from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
-from ltlpipe.runtime.identity_cache import Beside
+from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, quoted_name, warn
 from ltlpipe.runtime.jobs import (
     Clock,
     Progress,
@@ -41,7 +40,7 @@ from ltlpipe.runtime.jobs import (
     bounded,
     run,
 )
-from ltlpipe.runtime.names import quoted_name
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.strategies.instant import Moves
 from ltlpipe.strategies.instant_graph import sccs
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, searched
