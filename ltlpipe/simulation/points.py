@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.verdict.lasso import Lasso
-    from ltlpipe.verdict.recorded import Record
-    from ltlpipe.verdict.walkers import Taken, Walker
+    from ltlpipe.verdict.recorded import Record, Taken, Walker
 
 _MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds
 

@@ -38,9 +38,8 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.lasso import Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
-from ltlpipe.verdict.recorded import Record
+from ltlpipe.verdict.recorded import Record, Taken, walker_of
 from ltlpipe.verdict.verdict import Verdict
-from ltlpipe.verdict.walkers import Taken, walker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sized
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
-    from ltlpipe.verdict.walkers import Walker
+    from ltlpipe.verdict.recorded import Walker
 
 MOST_SEARCHED = 50_000
 """Limit on the states that are explored."""
