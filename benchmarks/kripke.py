@@ -27,9 +27,12 @@ from spot import buddy
 
 from benchmarks.record import RESULTS, write
 from ltlpipe import check, is_empty
-from ltlpipe.automata.graph_memory import edges_by_interface
-from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
-from ltlpipe.automata.graphs import graph_arrays
+from ltlpipe.automata.graphs import (
+    decoded_graph,
+    edges_by_interface,
+    encoded_graph,
+    graph_arrays,
+)
 from ltlpipe.automata.translating import hoa_text
 from ltlpipe.runtime.jobs import complete
 

@@ -1,13 +1,25 @@
-"""Graphs of Spot as arrays: `spot.kripke_graph` and `spot.twa_graph`.
+"""Graphs of Spot: read into arrays, followed step by step, and made.
 
 Conditions are BDDs.  Edges that have the same one, by its number, share it here, and
 one object is kept for each: numbers of BDDs stay what they are as long as the graph
 lives.
+
+Edges and states are read directly from memory: Spot's Python interface takes
+microseconds for each access.  Spot keeps edges, and states of Kripke structures, in one
+array each.  How its entries are laid out is found out from graphs that are made for
+that, once per process, and what has been read is compared with what the interface says,
+here and there; if anything differs, the interface is used (`docs/decisions.md` has the
+times).
+
+Graphs that are made here for users share a graph's BDD dictionary, or Spot's own, that
+of ``spot.translate``, so that Spot can combine them with others.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,20 +28,20 @@ from ltlpipe.automata.conditions import (
     FALSE,
     Condition,
     Shape,
+    generalised_buchi,
     has_shape,
     marks_in,
 )
-from ltlpipe.automata.fin_removal import condition_of
-from ltlpipe.automata.graph_memory import (
-    all_edges,
-    is_kripke,
-    state_condition,
-    state_conditions,
-)
+from ltlpipe.automata.fin_removal import condition_of, marks_of
+from ltlpipe.automata.hoa import parse_again
 from ltlpipe.automata.structure import decided
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
     from ltlpipe.runtime.jobs import Job
 
 
@@ -162,3 +174,479 @@ def _acceptance(
     left = left.renumbered({mark: i for i, mark in enumerate(used)}.__getitem__)
     usual = left != FALSE and has_shape(left, Shape.GENERALISED_BUCHI)
     return moved, len(used), None if usual else left
+
+
+READING = "reading"
+
+_SAMPLES = 64  # edges or states of a graph that are read in both ways
+_WORD = 4  # bytes of an entry's parts
+_EDGE = 4.0  # microseconds to read one through the interface
+
+
+def is_kripke(graph: Any) -> bool:
+    """Whether a graph of Spot has its conditions on states."""
+    import spot
+
+    return isinstance(graph, spot.kripke_graph)
+
+
+class Edges(NamedTuple):
+    """Columns of edges as Spot has them; of Kripke structures without the last two."""
+
+    src: np.ndarray  # int32[m]
+    dst: np.ndarray  # int32[m]
+    number: np.ndarray  # int32[m]
+    condition: np.ndarray  # int32[m], the number of a BDD
+    marks: np.ndarray  # uint32[m]
+
+
+def all_edges(graph: Any) -> Job[Edges]:
+    """Return all edges of a graph."""
+    yield Progress(READING)
+    found = _edges_in_memory(graph)
+    if found is None:
+        found = yield from edges_by_interface(graph)
+    return found
+
+
+def edges_by_interface(graph: Any) -> Job[Edges]:
+    """Return all edges of a graph, read one by one."""
+    ticks = Ticks(READING, _EDGE)
+    rows: list[tuple[int, ...]] = []
+    kripke = is_kripke(graph)
+    for edge in graph.edges():
+        number = graph.edge_number(edge) if not kripke else len(rows) + 1
+        more = (0, 0) if kripke else (edge.cond.id(), marks_of(edge))
+        rows.append((edge.src, edge.dst, number, *more))
+        if ticks.over():
+            yield ticks.progress
+    table = np.array(rows, dtype=np.int64).reshape(len(rows), 5)
+    src, dst, number, condition = table[:, :4].T.astype(np.int32)
+    return Edges(src, dst, number, condition, table[:, 4].astype(np.uint32))
+
+
+def _edges_in_memory(graph: Any) -> Edges | None:
+    """Return the edges as they lie in memory; None if that cannot be trusted."""
+    kripke, n_edges = is_kripke(graph), graph.num_edges()
+    layout = _edge_layout(kripke)
+    if layout is None:
+        return None
+    if n_edges == 0:
+        none = np.zeros(0, dtype=np.int32)
+        return Edges(none, none, none, none, none.astype(np.uint32))
+    first = graph.edge_storage(1)
+    # Edges that were erased lead to themselves in the list of their source.  As many as
+    # have been met are still to come behind those that are not erased.
+    n_read = n_live = 0
+    while n_live < n_edges:
+        n_read += n_edges - n_live
+        table = _memory(int(first.this), n_read, layout.width)
+        live = table[:, layout.column["next"]] != np.arange(1, n_read + 1)
+        n_live = int(np.count_nonzero(live))
+    table = table[live]
+
+    def column(name: str) -> np.ndarray:
+        if name not in layout.column:
+            return np.zeros(n_edges, dtype=np.uint32)
+        entries: np.ndarray = table[:, layout.column[name]].copy()
+        return entries
+
+    number = np.flatnonzero(live).astype(np.int32) + 1
+    edges = Edges(
+        column("src").view(np.int32),
+        column("dst").view(np.int32),
+        number,
+        column("condition").view(np.int32),
+        column("marks"),
+    )
+    for k in _samples(n_edges):
+        if _edge_of(graph.edge_storage(int(number[k]))) != tuple(
+            int(edges[i][k]) for i in ((0, 1) if kripke else (0, 1, 3, 4))
+        ):
+            return None
+    ends = np.concatenate([edges.src, edges.dst])
+    fits = ends.min() >= 0 and ends.max() < graph.num_states()
+    return edges if fits else None
+
+
+def _edge_of(edge: Any) -> tuple[int, ...]:
+    """Return what the interface says of an edge."""
+    if hasattr(edge, "cond"):
+        return edge.src, edge.dst, edge.cond.id(), marks_of(edge)
+    return edge.src, edge.dst
+
+
+def state_conditions(graph: Any) -> Job[np.ndarray]:
+    """Return the numbers of the BDDs of a Kripke structure's states, int32[n]."""
+    layout, n_states = _state_layout(), graph.num_states()
+    if layout is not None:
+        first = graph.state_from_number(0)
+        table = _memory(int(first.this), n_states, layout.width)
+        found = table[:, layout.column["condition"]].copy().view(np.int32)
+        if all(
+            state_condition(graph, state).id() == found[state]
+            for state in _samples(n_states)
+        ):
+            return found
+    ticks = Ticks(READING, _EDGE)
+    found = np.zeros(n_states, dtype=np.int32)
+    for state in range(n_states):
+        found[state] = state_condition(graph, state).id()
+        if ticks.over():
+            yield ticks.progress
+    return found
+
+
+def state_condition(graph: Any, state: Any) -> Any:
+    """Return the condition of a state of a Kripke structure."""
+    return graph.state_condition(graph.state_from_number(int(state)))
+
+
+def _samples(n: int) -> Iterator[int]:
+    """Return some numbers below n, the first and the last among them."""
+    return iter(np.unique(np.linspace(0, n - 1, _SAMPLES).astype(int)).tolist())
+
+
+# --- where Spot keeps what ---------------------------------------------------
+
+
+class _Layout(NamedTuple):
+    """Which parts of the entries of one of Spot's arrays hold what."""
+
+    width: int  # parts of an entry
+    column: dict[str, int]
+
+
+def _memory(address: int, n: int, width: int) -> np.ndarray:
+    """Return n entries of an array of Spot, uint32[n, width]; it is not copied."""
+    kind = ctypes.c_uint32 * (n * width)
+    return np.ctypeslib.as_array(kind.from_address(address)).reshape(n, width)
+
+
+def _layout_of(addresses: Sequence[int], known: dict[str, list[int]]) -> _Layout | None:
+    """Find the columns of neighbouring entries; None if there is any doubt."""
+    stride = addresses[1] - addresses[0]
+    n = len(addresses)
+    even = all(a == addresses[0] + k * stride for k, a in enumerate(addresses))
+    if not even or stride <= 0 or stride % _WORD or stride > 16 * _WORD:
+        return None
+    table = _memory(addresses[0], n, stride // _WORD).tolist()
+    column = {}
+    for name, values in known.items():
+        places = [
+            place
+            for place in range(stride // _WORD)
+            if [row[place] for row in table] == values
+        ]
+        if len(places) != 1:
+            return None
+        column[name] = places[0]
+    return _Layout(stride // _WORD, column)
+
+
+@cache
+def _edge_layout(kripke: bool) -> _Layout | None:
+    """Find out how a graph's edges lie in memory, by one that is known."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    made = spot.make_kripke_graph if kripke else spot.make_twa_graph
+    graph = made(spot.make_bdd_dict())
+    a, b = (buddy.bdd_ithvar(graph.register_ap(name)) for name in "ab")
+    conditions, marks = [a, a & b, buddy.bddtrue, b], [[0, 31], [3], [], [17]]
+    src, dst = [5, 5, 6, 5], [7, 9, 8, 6]
+    if kripke:
+        for _ in range(10):
+            graph.new_state(buddy.bddtrue)
+        for one, other in zip(src, dst, strict=True):
+            graph.new_edge(one, other)
+    else:
+        graph.set_generalized_buchi(32)
+        graph.new_states(10)
+        for edge in zip(src, dst, conditions, marks, strict=True):
+            graph.new_edge(*edge)
+    known = {"src": src, "dst": dst, "next": [2, 4, 0, 0]}
+    if not kripke:
+        known["condition"] = [c.id() for c in conditions]
+        known["marks"] = [sum(1 << mark for mark in some) for some in marks]
+    edges = [graph.edge_storage(number) for number in range(1, 5)]
+    return _layout_of([int(edge.this) for edge in edges], known)
+
+
+@cache
+def _state_layout() -> _Layout | None:
+    """Find out how the states of a Kripke structure lie in memory."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    graph = spot.make_kripke_graph(spot.make_bdd_dict())
+    a, b = (buddy.bdd_ithvar(graph.register_ap(name)) for name in "ab")
+    conditions = [b, a & b, a, buddy.bdd_not(a)]
+    for condition in conditions:
+        graph.new_state(condition)
+    states = [graph.state_from_number(state) for state in range(4)]
+    known = {"condition": [c.id() for c in conditions]}
+    return _layout_of([int(state.this) for state in states], known)
+
+
+class Stepper:
+    """Enumerates the steps of a graph through Spot's interface alone."""
+
+    def __init__(self, graph: Any) -> None:
+        self._graph = graph
+        self._kripke = is_kripke(graph)
+        self._cubes: dict[frozenset[str], Any] = {}
+
+    def edge_of_step(
+        self, number: int, src: int, dst: int, holding: frozenset[str]
+    ) -> Any:
+        """Return an edge of the graph; None if there is no such step.
+
+        Its number counts for automata only: no two edges of a Kripke structure differ
+        in anything else.  In the step exactly the propositions `holding` hold.
+        """
+        kripke = self._kripke
+        for edge in self._graph.out(src):
+            if edge.dst == dst and (kripke or self._graph.edge_number(edge) == number):
+                condition = self._of_state(src) if kripke else edge.cond
+                return edge if self._allows(condition, holding) else None
+        return None
+
+    def marks_of(self, edge: Any) -> int:
+        """Return the marks of an edge, as bits."""
+        return 0 if self._kripke else marks_of(edge)
+
+    def repeats(self, state: int, holding: frozenset[str]) -> bool:
+        """Whether a state has no edge, and so may repeat itself with a valuation."""
+        if any(True for _ in self._graph.out(state)):
+            return False
+        return not self._kripke or self._allows(self._of_state(state), holding)
+
+    def accepts(self, marks: int) -> bool:
+        """Whether a run is accepted that sees exactly these marks infinitely often."""
+        import spot
+
+        return bool(self._graph.acc().accepting(spot.mark_t(marks_in(marks))))
+
+    def _of_state(self, state: int) -> Any:
+        return state_condition(self._graph, state)
+
+    def _allows(self, condition: Any, holding: frozenset[str]) -> bool:
+        import buddy
+
+        cube = self._cubes.get(holding)
+        if cube is None:
+            cube = self._cubes[holding] = valuation(self._graph, holding)
+        return bool(condition & cube != buddy.bddfalse)
+
+
+def valuation(graph: Any, holding: Collection[str]) -> Any:
+    """Return the BDD of the valuation of a graph's propositions in which some hold."""
+    import buddy
+
+    cube = buddy.bddtrue
+    for proposition in graph.ap():
+        holds = proposition.ap_name() in holding
+        literal = buddy.bdd_ithvar if holds else buddy.bdd_nithvar
+        cube &= literal(graph.register_ap(proposition))
+    return cube
+
+
+def edge_of(graph: Any, number: int, src: int) -> tuple[str, tuple[int, ...]]:
+    """Return the condition of an edge of a graph, as text, and its marks.
+
+    A Kripke structure's are those of the source.
+    """
+    import spot
+
+    if is_kripke(graph):
+        condition, marks = state_condition(graph, src), 0
+    else:
+        edge = graph.edge_storage(number)
+        condition, marks = edge.cond, marks_of(edge)
+    text = spot.bdd_format_formula(graph.get_dict(), condition)
+    return str(text), tuple(marks_in(marks))
+
+
+def lasso_automaton(graph: Any, numbers: Sequence[int], start: int) -> Any:
+    """Return a run of an automaton as one in the shape of a lasso.
+
+    It has a state for each of the edges, given by their numbers; the last leads to the
+    state `start`.
+    """
+    import spot
+
+    made = spot.make_twa_graph(graph.get_dict())
+    made.copy_ap_of(graph)
+    made.copy_acceptance_of(graph)
+    made.new_states(len(numbers))
+    made.set_init_state(0)
+    names = []
+    for k, number in enumerate(numbers):
+        edge = graph.edge_storage(number)
+        label = edge.cond if not is_kripke(graph) else state_condition(graph, edge.src)
+        marks = [] if is_kripke(graph) else marks_in(marks_of(edge))
+        made.new_edge(k, k + 1 if k + 1 < len(numbers) else start, label, marks)
+        names.append(str(edge.src))
+    made.set_state_names(names)
+    return made
+
+
+class AutomatonWriter:
+    """Makes a ``spot.twa_graph``.
+
+    Parameters
+    ----------
+    propositions : sequence of str
+        What labels are over.
+    graph : spot.twa_graph or spot.kripke_graph, optional
+        Whose dictionary and propositions it has, too.
+    """
+
+    def __init__(self, propositions: Sequence[str], graph: Any = None) -> None:
+        import spot
+
+        self.graph = spot.make_twa_graph(dictionary_of(graph))
+        if graph is not None:
+            self.graph.copy_ap_of(graph)
+        self._variables = {p: self.graph.register_ap(p) for p in propositions}
+
+    def label(self, holding: Collection[str]) -> Any:
+        """Return the label of the valuation in which exactly some propositions hold."""
+        return _cube(self._variables, holding)
+
+    def finished(
+        self,
+        edges: Iterable[tuple[int, int, Any, int]],
+        names: Sequence[str],
+        condition: Condition,
+        n_marks: int,
+    ) -> Any:
+        """Return the automaton with these edges: source, target, label and marks.
+
+        It has a state for each name, the first one initial; `condition` is over
+        `n_marks` marks.
+        """
+        import spot
+
+        graph = self.graph
+        graph.set_acceptance(n_marks, spot.acc_code(str(condition)))
+        graph.new_states(len(names))
+        graph.set_init_state(0)
+        sets: dict[int, list[int]] = {}
+        for src, dst, label, marks in edges:
+            if marks not in sets:
+                sets[marks] = marks_in(marks)
+            graph.new_edge(src, dst, label, sets[marks])
+        graph.set_state_names(list(names))
+        return graph
+
+
+def kripke_structure(
+    propositions: Sequence[str],
+    holding: Sequence[Collection[str]],
+    edges: Iterable[tuple[int, int]],
+    names: Sequence[str],
+) -> Any:
+    """Return a ``spot.kripke_graph``; its initial state is 0.
+
+    `holding` has the propositions that hold in each state, `names` what it is called.
+    """
+    import spot
+
+    graph = spot.make_kripke_graph(dictionary_of())
+    variables = {p: graph.register_ap(p) for p in propositions}
+    labels: dict[frozenset[str], Any] = {}
+    for some in map(frozenset, holding):
+        if some not in labels:
+            labels[some] = _cube(variables, some)
+        graph.new_state(labels[some])
+    graph.set_init_state(0)
+    for src, dst in edges:
+        graph.new_edge(src, dst)
+    graph.set_state_names(list(names))
+    return graph
+
+
+def dictionary_of(graph: Any = None) -> Any:
+    """Return the BDD dictionary of a graph, or the one that Spot uses by itself."""
+    import spot
+
+    return (spot.translate("1") if graph is None else graph).get_dict()
+
+
+def _cube(variables: dict[str, int], holding: Collection[str]) -> Any:
+    import buddy
+
+    cube = buddy.bddtrue
+    # Built from below, each step costs the same.
+    for name, variable in sorted(variables.items(), key=lambda item: -item[1]):
+        literal = buddy.bdd_ithvar if name in holding else buddy.bdd_nithvar
+        cube = literal(variable) & cube
+    return cube
+
+
+def encoded_graph(arrays: Any, graph: Any) -> dict[str, Any]:
+    """Return a graph as plain data, from the arrays that were read from it."""
+    import spot
+
+    # The conditions travel as the labels of an automaton with one edge for each.
+    carrier = spot.make_twa_graph(graph.get_dict())
+    carrier.copy_ap_of(graph)
+    carrier.new_states(len(arrays.conditions) + 1)
+    for k, condition in enumerate(arrays.conditions):
+        carrier.new_edge(0, k + 1, condition)
+    acceptance = arrays.condition or generalised_buchi(arrays.n_marks)
+    columns = ("n_states", "initial", "src", "dst", "label", "marks", "state_label")
+    return {column: getattr(arrays, column) for column in columns} | {
+        "conditions": str(carrier.to_str("hoa")) + "\n",
+        "acceptance": "f" if arrays.accepts_nothing else str(acceptance),
+        "n_marks": arrays.n_marks,
+        "name": graph.get_name() or "",
+    }
+
+
+def decoded_graph(told: dict[str, Any], number: np.ndarray | None = None) -> Any:
+    """Return a graph of Spot that `encoded_graph` has been given.
+
+    Its states have the same numbers.  Edges are numbered from 1, or have the numbers
+    int32[m]; edges whose condition is false then have those left out.
+    """
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    carrier = parse_again(told["conditions"], spot.make_bdd_dict())
+    conditions = {edge.dst - 1: edge.cond for edge in carrier.out(0)}
+    state_label = told["state_label"]
+    dead = 0 if state_label is None else int(state_label.argmin())
+    ends = [*zip(told["src"].tolist(), told["dst"].tolist(), strict=True), (dead, dead)]
+    places = np.arange(len(ends) - 1)
+    if number is not None:
+        places = np.full(number.max(initial=0), -1)  # the last one, which is false
+        places[number - 1] = np.arange(len(number))
+    if state_label is not None:
+        graph = spot.make_kripke_graph(carrier.get_dict())
+        graph.copy_ap_of(carrier)
+        for label in state_label.tolist():
+            graph.new_state(conditions.get(label, buddy.bddfalse))
+        for place in places.tolist():
+            graph.new_edge(*ends[place])
+    else:
+        graph = spot.make_twa_graph(carrier.get_dict())
+        graph.copy_ap_of(carrier)
+        graph.set_acceptance(told["n_marks"], spot.acc_code(told["acceptance"]))
+        graph.new_states(told["n_states"])
+        labels, marks = [*told["label"].tolist(), -1], [*told["marks"].tolist(), 0]
+        for place in places.tolist():
+            condition = conditions.get(labels[place], buddy.bddfalse)
+            graph.new_edge(*ends[place], condition, marks_in(marks[place]))
+    graph.set_init_state(told["initial"])
+    if told["name"]:
+        graph.set_name(told["name"])
+    return graph

@@ -33,10 +33,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import inf, marks_in
-from ltlpipe.automata.fin_removal import without_fin
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.automata.conditions import inf, marks_in, normal_form
+from ltlpipe.automata.fin_removal import Step, decompose, without_fin
 from ltlpipe.automata.structure import cells_of
 from ltlpipe.runtime.ticks import Ticks
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.graph_output import dictionary_of
+from ltlpipe.automata.graphs import dictionary_of
 from ltlpipe.automata.hoa import parse_again, parse_automata
 from ltlpipe.automata.letters import decode, encode
 from ltlpipe.logic.formulas import (

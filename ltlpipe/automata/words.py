@@ -1,12 +1,26 @@
-"""Words for Spot; whether one violates a property is decided by Spot, in a worker."""
+"""What Spot decides of words and automata, in a worker process.
+
+Whether a word violates a property; after which of its steps no continuation satisfies
+a formula; whether an automaton accepts all words that violate one.
+
+A finite word is a bad prefix of a formula if all its continuations violate it
+(O. Kupferman and M. Y. Vardi, "Model Checking of Safety Properties", FMSD 19 (2001),
+pp. 291-314).  A monitor of the formula, which accepts the words without one, has no
+transition for the letter that completes the first.
+
+Formulas are translated without simplification.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import received, subject
-from ltlpipe.logic.formulas import Formula
+from ltlpipe.automata.hoa import parse_again, parse_automata
+from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
+from ltlpipe.automata.translation import by_spot
+from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
 from ltlpipe.logic.generating import quoted
+from ltlpipe.logic.propositions.parsing import boolean_formula
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
@@ -15,7 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.runtime.jobs import Job
-
 
 _MOST_CONDITIONS = 5_000
 """Numbers of letters in the conditions of all propositions of a word."""
@@ -174,3 +187,331 @@ def labels_of(automaton: Any, letters: list[list[str]]) -> list[Any]:
             label &= literal(variable)
         labels.append(label)
     return labels
+
+
+def first_bad_prefix(
+    formula: Formula,
+    letters: Sequence[Iterable[str]],
+    word: np.ndarray,
+    start: int,
+    *,
+    one_at_a_time: bool,
+) -> Job[int | None]:
+    """Return the length of the shortest bad prefix of a word; None if it has none.
+
+    Parameters
+    ----------
+    formula : Formula
+        What should hold.
+    letters : sequence
+        The propositions that hold in each letter.
+    word : int64[n]
+        Numbers of letters.
+    start : int
+        Where the word goes on behind its last letter.
+    one_at_a_time : bool
+        Whether propositions are actions: no continuation has two at a step.
+    """
+    found: int | None = yield from workers.call(
+        "bad prefix",
+        phase="replaying",
+        formula=subject(formula),
+        letters=[sorted(names) for names in letters],
+        word=word,
+        start=start,
+        one_at_a_time=one_at_a_time,
+    )
+    return found
+
+
+def bad_prefix(
+    formula: dict[str, str],
+    letters: list[list[str]],
+    word: np.ndarray,
+    start: int,
+    one_at_a_time: bool,
+) -> int | None:
+    """Do the work of `first_bad_prefix`."""
+    monitor = Monitor(_translated(formula, one_at_a_time))
+    return monitor.first_bad_prefix([letters[k] for k in word.tolist()], start)
+
+
+class Monitor:
+    """Decides of a word, letter by letter, whether it is a bad prefix.
+
+    Parameters
+    ----------
+    automaton : spot.twa_graph
+        Accepts the words without a bad prefix.
+    """
+
+    def __init__(self, automaton: Any) -> None:
+        self._automaton = automaton
+        self._labels: dict[frozenset[str], Any] = {}
+        self.initial: frozenset[int] = frozenset([automaton.get_init_state_number()])
+
+    def after(self, states: frozenset[int], letter: Iterable[str]) -> frozenset[int]:
+        """Return the states after a letter; of a bad prefix there are none."""
+        import buddy
+
+        names = frozenset(letter)
+        if names not in self._labels:
+            (self._labels[names],) = labels_of(self._automaton, [sorted(names)])
+        label = self._labels[names]
+        return frozenset(
+            edge.dst
+            for state in states
+            for edge in self._automaton.out(state)
+            if (edge.cond & label) != buddy.bddfalse
+        )
+
+    def first_bad_prefix(
+        self, word: Sequence[Collection[str]], start: int
+    ) -> int | None:
+        """Return the length of the shortest bad prefix of a word.
+
+        It goes on at `start` behind its last letter, unless that is its length.
+        """
+        states = self.initial
+        seen: set[tuple[int, frozenset[int]]] = set()
+        place, n_steps = 0, 0
+        while place < len(word) and (place, states) not in seen:
+            seen.add((place, states))
+            states = self.after(states, word[place])
+            n_steps += 1
+            if not states:
+                return n_steps
+            place = place + 1 if place + 1 < len(word) else start
+        return None
+
+
+def monitor_of(formula: Formula, *, one_at_a_time: bool) -> Job[Monitor]:
+    """Return the monitor of a formula; `one_at_a_time` is as in `first_bad_prefix`."""
+    import spot
+
+    text: str = yield from workers.call(
+        "monitor text",
+        phase=PHASE,
+        formula=subject(formula),
+        one_at_a_time=one_at_a_time,
+    )
+    return Monitor(parse_again(text, spot.make_bdd_dict()))
+
+
+def monitor_text(formula: dict[str, str], one_at_a_time: bool) -> str:
+    """Return the automaton of a monitor, in HOA."""
+    return hoa_text(_translated(formula, one_at_a_time))
+
+
+def _translated(formula: dict[str, str], one_at_a_time: bool) -> Any:
+    """Translate a formula into the automaton of a monitor."""
+    import spot
+
+    wanted: Any = received(formula).spot
+    if one_at_a_time:
+        wanted = spot.formula_And([wanted, _at_most_one(wanted)])
+    return spot.translate(wanted, "monitor", "low")
+
+
+def _at_most_one(formula: Any) -> Any:
+    """Return that no two propositions of a formula hold together."""
+    import spot
+
+    names = [f'"{p.ap_name()}"' for p in spot.atomic_prop_collect(formula)]
+    pairs = [
+        f"!({first} & {second})"
+        for k, first in enumerate(names)
+        for second in names[k + 1 :]
+    ]
+    return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
+
+
+def every_continuation_violates(
+    asked: Formula | Any,
+    letters: Sequence[Iterable[str]],
+    word: np.ndarray,
+    *,
+    never: Collection[str],
+    one_at_a_time: bool,
+) -> Job[bool]:
+    """Decide whether a finite word is a bad prefix of any property.
+
+    Parameters
+    ----------
+    asked : Formula or spot.twa_graph
+        The automaton is one of the words that violate the property.
+    letters, word
+        As in `first_bad_prefix`.
+    never : collection of str
+        Propositions that hold in no continuation.
+    one_at_a_time : bool
+        As in `first_bad_prefix`.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up.
+    """
+    answer: bool = yield from workers.call(
+        "judge prefix",
+        phase="replaying",
+        asked=subject(asked),
+        letters=[sorted(names) for names in letters],
+        word=word,
+        never=sorted(never),
+        one_at_a_time=one_at_a_time,
+    )
+    return answer
+
+
+def is_bad_prefix(
+    asked: dict[str, str],
+    letters: list[list[str]],
+    word: np.ndarray,
+    never: list[str],
+    one_at_a_time: bool,
+) -> bool:
+    """Do the work of `every_continuation_violates`.
+
+    No continuation may be a word of the formula, translated without simplification, or
+    of the complement of the automaton.
+    """
+    import spot
+
+    given: Any = received(asked)
+    if isinstance(given, Formula):
+        wanted = by_spot(lambda: spot.translate(given.spot, "any", "low"))
+    else:
+        wanted = by_spot(lambda: spot.complement(given))
+    after = _letters_after(wanted, never, one_at_a_time=one_at_a_time)
+    return not by_spot(
+        lambda: accepts(wanted, letters, word.tolist(), len(word), after)
+    )
+
+
+def _letters_after(
+    automaton: Any, never: Collection[str], *, one_at_a_time: bool
+) -> list[Any]:
+    """Return what may hold in a step of a continuation, as BDDs."""
+    import buddy
+
+    names = [p.ap_name() for p in automaton.ap()]
+    free = [name for name in names if name not in never]
+    if one_at_a_time:
+        return labels_of(automaton, [[], *([name] for name in free)])
+    label = buddy.bddtrue
+    for name in names:
+        if name in never:
+            label &= buddy.bdd_nithvar(automaton.register_ap(name))
+    return [label]
+
+
+def contains_violations(
+    hoa: str,
+    formula: Formula,
+    *,
+    constraint: str | None = None,
+    never: Sequence[str],
+    at_most_one: Sequence[str],
+    combined: Sequence[str] = (),
+) -> Job[bool]:
+    """Decide whether an automaton accepts all words that violate a formula.
+
+    Parameters
+    ----------
+    hoa : str
+        The automaton.
+    formula : Formula
+        Its propositions may be more than those of the automaton.
+    constraint : str, optional
+        An automaton in HOA: only words that it accepts count.
+    never : sequence of str
+        Propositions that no word has.
+    at_most_one : sequence of str
+        Propositions of which each letter has at most one.
+    combined : sequence of str
+        Propositions about states, which may be Boolean combinations of others.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up.
+    """
+    answer: bool = yield from workers.call(
+        "contains violations",
+        phase="judging the automaton",
+        hoa=hoa,
+        formula=spot_text(formula.spot),
+        constraint=constraint,
+        never=list(never),
+        at_most_one=list(at_most_one),
+        combined=list(combined),
+    )
+    return answer
+
+
+def are_contained(
+    hoa: str,
+    formula: str,
+    constraint: str | None,
+    never: list[str],
+    at_most_one: list[str],
+    combined: list[str],
+) -> bool:
+    """Do the work of `contains_violations`."""
+    import spot
+
+    absent = [spot.formula_G(spot.formula_Not(spot.formula_ap(n))) for n in never]
+    violations = spot.formula_And([spot.formula_Not(from_spot_text(formula)), *absent])
+    dictionary = spot.make_bdd_dict()
+    automaton = parse_again(hoa, dictionary)
+    wishes = "Generic", "Any", "Low"
+    wanted = by_spot(lambda: spot.translate(violations, *wishes, dict=dictionary))
+    if len(at_most_one) > 1:
+        single = _one_at_a_time(at_most_one, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, single))
+    if constraint is not None:
+        parse_automata(constraint, "constraint")  # refuses what would be costly
+        allowed = parse_again(constraint, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, allowed))
+    if combined:
+        consistent = _consistent(combined, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, consistent))
+    rest = by_spot(lambda: spot.complement(automaton))
+    return not by_spot(lambda: wanted.intersects(rest))
+
+
+def _one_at_a_time(names: Sequence[str], dictionary: Any) -> Any:
+    """Return the automaton of the words whose letters have at most one of these."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    graph = spot.make_twa_graph(dictionary)
+    none, one = buddy.bddtrue, buddy.bddfalse
+    for name in names:
+        variable = graph.register_ap(name)
+        yes, no = buddy.bdd_ithvar(variable), buddy.bdd_nithvar(variable)
+        one = (one & no) | (none & yes)
+        none = none & no
+    graph.new_states(1)
+    graph.new_edge(0, 0, none | one)
+    return graph
+
+
+def _consistent(propositions: Sequence[str], dictionary: Any) -> Any:
+    """Return the automaton of the words in which combinations are what they combine."""
+    import spot  # the first: it says where buddy is
+
+    # isort: split
+    import buddy
+
+    graph = spot.make_twa_graph(dictionary)
+    label = buddy.bddtrue
+    for text in propositions:
+        same = spot.formula_Equiv(spot.formula_ap(text), boolean_formula(text))
+        label = label & spot.formula_to_bdd(same, dictionary, graph)
+    graph.new_states(1)
+    graph.new_edge(0, 0, label)
+    return graph

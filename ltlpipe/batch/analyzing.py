@@ -28,7 +28,7 @@ from ltlpipe.logic.formulas import (
     spot_text,
 )
 from ltlpipe.logic.interruptible import interruptible_here as is_interruptible
-from ltlpipe.logic.witnesses import witness
+from ltlpipe.logic.interruptible import witness
 from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect

@@ -13,8 +13,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import parse_condition
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import normal_form, parse_condition
 from ltlpipe.batch.tasks import configuration_of, options_text, versions
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError

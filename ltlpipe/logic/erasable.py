@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.logic.actions import bit_names, names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import Formula, FormulaLike, from_spot_text, spot_text
-from ltlpipe.logic.witnesses import automata_of, numbers_of, spelled
+from ltlpipe.logic.interruptible import automata_of, numbers_of, spelled
 from ltlpipe.logic.words import Word, satisfies
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, expect

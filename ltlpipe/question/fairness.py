@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.automata.conditions import MAX_MARKS
-from ltlpipe.automata.fairness import STRONG, Fairness, fairness_to
+from ltlpipe.automata.conditions import MAX_MARKS, STRONG, Fairness, fairness_to
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import Network
 

@@ -90,7 +90,7 @@ def decide_erasable_automaton(
     table: PropertyAutomaton, visible: Sequence[int]
 ) -> Job[Decision]:
     """Decide whether the words of an automaton survive erasing invisible letters."""
-    from ltlpipe.automata.erasures import erasable_table
+    from ltlpipe.automata.interrupts import erasable_table
 
     answer = yield from decided(erasable_table(table, visible), _SECONDS)
     return Decision.of(answer, "the automaton is", "erasable")

@@ -18,8 +18,7 @@ from ltlpipe.search.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.conditions import Condition
-    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.automata.conditions import Condition, Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.question.options import Options
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.automata.fin_removal import Step, decompose
 from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.interning import intern, row_of
 from ltlpipe.search.paths import popcount

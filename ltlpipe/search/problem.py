@@ -19,8 +19,7 @@ from ltlpipe.runtime.kernels.jit import expand_pointer
 from ltlpipe.search.product import MAX_MARKS, Product, Setting
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.conditions import Condition
-    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.automata.conditions import Condition, Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.por.tables import Enabling
     from ltlpipe.systems.networks.packing import PackedSystem

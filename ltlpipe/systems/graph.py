@@ -19,9 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.graph_memory import is_kripke
-from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
-from ltlpipe.automata.graphs import graph_arrays, propositions_of
+from ltlpipe.automata.graphs import (
+    decoded_graph,
+    encoded_graph,
+    graph_arrays,
+    is_kripke,
+    propositions_of,
+)
 from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete

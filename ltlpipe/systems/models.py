@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.propositions.binding import Vocabulary
-    from ltlpipe.systems.propositions.tables import Place
+    from ltlpipe.systems.propositions.kernels import Place
 
 Valuation = tuple[int, ...]
 

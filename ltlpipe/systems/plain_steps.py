@@ -26,8 +26,7 @@ from ltlpipe.systems.propositions.letters import Letters
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from ltlpipe.automata.conditions import Condition
-    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.automata.conditions import Condition, Fairness
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.graph import Transitions
     from ltlpipe.systems.models import Model, System

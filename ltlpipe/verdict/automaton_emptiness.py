@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.graph_steps import edge_of, lasso_automaton
-from ltlpipe.automata.graphs import is_graph
+from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
 from ltlpipe.question.given_options import takes_options
 from ltlpipe.question.option import CHECK
 from ltlpipe.runtime.display import Displayed

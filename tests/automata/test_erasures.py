@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from ltlpipe import is_erasable as is_erasable_formula
 from ltlpipe.automata import classification
-from ltlpipe.automata.erasures import is_erasable
+from ltlpipe.automata.interrupts import is_erasable
 from ltlpipe.logic.formulas import parse
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from spot import buddy
 
 from ltlpipe import UnsupportedError, is_empty
-from ltlpipe.automata import graph_memory
+from ltlpipe.automata import graphs
 from ltlpipe.automata.conditions import parse_condition
-from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
-from ltlpipe.automata.graphs import graph_arrays
+from ltlpipe.automata.graphs import decoded_graph, encoded_graph, graph_arrays
 from ltlpipe.runtime.jobs import complete
 from tests.example_counts import examples
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke
@@ -40,8 +39,8 @@ def edges_of(graph):
 
 
 def without_layouts(monkeypatch):
-    monkeypatch.setattr(graph_memory, "_edge_layout", lambda kripke: None)
-    monkeypatch.setattr(graph_memory, "_state_layout", lambda: None)
+    monkeypatch.setattr(graphs, "_edge_layout", lambda kripke: None)
+    monkeypatch.setattr(graphs, "_state_layout", lambda: None)
 
 
 def assert_equal(one, other):
@@ -75,9 +74,9 @@ def test_memory_and_interface_agree(seed, kind):
 
 def test_layouts_are_found():
     """With this version of Spot nothing has to be read edge by edge."""
-    assert graph_memory._edge_layout(False) is not None
-    assert graph_memory._edge_layout(True) is not None
-    assert graph_memory._state_layout() is not None
+    assert graphs._edge_layout(False) is not None
+    assert graphs._edge_layout(True) is not None
+    assert graphs._state_layout() is not None
 
 
 def test_erased_edges_are_no_edges():
@@ -99,12 +98,12 @@ def test_what_memory_says_is_not_believed_if_the_interface_differs(monkeypatch):
     """A layout with two columns exchanged is noticed, and the interface is read."""
     graph = random_automaton(5, "parity")
     expected = complete(graph_arrays(graph))
-    layout = graph_memory._edge_layout(False)
+    layout = graphs._edge_layout(False)
     column = layout.column
     wrong = layout._replace(
         column=column | {"src": column["dst"], "dst": column["src"]}
     )
-    monkeypatch.setattr(graph_memory, "_edge_layout", lambda kripke: wrong)
+    monkeypatch.setattr(graphs, "_edge_layout", lambda kripke: wrong)
     assert len(expected.src)
     assert_equal(complete(graph_arrays(graph)), expected)
 

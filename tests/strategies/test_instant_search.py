@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.conditions import fin, inf, parse_condition
-from ltlpipe.automata.fairness import fairness_to
+from ltlpipe.automata.conditions import fairness_to, fin, inf, parse_condition
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import Draft
 from ltlpipe.automata.structure import table_of as made_table

@@ -20,8 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe._version import __version__
-from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in, normal_form
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported

@@ -53,7 +53,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import normal_form
 from ltlpipe.por.component_sets import Reduction
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause

@@ -55,9 +55,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Clause
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.automata.conditions import Clause, normal_form
+from ltlpipe.automata.fin_removal import Step, decompose
 from ltlpipe.search.growth import INT32
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.paths import PathFinder

@@ -55,8 +55,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import Clause, from_clauses, marks_in
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import Clause, from_clauses, marks_in, normal_form
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit

@@ -60,8 +60,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.automata.conditions import TRUE
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import TRUE, normal_form
 from ltlpipe.por.component_sets import Reduction
 from ltlpipe.por.stubborn_sets import with_own_buffers
 from ltlpipe.runtime.jobs import Progress, complete

@@ -34,7 +34,7 @@ from ltlpipe.symmetry.sets.transitions import (
     letter_tables,
 )
 from ltlpipe.systems.fields import Field, allocation
-from ltlpipe.systems.propositions.tables import assemble
+from ltlpipe.systems.propositions.kernels import assemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

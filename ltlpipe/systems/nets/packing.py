@@ -38,7 +38,7 @@ from ltlpipe.systems.nets.kernels import (
 )
 from ltlpipe.systems.nets.structure import group_begins, ranges
 from ltlpipe.systems.networks.packing import PACKING
-from ltlpipe.systems.propositions.tables import assemble, taken_bits
+from ltlpipe.systems.propositions.kernels import assemble, taken_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.fields import Field
     from ltlpipe.systems.nets.structure import Net
-    from ltlpipe.systems.propositions.tables import Place
+    from ltlpipe.systems.propositions.kernels import Place
 
 _FREE = -1
 """The owner of a transition that takes nothing."""

@@ -12,7 +12,7 @@ Acceptance is ``Inf(0)`` on states, or ``t`` for a component without acceptance.
 Source: the composition of nondeterministic Büchi automata of D. Gnad,
 J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking omega-Regular
 Properties with Decoupled Search", CAV 2021, Def. 2; the format is read in
-`ltlpipe.automata.buchi`.
+`ltlpipe.automata.hoa`.
 
 Differences from the source: the alphabet, unless it is the declared one.
 """
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.automata.buchi import BuchiAutomaton, read_buchi
+from ltlpipe.automata.hoa import BuchiAutomaton, read_buchi
 from ltlpipe.systems.networks.dot import quoted
 from ltlpipe.systems.networks.lts import LTS
 
