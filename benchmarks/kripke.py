@@ -33,7 +33,7 @@ from ltlpipe.automata.graphs import (
     encoded_graph,
     graph_arrays,
 )
-from ltlpipe.automata.translating import hoa_text
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:

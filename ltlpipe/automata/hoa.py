@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import Opening, name_of, read
 from ltlpipe.runtime.jobs import Progress, complete
-from ltlpipe.runtime.workers import call
+from ltlpipe.runtime.workers import call, can_send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -262,6 +262,19 @@ def _refuse_wild_aliases(section: Section) -> None:
 def parse_again(text: str, dictionary: Any) -> Any:
     """Return the automaton of a text that Spot has written, over a BDD dictionary."""
     return next(_spot_automata(text, "automaton", dictionary))
+
+
+def hoa_text(automaton: Any) -> str:
+    """Return an automaton of Spot in HOA, with all that is known of it."""
+    return str(automaton.to_str("hoa", "1.1")) + "\n"
+
+
+can_send(
+    "automaton",
+    lambda value: hasattr(value, "get_acceptance"),
+    hoa_text,
+    lambda text: parse_automata(text, "automaton")[0],
+)
 
 
 def _spot_automata(text: str, file: str, dictionary: Any = None) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 A property is *interruptible* for a set of visible letters if inserting, deleting
 or exchanging other letters never changes whether a word has it.  Ample sets need
 that, and an automaton in *interrupt normal form*.  `first_violation` checks the
-form, `norm` brings an automaton into it, and `is_interruptible` compares the two.
+form, `norm` brings an automaton into it, and `interruptible_table` compares the two.
 
 Source: S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata,
 and Reduction", CAV 2020, Def. 10, Def. 11, Prop. 6, Prop. 7, Theorem 2.
@@ -22,8 +22,7 @@ Differences from the source:
 
 Cost: the check of the form takes one operation on sets of states for every
 pair of a transition on an invisible letter and a letter; `norm` is linear;
-`is_interruptible` is as bad as the complementation of Büchi automata:
-`interruptible_table` decides in a worker process.
+`interruptible_table` is as bad as the complementation of Büchi automata.
 
 The words of an automaton, the violations of a property, are *erasable* for a set of
 visible letters if they stay words of it when invisible letters are exchanged for each
@@ -40,17 +39,15 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
-from ltlpipe.automata.letters import decode, encode
 from ltlpipe.automata.structure import Draft, accepting_only_on, table_of, useful_part
 from ltlpipe.logic.actions import cube_of
 from ltlpipe.logic.erasable import closed
-from ltlpipe.runtime import workers
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.runtime.jobs import Job
 
 
 @dataclass(frozen=True)
@@ -193,33 +190,14 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
     return table_of(useful_part(draft))
 
 
-def interruptible_table(
-    table: PropertyAutomaton, visible: Collection[int]
-) -> Job[bool]:
-    """Decide it as `is_interruptible` does, in a worker process."""
-    answer: bool = yield from workers.call(
-        "interruptible table",
-        phase="deciding interruptibility",
-        table=encode(table),
-        visible=sorted(visible),
-    )
-    return answer
-
-
-def is_interruptible_table(table: dict[str, Any], visible: list[int]) -> bool:
-    """Do the work of `interruptible_table`."""
-    return is_interruptible(decode(table), visible)
-
-
-def is_interruptible(table: PropertyAutomaton, visible: Collection[int]) -> bool:
-    """Decide whether the words of an automaton are an interruptible property.
-
-    Spot complements automata for it, which may take exponential time and memory.
+@remote("deciding interruptibility")
+def interruptible_table(table: PropertyAutomaton, visible: Collection[int]) -> bool:
+    """Decide whether an automaton is interruptible, by Theorem 2.
 
     Raises
     ------
-    ValueError
-        The acceptance of `table` is not one mark, or none, on states.
+    ValueError, RuntimeError
+        As for `norm`, or Spot gives up.
     """
     import spot
 
@@ -300,23 +278,8 @@ def _members(mask: int) -> list[int]:
     return members
 
 
-def erasable_table(table: PropertyAutomaton, visible: Collection[int]) -> Job[bool]:
-    """Decide it as `is_erasable` does, in a worker process."""
-    answer: bool = yield from workers.call(
-        "erasable table",
-        phase="deciding erasability",
-        table=encode(table),
-        visible=sorted(visible),
-    )
-    return answer
-
-
-def is_erasable_table(table: dict[str, Any], visible: list[int]) -> bool:
-    """Do the work of `erasable_table`."""
-    return is_erasable(decode(table), visible)
-
-
-def is_erasable(table: PropertyAutomaton, visible: Collection[int]) -> bool:
+@remote("deciding erasability")
+def erasable_table(table: PropertyAutomaton, visible: Collection[int]) -> bool:
     """Decide whether the words of an automaton survive erasing invisible letters.
 
     Spot complements the automaton for it, which may take exponential time and memory.

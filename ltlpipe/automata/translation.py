@@ -31,6 +31,7 @@ from ltlpipe.automata.fin_removal import (
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import Draft, draft_of, table_of
 from ltlpipe.logic.actions import bit_names, cube_of, numbered
+from ltlpipe.logic.formulas import Formula
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.logic.formulas import Formula
 
     Answer = TypeVar("Answer")
     from collections.abc import Mapping
@@ -286,22 +286,28 @@ def from_automaton(
     return table_over(restricted, letters, acceptance, system_marks)
 
 
-def from_formula_over_states(
-    formula: Formula,
-    acceptance: str,
+def table_over_states(
+    violated: Formula | Any,
+    acceptance: str | None,
     propositions: Sequence[str],
     *,
     deterministic: bool = False,
 ) -> PropertyAutomaton:
-    """Return the table of the words over sets of propositions that violate `formula`.
+    """Return the table of the words over sets of propositions that violate a property.
 
-    Letter i is the set of the propositions ``propositions[k]`` for all bits k of i.
-    Parameters and errors are those of `from_formula`.
+    It is a formula that shall hold, or a Spot automaton of the words that shall not be:
+    with `acceptance` None this is taken as it is, state by state; else Spot makes it
+    one of that kind, and simplifies it.  Letter i is the set of the propositions
+    ``propositions[k]`` for all bits k of i.  Errors are those of `from_formula`.
     """
-    translated = violations_of(formula, acceptance, deterministic=deterministic)
-    return _of_acceptance(
-        translated, table_over_sets(translated, propositions), acceptance
-    )
+    automaton = violated
+    if isinstance(violated, Formula):
+        assert acceptance is not None
+        automaton = violations_of(violated, acceptance, deterministic=deterministic)
+    elif acceptance is not None:
+        automaton = of_kind(violated, acceptance, deterministic=deterministic)
+    table = table_over_sets(automaton, propositions)
+    return _of_acceptance(automaton, table, acceptance or "tela")
 
 
 def violations_of(
@@ -312,24 +318,6 @@ def violations_of(
 
     wishes = _wishes(acceptance, deterministic)
     return _translated(spot.formula_Not(formula.spot), wishes)
-
-
-def from_automaton_over_states(
-    automaton: Any,
-    acceptance: str | None,
-    propositions: Sequence[str],
-    *,
-    deterministic: bool = False,
-) -> PropertyAutomaton:
-    """Return the table of a Spot automaton (see `from_formula_over_states`).
-
-    With `acceptance` None it is taken as it is, state by state; else Spot makes it one
-    of that kind, and simplifies it.
-    """
-    if acceptance is not None:
-        automaton = of_kind(automaton, acceptance, deterministic=deterministic)
-    table = table_over_sets(automaton, propositions)
-    return _of_acceptance(automaton, table, acceptance or "tela")
 
 
 def of_kind(automaton: Any, acceptance: str, *, deterministic: bool = False) -> Any:

@@ -13,18 +13,19 @@ Formulas are translated without simplification.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import parse_again, parse_automata
-from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
+from ltlpipe.automata.translating import PHASE
 from ltlpipe.automata.translation import by_spot
-from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
+from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
 from ltlpipe.logic.propositions.parsing import boolean_formula
-from ltlpipe.runtime import workers
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable
 
     import numpy as np
 
@@ -34,34 +35,38 @@ _MOST_CONDITIONS = 5_000
 """Numbers of letters in the conditions of all propositions of a word."""
 
 
+Letters = Sequence[Collection[str]]
+"""The propositions that hold in each letter; at most one if they are actions."""
+
+
+@remote("replaying")
 def violates(
-    asked: Formula | Any, letters: Sequence[Iterable[str]], word: np.ndarray, start: int
-) -> Job[bool]:
+    asked: Formula | Any, letters: Letters, word: np.ndarray, start: int
+) -> bool:
     """Decide whether a word violates a formula, or is one of an automaton.
 
     A formula is translated into another automaton than that which was searched: of
-    any acceptance that comes easily, without simplification.
+    any acceptance that comes easily, without simplification.  Where that makes them
+    fewer, its propositions become the bits of the number of the letter, of which the
+    word has few: there may be hundreds.
 
     Parameters
     ----------
     asked : Formula or spot.twa_graph
         The automaton is one of the words that violate the property.
-    letters : sequence
-        The propositions that hold in each letter; at most one if they are actions.
-    word : int64[n]
-        Numbers of letters.
+    letters, word : sequence, int64[n]
+        Letters, and the numbers of those of the word.
     start : int
         Where the word goes on behind its last letter.
     """
-    answer: bool = yield from workers.call(
-        "judge word",
-        phase="replaying",
-        asked=subject(asked),
-        letters=[sorted(names) for names in letters],
-        word=word,
-        start=start,
-    )
-    return answer
+    import spot
+
+    automaton: Any = asked
+    if isinstance(automaton, Formula):
+        violation = spot.formula_Not(automaton.spot)
+        violation, letters = _numbered(violation, letters)
+        automaton = spot.translate(violation, "any", "low")
+    return accepts(automaton, letters, word.tolist(), start)
 
 
 def word_of(
@@ -92,25 +97,7 @@ def word_of(
     return spot.parse_word(text, *given)
 
 
-def is_violation(
-    asked: dict[str, str], letters: list[list[str]], word: np.ndarray, start: int
-) -> bool:
-    """Do the work of `violates`.
-
-    Where that makes them fewer, the propositions of a formula become the bits of the
-    number of the letter, of which the word has few: there may be hundreds.
-    """
-    import spot
-
-    automaton: Any = received(asked)
-    if isinstance(automaton, Formula):
-        violation = spot.formula_Not(automaton.spot)
-        violation, letters = _numbered(violation, letters)
-        automaton = spot.translate(violation, "any", "low")
-    return accepts(automaton, letters, word.tolist(), start)
-
-
-def _numbered(formula: Any, letters: list[list[str]]) -> tuple[Any, list[list[str]]]:
+def _numbered(formula: Any, letters: Letters) -> tuple[Any, Letters]:
     """Replace propositions by conditions on the bits of the number of a letter.
 
     As they are if they are fewer, or letters so many that conditions would be large.
@@ -146,7 +133,7 @@ def _literals(number: int, bits: Sequence[str]) -> str:
 
 def accepts(
     automaton: Any,
-    letters: list[list[str]],
+    letters: Letters,
     steps: Sequence[int],
     start: int,
     after: Sequence[Any] = (),
@@ -171,7 +158,7 @@ def accepts(
     return not spot.product(graph, automaton).is_empty()
 
 
-def labels_of(automaton: Any, letters: list[list[str]]) -> list[Any]:
+def labels_of(automaton: Any, letters: Letters) -> list[Any]:
     """Return letters as BDDs over the propositions of an automaton."""
     import spot  # noqa: F401  (the first: it says where buddy is)
 
@@ -189,50 +176,27 @@ def labels_of(automaton: Any, letters: list[list[str]]) -> list[Any]:
     return labels
 
 
+@remote("replaying")
 def first_bad_prefix(
     formula: Formula,
-    letters: Sequence[Iterable[str]],
+    letters: Letters,
     word: np.ndarray,
     start: int,
     *,
     one_at_a_time: bool,
-) -> Job[int | None]:
+) -> int | None:
     """Return the length of the shortest bad prefix of a word; None if it has none.
 
     Parameters
     ----------
     formula : Formula
         What should hold.
-    letters : sequence
-        The propositions that hold in each letter.
-    word : int64[n]
-        Numbers of letters.
-    start : int
-        Where the word goes on behind its last letter.
+    letters, word, start
+        As in `violates`.
     one_at_a_time : bool
         Whether propositions are actions: no continuation has two at a step.
     """
-    found: int | None = yield from workers.call(
-        "bad prefix",
-        phase="replaying",
-        formula=subject(formula),
-        letters=[sorted(names) for names in letters],
-        word=word,
-        start=start,
-        one_at_a_time=one_at_a_time,
-    )
-    return found
-
-
-def bad_prefix(
-    formula: dict[str, str],
-    letters: list[list[str]],
-    word: np.ndarray,
-    start: int,
-    one_at_a_time: bool,
-) -> int | None:
-    """Do the work of `first_bad_prefix`."""
-    monitor = Monitor(_translated(formula, one_at_a_time))
+    monitor = Monitor(_monitor.here(formula, one_at_a_time))
     return monitor.first_bad_prefix([letters[k] for k in word.tolist()], start)
 
 
@@ -287,27 +251,15 @@ class Monitor:
 
 def monitor_of(formula: Formula, *, one_at_a_time: bool) -> Job[Monitor]:
     """Return the monitor of a formula; `one_at_a_time` is as in `first_bad_prefix`."""
-    import spot
-
-    text: str = yield from workers.call(
-        "monitor text",
-        phase=PHASE,
-        formula=subject(formula),
-        one_at_a_time=one_at_a_time,
-    )
-    return Monitor(parse_again(text, spot.make_bdd_dict()))
+    return Monitor((yield from _monitor(formula, one_at_a_time)))
 
 
-def monitor_text(formula: dict[str, str], one_at_a_time: bool) -> str:
-    """Return the automaton of a monitor, in HOA."""
-    return hoa_text(_translated(formula, one_at_a_time))
-
-
-def _translated(formula: dict[str, str], one_at_a_time: bool) -> Any:
+@remote(PHASE)
+def _monitor(formula: Formula, one_at_a_time: bool) -> Any:
     """Translate a formula into the automaton of a monitor."""
     import spot
 
-    wanted: Any = received(formula).spot
+    wanted = formula.spot
     if one_at_a_time:
         wanted = spot.formula_And([wanted, _at_most_one(wanted)])
     return spot.translate(wanted, "monitor", "low")
@@ -326,15 +278,19 @@ def _at_most_one(formula: Any) -> Any:
     return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
 
 
+@remote("replaying")
 def every_continuation_violates(
     asked: Formula | Any,
-    letters: Sequence[Iterable[str]],
+    letters: Letters,
     word: np.ndarray,
     *,
     never: Collection[str],
     one_at_a_time: bool,
-) -> Job[bool]:
+) -> bool:
     """Decide whether a finite word is a bad prefix of any property.
+
+    No continuation may be a word of the formula, translated without simplification, or
+    of the complement of the automaton.
 
     Parameters
     ----------
@@ -352,37 +308,12 @@ def every_continuation_violates(
     UnsupportedError
         Spot gives up.
     """
-    answer: bool = yield from workers.call(
-        "judge prefix",
-        phase="replaying",
-        asked=subject(asked),
-        letters=[sorted(names) for names in letters],
-        word=word,
-        never=sorted(never),
-        one_at_a_time=one_at_a_time,
-    )
-    return answer
-
-
-def is_bad_prefix(
-    asked: dict[str, str],
-    letters: list[list[str]],
-    word: np.ndarray,
-    never: list[str],
-    one_at_a_time: bool,
-) -> bool:
-    """Do the work of `every_continuation_violates`.
-
-    No continuation may be a word of the formula, translated without simplification, or
-    of the complement of the automaton.
-    """
     import spot
 
-    given: Any = received(asked)
-    if isinstance(given, Formula):
-        wanted = by_spot(lambda: spot.translate(given.spot, "any", "low"))
+    if isinstance(asked, Formula):
+        wanted = by_spot(lambda: spot.translate(asked.spot, "any", "low"))
     else:
-        wanted = by_spot(lambda: spot.complement(given))
+        wanted = by_spot(lambda: spot.complement(asked))
     after = _letters_after(wanted, never, one_at_a_time=one_at_a_time)
     return not by_spot(
         lambda: accepts(wanted, letters, word.tolist(), len(word), after)
@@ -406,6 +337,7 @@ def _letters_after(
     return [label]
 
 
+@remote("judging the automaton")
 def contains_violations(
     hoa: str,
     formula: Formula,
@@ -414,7 +346,7 @@ def contains_violations(
     never: Sequence[str],
     at_most_one: Sequence[str],
     combined: Sequence[str] = (),
-) -> Job[bool]:
+) -> bool:
     """Decide whether an automaton accepts all words that violate a formula.
 
     Parameters
@@ -437,32 +369,10 @@ def contains_violations(
     UnsupportedError
         Spot gives up.
     """
-    answer: bool = yield from workers.call(
-        "contains violations",
-        phase="judging the automaton",
-        hoa=hoa,
-        formula=spot_text(formula.spot),
-        constraint=constraint,
-        never=list(never),
-        at_most_one=list(at_most_one),
-        combined=list(combined),
-    )
-    return answer
-
-
-def are_contained(
-    hoa: str,
-    formula: str,
-    constraint: str | None,
-    never: list[str],
-    at_most_one: list[str],
-    combined: list[str],
-) -> bool:
-    """Do the work of `contains_violations`."""
     import spot
 
     absent = [spot.formula_G(spot.formula_Not(spot.formula_ap(n))) for n in never]
-    violations = spot.formula_And([spot.formula_Not(from_spot_text(formula)), *absent])
+    violations = spot.formula_And([spot.formula_Not(formula.spot), *absent])
     dictionary = spot.make_bdd_dict()
     automaton = parse_again(hoa, dictionary)
     wishes = "Generic", "Any", "Low"

@@ -27,17 +27,13 @@ from ltlpipe.logic.formulas import (
     FormulaLike,
     fold,
     formula_of,
-    from_spot_text,
-    spot_text,
 )
-from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from ltlpipe.runtime.jobs import Job
 
 
 def bit_names(n_actions: int) -> list[str]:
@@ -187,27 +183,15 @@ def action_equivalent(
     return complete(equivalent(*trees, one_at_a_time=True), timeout)
 
 
-def equivalent(f: Any, g: Any, *, one_at_a_time: bool) -> Job[bool]:
-    """Decide in a worker process whether the same words satisfy two formulas of Spot.
+@remote("comparing formulas")
+def equivalent(f: Any, g: Any, *, one_at_a_time: bool) -> bool:
+    """Decide whether the same words satisfy two formulas of Spot.
 
     The words are those of `action_equivalent` if `one_at_a_time`, else any.
     """
-    answer: bool = yield from workers.call(
-        "equivalent formulas",
-        phase="comparing formulas",
-        f=spot_text(f),
-        g=spot_text(g),
-        one_at_a_time=one_at_a_time,
-    )
-    return answer
-
-
-def are_equivalent(f: str, g: str, *, one_at_a_time: bool) -> bool:
-    """Do the work of `equivalent`."""
     import spot
 
-    left, right = from_spot_text(f), from_spot_text(g)
     if one_at_a_time:
-        actions = names_in([left, right])
-        left, right = numbered(left, actions), numbered(right, actions)
-    return left == right or bool(spot.are_equivalent(left, right))
+        actions = names_in([f, g])
+        f, g = numbered(f, actions), numbered(g, actions)
+    return f == g or bool(spot.are_equivalent(f, g))

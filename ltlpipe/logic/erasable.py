@@ -35,18 +35,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.actions import bit_names, names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.formulas import Formula, FormulaLike, from_spot_text, spot_text
+from ltlpipe.logic.formulas import Formula, FormulaLike
 from ltlpipe.logic.interruptible import automata_of, numbers_of, spelled
 from ltlpipe.logic.words import Word, satisfies
-from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ltlpipe.runtime.jobs import Job
 
 
 class _Edges(NamedTuple):
@@ -251,19 +249,10 @@ def is_erasable(formula: FormulaLike, *, timeout: float | None = None) -> bool:
     return complete(erasable_formula(Formula(str(tree), tree)), timeout)
 
 
-def erasable_formula(formula: Formula) -> Job[bool]:
-    """Decide in a worker process whether a formula is erasable."""
-    answer: bool = yield from workers.call(
-        "erasable formula",
-        phase="deciding erasability",
-        formula=spot_text(formula.spot),
-    )
-    return answer
-
-
-def is_erasable_text(formula: str) -> bool:
-    """Do the work of `erasable_formula`."""
-    tree = from_spot_text(formula)
+@remote("deciding erasability")
+def erasable_formula(formula: Formula) -> bool:
+    """Decide whether a formula is erasable."""
+    tree = formula.spot
     return "intrpt" in syntactic_class(tree) or erasure(tree) is None
 
 

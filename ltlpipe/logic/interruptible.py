@@ -57,9 +57,7 @@ from ltlpipe.logic.formulas import (
     Formula,
     FormulaLike,
     fold,
-    from_spot_text,
     rebuilt,
-    spot_text,
 )
 from ltlpipe.logic.words import (
     Shape,
@@ -70,15 +68,13 @@ from ltlpipe.logic.words import (
     other_action,
     satisfies,
 )
-from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ltlpipe.runtime.jobs import Job
 
 
 @dataclass(frozen=True)
@@ -438,21 +434,7 @@ def is_interruptible(formula: FormulaLike, *, timeout: float | None = None) -> b
     return complete(interruptible_formula(Formula(str(tree), tree)), timeout)
 
 
-def interruptible_formula(formula: Formula) -> Job[bool]:
-    """Decide in a worker process whether a formula is interruptible."""
-    answer: bool = yield from workers.call(
-        "interruptible formula",
-        phase="deciding interruptibility",
-        formula=spot_text(formula.spot),
-    )
-    return answer
-
-
-def is_interruptible_text(formula: str) -> bool:
-    """Do the work of `interruptible_formula`."""
-    return interruptible_here(Formula(formula, from_spot_text(formula)))
-
-
-def interruptible_here(formula: Formula) -> bool:
-    """Decide it in this process, which is a worker."""
+@remote("deciding interruptibility")
+def interruptible_formula(formula: Formula) -> bool:
+    """Decide whether a formula is interruptible."""
     return "intrpt" in syntactic_class(formula.spot) or witness(formula) is None

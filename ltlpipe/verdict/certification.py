@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import hoa_text
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.conditions import ALPHABET, AUTO, COMPONENTS
 from ltlpipe.question.graph import GraphQuestion
