@@ -336,30 +336,23 @@ def shape_of(condition: Condition) -> Shape:
 
 def has_shape(condition: Condition, shape: Shape) -> bool:
     """Whether a condition is written in a form."""
-    match shape:
-        case Shape.NONE | Shape.ALL:
-            return condition.op == (Op.FALSE if shape == Shape.NONE else Op.TRUE)
-        case Shape.BUCHI:
-            return condition.op == Op.INF
-        case Shape.CO_BUCHI:
-            return condition.op == Op.FIN
-        case Shape.GENERALISED_BUCHI:
-            conjuncts = _split(Op.AND, condition)
-            return condition.op == Op.TRUE or _all_are(Op.INF, conjuncts)
-        case Shape.GENERALISED_CO_BUCHI:
-            disjuncts = _split(Op.OR, condition)
-            return condition.op == Op.FALSE or _all_are(Op.FIN, disjuncts)
-        case Shape.RABIN:
-            return _consists_of_pairs(condition, Op.OR, Op.AND)
-        case Shape.STREETT:
-            return _consists_of_pairs(condition, Op.AND, Op.OR)
-        case Shape.PARITY:
-            return _is_parity(condition)
-        case Shape.FIN_LESS:
-            return condition.fin_marks == 0
-        case Shape.GENERALISED_RABIN:
-            return all(map(_is_generalised_pair, _split(Op.OR, condition)))
-    return True
+    return _FORMS[shape](condition)
+
+
+_FORMS: dict[Shape, Callable[[Condition], bool]] = {
+    Shape.NONE: lambda c: c.op == Op.FALSE,
+    Shape.ALL: lambda c: c.op == Op.TRUE,
+    Shape.BUCHI: lambda c: c.op == Op.INF,
+    Shape.CO_BUCHI: lambda c: c.op == Op.FIN,
+    Shape.GENERALISED_BUCHI: lambda c: _joins(Op.AND, Op.INF, c, empty=Op.TRUE),
+    Shape.GENERALISED_CO_BUCHI: lambda c: _joins(Op.OR, Op.FIN, c, empty=Op.FALSE),
+    Shape.RABIN: lambda c: _consists_of_pairs(c, Op.OR, Op.AND),
+    Shape.STREETT: lambda c: _consists_of_pairs(c, Op.AND, Op.OR),
+    Shape.PARITY: lambda c: _is_parity(c),
+    Shape.FIN_LESS: lambda c: c.fin_marks == 0,
+    Shape.GENERALISED_RABIN: lambda c: all(map(_is_generalised_pair, _split(Op.OR, c))),
+    Shape.EMERSON_LEI: lambda _: True,
+}
 
 
 def _split(op: Op, condition: Condition) -> tuple[Condition, ...]:
@@ -367,8 +360,9 @@ def _split(op: Op, condition: Condition) -> tuple[Condition, ...]:
     return condition.parts if condition.op == op else (condition,)
 
 
-def _all_are(op: Op, parts: Iterable[Condition]) -> bool:
-    return all(part.op == op for part in parts)
+def _joins(outer: Op, leaf: Op, condition: Condition, *, empty: Op) -> bool:
+    parts = _split(outer, condition)
+    return condition.op == empty or all(part.op == leaf for part in parts)
 
 
 def _consists_of_pairs(condition: Condition, outer: Op, inner: Op) -> bool:

@@ -57,6 +57,7 @@ from ltlpipe.automata.conditions import (
     normal_form,
 )
 from ltlpipe.automata.structure import Draft, cells_of, table_of, useful_part
+from ltlpipe.logic.spot_graphs import automaton_of
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -443,15 +444,14 @@ def _automaton(
     condition: Condition,
 ) -> Any:
     """Return a Spot automaton without useless states."""
-    import spot
-
-    made = spot.make_twa_graph(like.get_dict())
-    made.copy_ap_of(like)
-    made.set_acceptance(condition.n_marks, spot.acc_code(str(condition)))
-    made.new_states(n_states)
-    made.set_init_state(like.get_init_state_number())
-    for src, dst, label, marks in edges:
-        made.new_edge(src, dst, label, marks)
+    made = automaton_of(
+        n_states,
+        edges,
+        like=like,
+        initial=like.get_init_state_number(),
+        n_marks=condition.n_marks,
+        acceptance=str(condition),
+    )
     made.merge_edges()
     made.purge_dead_states()
     return made

@@ -35,6 +35,7 @@ from ltlpipe.automata.conditions import (
 from ltlpipe.automata.fin_removal import condition_of, marks_of
 from ltlpipe.automata.hoa import parse_again
 from ltlpipe.automata.structure import decided
+from ltlpipe.logic.spot_graphs import automaton_of, cube, valuation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
@@ -444,18 +445,6 @@ class Stepper:
         return bool(condition & cube != buddy.bddfalse)
 
 
-def valuation(graph: Any, holding: Collection[str]) -> Any:
-    """Return the BDD of the valuation of a graph's propositions in which some hold."""
-    import buddy
-
-    cube = buddy.bddtrue
-    for proposition in graph.ap():
-        holds = proposition.ap_name() in holding
-        literal = buddy.bdd_ithvar if holds else buddy.bdd_nithvar
-        cube &= literal(graph.register_ap(proposition))
-    return cube
-
-
 def edge_of(graph: Any, number: int, src: int) -> tuple[str, tuple[int, ...]]:
     """Return the condition of an edge of a graph, as text, and its marks.
 
@@ -478,20 +467,15 @@ def lasso_automaton(graph: Any, numbers: Sequence[int], start: int) -> Any:
     It has a state for each of the edges, given by their numbers; the last leads to the
     state `start`.
     """
-    import spot
-
-    made = spot.make_twa_graph(graph.get_dict())
-    made.copy_ap_of(graph)
-    made.copy_acceptance_of(graph)
-    made.new_states(len(numbers))
-    made.set_init_state(0)
-    names = []
+    edges, names = [], []
     for k, number in enumerate(numbers):
         edge = graph.edge_storage(number)
         label = edge.cond if not is_kripke(graph) else state_condition(graph, edge.src)
         marks = [] if is_kripke(graph) else marks_in(marks_of(edge))
-        made.new_edge(k, k + 1 if k + 1 < len(numbers) else start, label, marks)
+        edges.append((k, k + 1 if k + 1 < len(numbers) else start, label, marks))
         names.append(str(edge.src))
+    made = automaton_of(len(numbers), edges, like=graph)
+    made.copy_acceptance_of(graph)
     made.set_state_names(names)
     return made
 
@@ -517,7 +501,7 @@ class AutomatonWriter:
 
     def label(self, holding: Collection[str]) -> Any:
         """Return the label of the valuation in which exactly some propositions hold."""
-        return _cube(self._variables, holding)
+        return cube((v, name in holding) for name, v in self._variables.items())
 
     def finished(
         self,
@@ -537,11 +521,9 @@ class AutomatonWriter:
         graph.set_acceptance(n_marks, spot.acc_code(str(condition)))
         graph.new_states(len(names))
         graph.set_init_state(0)
-        sets: dict[int, list[int]] = {}
+        sets = cache(marks_in)
         for src, dst, label, marks in edges:
-            if marks not in sets:
-                sets[marks] = marks_in(marks)
-            graph.new_edge(src, dst, label, sets[marks])
+            graph.new_edge(src, dst, label, sets(marks))
         graph.set_state_names(list(names))
         return graph
 
@@ -560,11 +542,13 @@ def kripke_structure(
 
     graph = spot.make_kripke_graph(dictionary_of())
     variables = {p: graph.register_ap(p) for p in propositions}
-    labels: dict[frozenset[str], Any] = {}
-    for some in map(frozenset, holding):
-        if some not in labels:
-            labels[some] = _cube(variables, some)
-        graph.new_state(labels[some])
+
+    @cache
+    def label(holds: frozenset[str]) -> Any:
+        return cube((v, name in holds) for name, v in variables.items())
+
+    for some in holding:
+        graph.new_state(label(frozenset(some)))
     graph.set_init_state(0)
     for src, dst in edges:
         graph.new_edge(src, dst)
@@ -579,27 +563,11 @@ def dictionary_of(graph: Any = None) -> Any:
     return (spot.translate("1") if graph is None else graph).get_dict()
 
 
-def _cube(variables: dict[str, int], holding: Collection[str]) -> Any:
-    import buddy
-
-    cube = buddy.bddtrue
-    # Built from below, each step costs the same.
-    for name, variable in sorted(variables.items(), key=lambda item: -item[1]):
-        literal = buddy.bdd_ithvar if name in holding else buddy.bdd_nithvar
-        cube = literal(variable) & cube
-    return cube
-
-
 def encoded_graph(arrays: Any, graph: Any) -> dict[str, Any]:
     """Return a graph as plain data, from the arrays that were read from it."""
-    import spot
-
     # The conditions travel as the labels of an automaton with one edge for each.
-    carrier = spot.make_twa_graph(graph.get_dict())
-    carrier.copy_ap_of(graph)
-    carrier.new_states(len(arrays.conditions) + 1)
-    for k, condition in enumerate(arrays.conditions):
-        carrier.new_edge(0, k + 1, condition)
+    edges = [(0, k, label) for k, label in enumerate(arrays.conditions, start=1)]
+    carrier = automaton_of(len(edges) + 1, edges, like=graph)
     acceptance = arrays.condition or generalised_buchi(arrays.n_marks)
     columns = ("n_states", "initial", "src", "dst", "label", "marks", "state_label")
     return {column: getattr(arrays, column) for column in columns} | {
@@ -638,14 +606,18 @@ def decoded_graph(told: dict[str, Any], number: np.ndarray | None = None) -> Any
         for place in places.tolist():
             graph.new_edge(*ends[place])
     else:
-        graph = spot.make_twa_graph(carrier.get_dict())
-        graph.copy_ap_of(carrier)
-        graph.set_acceptance(told["n_marks"], spot.acc_code(told["acceptance"]))
-        graph.new_states(told["n_states"])
         labels, marks = [*told["label"].tolist(), -1], [*told["marks"].tolist(), 0]
-        for place in places.tolist():
-            condition = conditions.get(labels[place], buddy.bddfalse)
-            graph.new_edge(*ends[place], condition, marks_in(marks[place]))
+        edges = (
+            (*ends[k], conditions.get(labels[k], buddy.bddfalse), marks_in(marks[k]))
+            for k in places.tolist()
+        )
+        graph = automaton_of(
+            told["n_states"],
+            edges,
+            like=carrier,
+            n_marks=told["n_marks"],
+            acceptance=told["acceptance"],
+        )
     graph.set_init_state(told["initial"])
     if told["name"]:
         graph.set_name(told["name"])

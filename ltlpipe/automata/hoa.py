@@ -25,8 +25,9 @@ with a line break at its end, under a name of our own.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import Opening, name_of, read
@@ -321,66 +322,58 @@ def _refuse_hidden(automaton: Any, section: Section) -> None:
         )
 
 
-@dataclass(frozen=True)
-class BuchiAutomaton:
-    """A Büchi automaton over words of single propositions.
+def read_buchi(text: str, file: str, *, declared: bool) -> list[dict[str, Any]]:
+    """Read the components of a network: the fields of an ``LTS`` for each automaton.
 
-    The letters of an edge are the indices of the propositions that satisfy its label
-    when they hold alone: at least one, ascending.
-    """
+    There is a transition for every proposition that satisfies an edge when it holds
+    alone.  Labels are the propositions that some edge uses, or all that are `declared`.
 
-    name: str  # the ``name:`` of the file, or ""
-    propositions: tuple[str, ...]  # in the order of the file's ``AP:``
-    n_states: int
-    initial: int  # as numbered in the file
-    edges: tuple[tuple[int, int, tuple[int, ...]], ...]  # (src, dst, letters)
-    accepting: tuple[bool, ...] | None  # by state; None if every run is accepting
-    state_names: tuple[str, ...] | None = None  # where the file names states
-
-
-def read_buchi(text: str, file: str) -> list[BuchiAutomaton]:
-    """Read the Büchi automata of a HOA text.
-
-    Parameters and errors are those of `ltlpipe.automata.hoa.parse_automata`.
-    Besides, an edge that no proposition satisfies alone is an InputError, and
-    acceptance other than ``Inf(0)`` on states or ``t`` an UnsupportedError.
+    Raises
+    ------
+    InputError, UnsupportedError
+        As for `parse_sections`; or an edge that no proposition satisfies alone, or
+        another acceptance than ``Inf(0)`` on states or ``t``.
     """
     return [
-        _as_buchi(automaton, section)
+        _as_buchi(automaton, section, declared=declared)
         for automaton, section in parse_sections(text, file)
     ]
 
 
-def _as_buchi(automaton: Any, section: Section) -> BuchiAutomaton:
+def _as_buchi(automaton: Any, section: Section, *, declared: bool) -> dict[str, Any]:
     import buddy
 
     propositions = automaton.ap()
     variables = [automaton.register_ap(p) for p in propositions]
-    exactly_one = _exactly_one(variables)
+    one = exactly_one(variables)
     letters_of: dict[int, tuple[int, ...]] = {}  # by BDD node, a label's letters
-    edges = []
+    rows = []
     for edge in automaton.edges():
         if edge.cond == buddy.bddfalse:
             continue  # Spot's way to keep the acceptance of a state without edges
         label = edge.cond.id()
         if label not in letters_of:
-            letters_of[label] = _letters(edge.cond, exactly_one, variables)
+            letters_of[label] = _letters(edge.cond, one, variables)
         if not letters_of[label]:
             message = (
                 f"{section}, state {edge.src}: no proposition satisfies an edge alone"
             )
             line = section.line_of_state(edge.src)
             raise InputError(message, file=section.file, line=line)
-        edges.append((edge.src, edge.dst, letters_of[label]))
-    return BuchiAutomaton(
-        name=automaton.get_name() or "",
-        propositions=tuple(p.ap_name() for p in propositions),
-        n_states=automaton.num_states(),
-        initial=automaton.get_init_state_number(),
-        edges=tuple(edges),
-        accepting=_accepting(automaton, section),
-        state_names=_state_names(automaton),
-    )
+        rows += [(edge.src, letter, edge.dst) for letter in letters_of[label]]
+    src, letter, dst = np.array(rows, dtype=np.int32).reshape(len(rows), 3).T.copy()
+    used = np.arange(len(propositions)) if declared else np.unique(letter)
+    return {
+        "n_states": automaton.num_states(),
+        "initial": automaton.get_init_state_number(),
+        "labels": tuple(propositions[a].ap_name() for a in used.tolist()),
+        "src": src,
+        "label": np.searchsorted(used, letter).astype(np.int32),
+        "dst": dst,
+        "accepting": _accepting(automaton, section),
+        "name": automaton.get_name() or str(section),
+        "state_names": _state_names(automaton),
+    }
 
 
 def _state_names(automaton: Any) -> tuple[str, ...] | None:
@@ -393,7 +386,7 @@ def _state_names(automaton: Any) -> tuple[str, ...] | None:
     return tuple(name or str(state) for state, name in enumerate(names))
 
 
-def _exactly_one(variables: list[int]) -> Any:
+def exactly_one(variables: list[int]) -> Any:
     """Return the BDD of the assignments under which one variable holds."""
     import buddy
 
@@ -404,10 +397,10 @@ def _exactly_one(variables: list[int]) -> Any:
     return one
 
 
-def _letters(label: Any, exactly_one: Any, variables: list[int]) -> tuple[int, ...]:
+def _letters(label: Any, one: Any, variables: list[int]) -> tuple[int, ...]:
     """Return the propositions that satisfy a label when they hold alone.
 
-    In the conjunction with `exactly_one` all variables are false along the low
+    In the conjunction with that of `exactly_one` all variables are false along the low
     branches, and a variable may be the one that holds iff its high branch is
     not false: one walk down the low branches sees them all.
     """
@@ -415,7 +408,7 @@ def _letters(label: Any, exactly_one: Any, variables: list[int]) -> tuple[int, .
 
     index = {variable: i for i, variable in enumerate(variables)}
     letters = []
-    node = label & exactly_one
+    node = label & one
     while node != buddy.bddfalse:
         if buddy.bdd_high(node) != buddy.bddfalse:
             letters.append(index[buddy.bdd_var(node)])
@@ -423,7 +416,7 @@ def _letters(label: Any, exactly_one: Any, variables: list[int]) -> tuple[int, .
     return tuple(sorted(letters))
 
 
-def _accepting(automaton: Any, section: Section) -> tuple[bool, ...] | None:
+def _accepting(automaton: Any, section: Section) -> np.ndarray | None:
     """Return the accepting states; None if the acceptance is ``t``."""
     place = f"{section.file}:{section.line}: {section}"
     if automaton.acc().is_t():
@@ -441,4 +434,4 @@ def _accepting(automaton: Any, section: Section) -> tuple[bool, ...] | None:
                 f"{place}, state {edge.src}: acceptance on edges, expected it on"
                 " states; Spot's 'autfilt -B -S' converts it"
             )
-    return tuple(marked.get(s, False) for s in range(automaton.num_states()))
+    return np.array([marked.get(s, False) for s in range(automaton.num_states())])

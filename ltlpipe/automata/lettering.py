@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.hoa import hoa_text, parse_again
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.spot_graphs import cube
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
@@ -77,16 +79,11 @@ class Lettering:
 
     def with_marks(self, condition: Any, marks: int) -> Any:
         """Return a condition with the propositions of marks."""
-        import buddy
-
-        for proposition in self._automaton.ap():
-            name = proposition.ap_name()
-            if is_mark(name):
-                variable = self._automaton.register_ap(proposition)
-                holds = marks >> _mark_of(name) & 1
-                literal = buddy.bdd_ithvar if holds else buddy.bdd_nithvar
-                condition = condition & literal(variable)
-        return condition
+        told = [p for p in self._automaton.ap() if is_mark(p.ap_name())]
+        return condition & cube(
+            (self._automaton.register_ap(p), marks >> _mark_of(p.ap_name()) & 1)
+            for p in told
+        )
 
     def letters_of(self, condition: Any) -> list[int]:
         """Return the letters that a condition meets."""
@@ -252,10 +249,7 @@ def violations_text(
 
 def _recurrence(condition: str, sets: Sequence[int], dictionary: Any) -> Any:
     """Return the automaton of the words of sets of marks that satisfy a condition."""
-    import spot  # the first: it says where buddy is
-
-    # isort: split
-    import buddy
+    import spot
 
     graph = spot.make_twa_graph(dictionary)
     code = spot.acc_code(condition)
@@ -264,11 +258,8 @@ def _recurrence(condition: str, sets: Sequence[int], dictionary: Any) -> Any:
     graph.new_states(1)
     variables = [graph.register_ap(mark_name(mark)) for mark in range(n_marks)]
     for marks in sets:
-        label = buddy.bddtrue
-        for mark, variable in enumerate(variables):
-            literal = buddy.bdd_ithvar if marks >> mark & 1 else buddy.bdd_nithvar
-            label = label & literal(variable)
-        carried = [mark for mark in range(n_marks) if marks >> mark & 1]
+        label = cube((v, marks >> mark & 1) for mark, v in enumerate(variables))
+        carried = marks_in(marks)
         graph.new_edge(0, 0, label, carried)
     return graph
 

@@ -32,6 +32,7 @@ from ltlpipe.automata.conditions import (
     marks_in,
 )
 from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.logic.spot_graphs import automaton_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -222,26 +223,24 @@ def structure_of(draft: Draft) -> Structure:
 
 def spot_graph(draft: Draft) -> Any:
     """Return a Spot automaton with these transitions and without labels."""
-    import spot  # the first: it says where buddy is
+    import spot  # noqa: F401  (the first: it says where buddy is)
 
     # isort: split
     import buddy
 
-    graph = spot.make_twa_graph(spot.make_bdd_dict())
-    if draft.condition is None:
-        graph.set_generalized_buchi(draft.n_marks)
-    else:
-        graph.set_acceptance(draft.n_marks, spot.acc_code(str(draft.condition)))
-    graph.new_states(draft.n_states)
-    graph.set_init_state(draft.initial)
     edges = {
         (at // draft.n_letters, dst, marks)
         for at, cell in enumerate(draft.cells)
         for dst, marks in cell
     }
-    for src, dst, marks in sorted(edges):
-        graph.new_edge(src, dst, buddy.bddtrue, marks_in(marks))
-    return graph
+    true, condition = buddy.bddtrue, draft.condition
+    return automaton_of(
+        draft.n_states,
+        ((src, dst, true, marks_in(marks)) for src, dst, marks in sorted(edges)),
+        initial=draft.initial,
+        n_marks=draft.n_marks,
+        acceptance=None if condition is None else str(condition),
+    )
 
 
 def _universal(

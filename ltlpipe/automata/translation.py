@@ -30,8 +30,9 @@ from ltlpipe.automata.fin_removal import (
 )
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import Draft, draft_of, table_of
-from ltlpipe.logic.actions import bit_names, cube_of, numbered
+from ltlpipe.logic.actions import bit_names, numbered
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.spot_graphs import valuation
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -46,26 +47,13 @@ if TYPE_CHECKING:
     from ltlpipe.automata.structure import Cell
 
 
-def cubes_of(automaton: Any, letters: Sequence[set[str]]) -> list[Any]:
-    """Return the assignment of all propositions for each letter, as a BDD.
-
-    A letter is the set of the propositions that hold.
-    """
-    names = [p.ap_name() for p in automaton.ap()]
-    variables = [automaton.register_ap(name) for name in names]
-    return [
-        cube_of(sum(1 << i for i, n in enumerate(names) if n in holding), variables)
-        for holding in letters
-    ]
-
-
 def draft_over(
     automaton: Any, letters: Sequence[set[str]], system_marks: int = 0
 ) -> Draft:
     """Return the transitions of an automaton, each label evaluated at each letter."""
     import buddy
 
-    cubes = cubes_of(automaton, letters)
+    cubes = [valuation(automaton, letter) for letter in letters]
     cells: list[Cell] = [[] for _ in range(automaton.num_states() * len(letters))]
     for edge in automaton.edges():
         marks = marks_of(edge)
@@ -368,8 +356,8 @@ def _restrict(
     import spot
 
     possible = buddy.bddfalse
-    for cube in cubes_of(automaton, letters):
-        possible |= cube
+    for letter in letters:
+        possible |= valuation(automaton, letter)
     # What else Spot knew of the automaton, completeness for one, may be gone.
     only_state_based = spot.twa_prop_set(True, *[False] * 5)
     restricted = spot.make_twa_graph(automaton, only_state_based)

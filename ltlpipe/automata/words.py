@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.hoa import parse_again, parse_automata
+from ltlpipe.automata.hoa import exactly_one, parse_again, parse_automata
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.automata.translation import by_spot
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
 from ltlpipe.logic.propositions.parsing import boolean_formula
+from ltlpipe.logic.spot_graphs import automaton_of, cube, valuation
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
@@ -144,36 +145,16 @@ def accepts(
     """
     import spot
 
-    labels, end = labels_of(automaton, letters), len(steps)
-    graph = spot.make_twa_graph(automaton.get_dict())
-    graph.copy_ap_of(automaton)
-    graph.new_states(max(end, start + 1))
-    graph.set_init_state(0)
-    for k, letter in enumerate(steps):
-        graph.new_edge(k, k + 1 if k + 1 < end else start, labels[letter])
-    for label in after:
-        graph.new_edge(end, end, label)
+    labels, end = [valuation(automaton, names) for names in letters], len(steps)
+    edges = [
+        (k, k + 1 if k + 1 < end else start, labels[letter])
+        for k, letter in enumerate(steps)
+    ]
+    edges += [(end, end, label) for label in after]
+    graph = automaton_of(max(end, start + 1), edges, like=automaton)
     # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
     # automaton is the second one, since no place is left to move 32 marks to.
     return not spot.product(graph, automaton).is_empty()
-
-
-def labels_of(automaton: Any, letters: Letters) -> list[Any]:
-    """Return letters as BDDs over the propositions of an automaton."""
-    import spot  # noqa: F401  (the first: it says where buddy is)
-
-    # isort: split
-    import buddy
-
-    variables = {p.ap_name(): automaton.register_ap(p) for p in automaton.ap()}
-    labels = []
-    for names in letters:
-        label = buddy.bddtrue
-        for name, variable in variables.items():
-            literal = buddy.bdd_ithvar if name in names else buddy.bdd_nithvar
-            label &= literal(variable)
-        labels.append(label)
-    return labels
 
 
 @remote("replaying")
@@ -220,7 +201,7 @@ class Monitor:
 
         names = frozenset(letter)
         if names not in self._labels:
-            (self._labels[names],) = labels_of(self._automaton, [sorted(names)])
+            self._labels[names] = valuation(self._automaton, names)
         label = self._labels[names]
         return frozenset(
             edge.dst
@@ -324,17 +305,12 @@ def _letters_after(
     automaton: Any, never: Collection[str], *, one_at_a_time: bool
 ) -> list[Any]:
     """Return what may hold in a step of a continuation, as BDDs."""
-    import buddy
-
     names = [p.ap_name() for p in automaton.ap()]
     free = [name for name in names if name not in never]
     if one_at_a_time:
-        return labels_of(automaton, [[], *([name] for name in free)])
-    label = buddy.bddtrue
-    for name in names:
-        if name in never:
-            label &= buddy.bdd_nithvar(automaton.register_ap(name))
-    return [label]
+        return [valuation(automaton, some) for some in [[], *([n] for n in free)]]
+    absent = (automaton.register_ap(name) for name in names if name in never)
+    return [cube((variable, False) for variable in absent)]
 
 
 @remote("judging the automaton")
@@ -393,20 +369,13 @@ def contains_violations(
 
 def _one_at_a_time(names: Sequence[str], dictionary: Any) -> Any:
     """Return the automaton of the words whose letters have at most one of these."""
-    import spot  # the first: it says where buddy is
-
-    # isort: split
-    import buddy
+    import spot
 
     graph = spot.make_twa_graph(dictionary)
-    none, one = buddy.bddtrue, buddy.bddfalse
-    for name in names:
-        variable = graph.register_ap(name)
-        yes, no = buddy.bdd_ithvar(variable), buddy.bdd_nithvar(variable)
-        one = (one & no) | (none & yes)
-        none = none & no
+    variables = [graph.register_ap(name) for name in names]
+    none = cube((variable, False) for variable in variables)
     graph.new_states(1)
-    graph.new_edge(0, 0, none | one)
+    graph.new_edge(0, 0, none | exactly_one(variables))
     return graph
 
 

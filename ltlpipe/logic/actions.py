@@ -28,6 +28,7 @@ from ltlpipe.logic.formulas import (
     fold,
     formula_of,
 )
+from ltlpipe.logic.spot_graphs import cube
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import remote
@@ -43,13 +44,7 @@ def bit_names(n_actions: int) -> list[str]:
 
 def cube_of(number: int, variables: Sequence[int]) -> Any:
     """Return the assignment of a number to BDD variables, the lowest bit first."""
-    import buddy
-
-    cube = buddy.bddtrue
-    for i, variable in enumerate(variables):
-        literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
-        cube &= literal(variable)
-    return cube
+    return cube((v, number >> i & 1) for i, v in enumerate(variables))
 
 
 def numbered(formula: Any, actions: Sequence[str]) -> Any:

@@ -37,6 +37,7 @@ from ltlpipe.logic.actions import bit_names, names_in, refuse_psl, tree_of
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import Formula, FormulaLike
 from ltlpipe.logic.interruptible import automata_of, numbers_of, spelled
+from ltlpipe.logic.spot_graphs import automaton_of
 from ltlpipe.logic.words import Word, satisfies
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.errors import UnsupportedError
@@ -75,27 +76,19 @@ def closed(automaton: Any, invisible: Any, letters: Any) -> Any:
         that has just been read may be repeated; from 2 n + q on the word that is erased
         has no invisible letter any more.
     """
-    import spot
-
     n = automaton.num_states()
-    result = spot.make_twa_graph(automaton.get_dict())
-    result.copy_ap_of(automaton)
-    result.set_generalized_buchi(2)
-    result.new_states(3 * n)
-    result.set_init_state(automaton.get_init_state_number())
-    if automaton.acc().is_f():
-        return result
-    edges = _edges(automaton, invisible, letters)
-    for state in range(n):
+    edges, made = _edges(automaton, invisible, letters), []
+    for state in range(n if not automaton.acc().is_f() else 0):
         leaving = _leaving(edges, state, n, invisible)
         for src in (state, n + state):
             for (dst, seen), label in leaving.items():
-                result.new_edge(src, dst, label, list(seen))
-        result.new_edge(n + state, n + state, invisible, [])
+                made.append((src, dst, label, list(seen)))
+        made.append((n + state, n + state, invisible, []))
         for label, target, marked in edges.visible[state]:
             marks = [0, 1] if marked else [1]
-            result.new_edge(2 * n + state, 2 * n + target, label, marks)
-    return result
+            made.append((2 * n + state, 2 * n + target, label, marks))
+    initial = automaton.get_init_state_number()
+    return automaton_of(3 * n, made, like=automaton, initial=initial, n_marks=2)
 
 
 def _edges(automaton: Any, invisible: Any, letters: Any) -> _Edges:
@@ -170,26 +163,20 @@ def originals(
         With one mark.  States are places in the word; behind them, if it has finitely
         many invisible letters, those from which on none is deleted.
     """
-    import spot
-
     word = [*prefix, *cycle]
     n, back = len(word), len(prefix)
     following = [*range(1, n), back]
     for_ever = 0 in cycle  # then deleted letters need not come to an end
-    result = spot.make_twa_graph(like.get_dict())
-    result.copy_ap_of(like)
-    result.set_buchi()
-    result.new_states(2 * n)
-    result.set_init_state(0)
     read = [0] if for_ever else []
+    edges: list[tuple[Any, ...]] = []
     for place, letter in enumerate(word):
-        result.new_edge(place, place, numbers[0], [])  # deleted
+        edges.append((place, place, numbers[0], []))  # deleted
         for target in _behind_block(word, following, place):
-            result.new_edge(place, target, numbers[letter], read)
+            edges.append((place, target, numbers[letter], read))
         if place >= back and not for_ever:
             for src, marks in ((place, []), (n + place, [0])):
-                result.new_edge(src, n + following[place], numbers[letter], marks)
-    return result
+                edges.append((src, n + following[place], numbers[letter], marks))
+    return automaton_of(2 * n, edges, like=like, n_marks=1)
 
 
 def _behind_block(

@@ -54,17 +54,12 @@ class Listed(NamedTuple):
 
     number: int
     line: int  # of its header, from 1
-    solution: bool | None  # None if the header tells none
-    formula: tuple[tuple[int, str], ...]  # its lines, each with its number
-
-
-class _Header(NamedTuple):
-    number: int
-    line: int
     remark: str  # what stands behind the colon
+    formula: list[tuple[int, str]]  # its lines, each with its number
 
     @property
     def solution(self) -> bool | None:
+        """The published solution; None if the header tells none."""
         found = _SOLUTION.match(self.remark)
         return None if found is None else found[1].lower() == "true"
 
@@ -100,51 +95,40 @@ def read_list(lines: Sequence[str], file: str) -> list[Listed]:
         With the line, if headers are not what they should be; see above.
     """
     found: list[Listed] = []
-    header: _Header | None = None
-    formula: list[tuple[int, str]] = []
-    headers = []
     for number, text in enumerate(lines, start=1):
         begun = _header(text, number, file)
         if begun is not None:
-            if header is not None:
-                found.append(_listed(header, formula))
-            headers.append(begun)
-            header, formula = begun, []
+            found.append(begun)
         elif _is_formula(text):
-            if header is None:
+            if not found:
                 message = f"a formula before the first header, {EXPECTED_HEADER}"
                 raise InputError(message, file=file, line=number)
-            own = _NUMBERED.match(text)
-            if own is not None and (formula or int(own[1]) != header.number):
-                message = f"a formula numbered {own[1]} behind '#{header.number}:'"
+            listed, own = found[-1], _NUMBERED.match(text)
+            if own is not None and (listed.formula or int(own[1]) != listed.number):
+                message = f"a formula numbered {own[1]} behind '#{listed.number}:'"
                 raise InputError(message, file=file, line=number)
             text = text if own is None else text[own.end() :]
-            formula.append((number, text.strip()))
-    if header is None:
+            listed.formula.append((number, text.strip()))
+    if not found:
         raise InputError(f"no header found, {EXPECTED_HEADER}", file=file)
-    found.append(_listed(header, formula))
-    _refuse_doubts(headers, file)
+    _refuse_doubts(found, file)
     return found
 
 
-def _listed(header: _Header, formula: list[tuple[int, str]]) -> Listed:
-    return Listed(header.number, header.line, header.solution, tuple(formula))
-
-
-def _header(text: str, line: int, file: str) -> _Header | None:
+def _header(text: str, line: int, file: str) -> Listed | None:
     """Return what a line is as a header; None if it is none, nor nearly one."""
     found = _HEADER.fullmatch(text)
     if found is not None:
-        return _Header(int(found[1]), line, found[2].strip())
+        return Listed(int(found[1]), line, found[2].strip(), [])
     if _NEARLY.match(text):
         message = f"{text.strip()[:40]!r} is no header, {EXPECTED_HEADER}"
         raise InputError(message, file=file, line=line)
     return None
 
 
-def _refuse_doubts(headers: Sequence[_Header], file: str) -> None:
+def _refuse_doubts(headers: Sequence[Listed], file: str) -> None:
     """Refuse numbers that stand twice, and words in the place of solutions."""
-    first: dict[int, _Header] = {}
+    first: dict[int, Listed] = {}
     for header in headers:
         if first.setdefault(header.number, header) is not header:
             message = (
@@ -160,7 +144,7 @@ def _refuse_doubts(headers: Sequence[_Header], file: str) -> None:
         raise InputError(message, file=file, line=header.line)
 
 
-def _without_solution(headers: Sequence[_Header], file: str) -> Iterator[_Header]:
+def _without_solution(headers: Sequence[Listed], file: str) -> Iterator[Listed]:
     """Yield the headers whose remark stands where a solution is to be expected."""
     promised = "solution" in PurePath(file).name.lower()
     if not promised and all(header.solution is None for header in headers):

@@ -59,6 +59,7 @@ from ltlpipe.logic.formulas import (
     fold,
     rebuilt,
 )
+from ltlpipe.logic.spot_graphs import automaton_of
 from ltlpipe.logic.words import (
     Shape,
     Word,
@@ -226,28 +227,24 @@ def _extended(automaton: Any, invisible: Any) -> Any:
     words without any, if `automaton` accepts one from where it is.
     """
     import buddy
-    import spot
 
     n_states, n_marks = automaton.num_states(), automaton.num_sets()
-    never = automaton.acc().is_f()
-    extended = spot.make_twa_graph(automaton.get_dict())
-    extended.copy_ap_of(automaton)
-    extended.set_generalized_buchi(n_marks + 1)
-    extended.new_states(n_states + 1)
-    extended.set_init_state(automaton.get_init_state_number())
-    if never:
-        return extended
     everything = list(range(n_marks + 1))
-    extended.new_edge(n_states, n_states, invisible, everything)
-    for state in range(n_states):
-        extended.new_edge(state, state, invisible, [])
+    edges: list[tuple[Any, ...]] = [(n_states, n_states, invisible, everything)]
+    edges += [(state, state, invisible, []) for state in range(n_states)]
     for edge in automaton.edges():
         label = edge.cond - invisible
         if label != buddy.bddfalse:
-            extended.new_edge(edge.src, edge.dst, label, [*edge.acc.sets(), n_marks])
+            edges.append((edge.src, edge.dst, label, [*edge.acc.sets(), n_marks]))
     for state in _accepting_without_actions(automaton, invisible):
-        extended.new_edge(state, n_states, invisible, [])
-    return extended
+        edges.append((state, n_states, invisible, []))
+    return automaton_of(
+        n_states + 1,
+        edges if not automaton.acc().is_f() else [],
+        like=automaton,
+        initial=automaton.get_init_state_number(),
+        n_marks=n_marks + 1,
+    )
 
 
 def _accepting_without_actions(automaton: Any, invisible: Any) -> list[int]:
@@ -256,17 +253,17 @@ def _accepting_without_actions(automaton: Any, invisible: Any) -> list[int]:
     import spot
 
     n_states = automaton.num_states()
-    quiet = spot.make_twa_graph(automaton.get_dict())
-    quiet.copy_ap_of(automaton)
-    quiet.set_generalized_buchi(automaton.num_sets())
-    quiet.new_states(n_states + 1)
+    edges: list[tuple[Any, ...]] = []
     for edge in automaton.edges():
         label = edge.cond & invisible
         if label != buddy.bddfalse:
-            quiet.new_edge(edge.src, edge.dst, label, edge.acc)
-    quiet.set_init_state(n_states)
-    for state in range(n_states):  # so that all are looked at
-        quiet.new_edge(n_states, state, invisible)
+            edges.append((edge.src, edge.dst, label, edge.acc))
+    # From a state of its own, so that all are looked at.
+    edges += [(n_states, state, invisible) for state in range(n_states)]
+    marks = automaton.num_sets()
+    quiet = automaton_of(
+        n_states + 1, edges, like=automaton, initial=n_states, n_marks=marks
+    )
     components = spot.scc_info(quiet)
     return [
         state
