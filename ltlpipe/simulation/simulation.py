@@ -116,75 +116,6 @@ class Point(NamedTuple):
     place: int | None  # of the next step on the lasso; None beside it
 
 
-class Points:
-    """Builds the points of a run.
-
-    Parameters
-    ----------
-    formula : Formula, optional
-        What should hold.
-    monitor : Monitor, optional
-        Says when it cannot hold any more; without it that is known where nothing is
-        left of the formula.
-    track : Track, optional
-        The lasso that the run may follow.
-
-    Raises
-    ------
-    UnsupportedError
-        The formula is none of LTL.
-    """
-
-    def __init__(
-        self, formula: Formula | None, monitor: Monitor | None, track: Track | None
-    ) -> None:
-        self._formula = None if formula is None else formula.spot
-        self._monitor, self._track = monitor, track
-        if formula is not None:
-            residual(formula.spot, ())  # refuses PSL
-
-    def initial(self, state: Any) -> Point:
-        """Return the initial point."""
-        alive = None if self._monitor is None else self._monitor.initial
-        place = None if self._track is None else 0
-        return Point(state, None, self._formula, alive, None, place)
-
-    def after(self, point: Point, taken: Taken, n_steps: int) -> Point:
-        """Return the point after a step; its number is `n_steps`."""
-        _, _, left, alive, lost, place = point
-        if left is not None:
-            left = residual(left, taken.holds)
-        if self._monitor is not None and alive is not None:
-            alive = self._monitor.after(alive, taken.holds)
-        is_lost = alive == frozenset() or (left is not None and left.is_ff())
-        if lost is None and is_lost:
-            lost = n_steps
-        following = self.following(point)
-        # Letters of graphs may differ in propositions that the formula does not name.
-        if following is not None and following[:3] == taken[:3]:
-            assert self._track is not None
-            assert place is not None
-            place = self._track.next_place(place)
-        else:
-            place = None
-        return Point(taken.state, taken, left, alive, lost, place)
-
-    def following(self, point: Point) -> Taken | None:
-        """Return the next step of the lasso; None off it or at its end."""
-        track, place = self._track, point.place
-        if track is None or place is None or place == len(track.steps):
-            return None
-        return track.steps[place]
-
-    @cached_property
-    def lasso_bad_prefix(self) -> int | None:
-        """The length of the shortest bad prefix of the lasso, if it is known."""
-        if self._track is None or self._monitor is None:
-            return None
-        letters = [taken.holds for taken in self._track.steps]
-        return self._monitor.first_bad_prefix(letters, self._track.first)
-
-
 def monitor_job(formula: Formula | None, *, one_at_a_time: bool) -> Job[Monitor | None]:
     """Return the monitor of a formula; None if it takes too long."""
     if formula is None:
@@ -316,14 +247,19 @@ class Simulation(Displayed):
             self._track = complete(job)
         elif found is not None:
             self._track = track_of_lasso(self._walker, found.lasso)
-        monitor = complete(monitor_job(asked, one_at_a_time=isinstance(given, Network)))
-        self._making = Points(asked, monitor, self._track)
-        self._points = [self._making.initial(self._walker.initial())]
+        one_at_a_time = isinstance(given, Network)
+        self._monitor = complete(monitor_job(asked, one_at_a_time=one_at_a_time))
+        left = None if asked is None else asked.spot
+        if asked is not None:
+            residual(left, ())  # refuses PSL
+        alive = None if self._monitor is None else self._monitor.initial
+        place = None if self._track is None else 0
+        first = self._walker.initial()
+        self._points = [Point(first, None, left, alive, None, place)]
 
     def __repr__(self) -> str:
-        number = len(self._points) - 1
         name = self.system.name or "a system"
-        steps = counted(number, "step")
+        steps = counted(self.n_steps, "step")
         parts = [f"{key}={value}" for key, value in islice(self.state.items(), 6)]
         more = " ..." if len(self.state) > 6 else ""
         return f"<Simulation of {name} after {steps}: {' '.join(parts)}{more}>"
@@ -426,13 +362,16 @@ class Simulation(Displayed):
             return None
         return self._track.first, len(self._track.steps) - self._track.first
 
-    @property
+    @cached_property
     def lasso_bad_prefix(self) -> int | None:
         """The steps of the lasso after which no continuation satisfies the formula.
 
         None if one always may, and where that takes too long to find out.
         """
-        return self._making.lasso_bad_prefix
+        if self._track is None or self._monitor is None:
+            return None
+        letters = [taken.holds for taken in self._track.steps]
+        return self._monitor.first_bad_prefix(letters, self._track.first)
 
     def lasso_ahead(self, n: int) -> list[LassoStep]:
         """Return the next steps on the lasso, at most `n`, without taking them."""
@@ -713,12 +652,33 @@ class Simulation(Displayed):
         again = self._ahead.pop() if self._ahead else None
         if again is None or again.taken != taken:
             self._ahead.clear()
-            again = self._making.after(self._now, taken, len(self._points))
+            again = self._after(taken)
         self._points.append(again)
         self._enabled = None
 
+    def _after(self, taken: Taken) -> Point:
+        """Return the point after a step from this one."""
+        _, _, left, alive, lost, place = self._now
+        if left is not None:
+            left = residual(left, taken.holds)
+        if self._monitor is not None and alive is not None:
+            alive = self._monitor.after(alive, taken.holds)
+        is_lost = alive == frozenset() or (left is not None and left.is_ff())
+        if lost is None and is_lost:
+            lost = len(self._points)
+        following, track = self._next(), self._track
+        # Letters of graphs may differ in propositions that the formula does not name.
+        along = following is not None and following[:3] == taken[:3]
+        if track is not None and place is not None:
+            place = track.next_place(place) if along else None
+        return Point(taken.state, taken, left, alive, lost, place)
+
     def _next(self) -> Taken | None:
-        return self._making.following(self._now)
+        """Return the next step of the lasso; None off it or at its end."""
+        track, place = self._track, self._now.place
+        if track is None or place is None or place == len(track.steps):
+            return None
+        return track.steps[place]
 
     def _no_next(self) -> str:
         """Say why the lasso cannot be followed."""

@@ -38,9 +38,11 @@ def edges_of(graph):
     return [edge for edge in found if edge[2] != buddy.bddfalse]
 
 
-def without_layouts(monkeypatch):
-    monkeypatch.setattr(graphs, "_edge_layout", lambda kripke: None)
-    monkeypatch.setattr(graphs, "_state_layout", lambda: None)
+def without_memory(patch):
+    """Have the interface be read: the layout is another one."""
+    wrong = {False: ("acc", "cond", "src", "next_succ", "dst")}
+    patch.setattr(graphs, "_COLUMNS", wrong | {True: ("src", "next_succ", "dst")})
+    patch.setattr(graphs, "_STATE_CONDITION", 3)
 
 
 def assert_equal(one, other):
@@ -67,16 +69,15 @@ def test_memory_and_interface_agree(seed, kind):
     graph = random_graph(seed, kind)
     fast = complete(graph_arrays(graph))
     with pytest.MonkeyPatch.context() as patch:
-        without_layouts(patch)
+        without_memory(patch)
         slow = complete(graph_arrays(graph))
     assert_equal(fast, slow)
 
 
-def test_layouts_are_found():
+@given(SEEDS, KINDS)
+def test_the_layout_is_that_of_spot(seed, kind):
     """With this version of Spot nothing has to be read edge by edge."""
-    assert graphs._edge_layout(False) is not None
-    assert graphs._edge_layout(True) is not None
-    assert graphs._state_layout() is not None
+    assert graphs._edges_in_memory(random_graph(seed, kind)) is not None
 
 
 def test_erased_edges_are_no_edges():
@@ -98,12 +99,8 @@ def test_what_memory_says_is_not_believed_if_the_interface_differs(monkeypatch):
     """A layout with two columns exchanged is noticed, and the interface is read."""
     graph = random_automaton(5, "parity")
     expected = complete(graph_arrays(graph))
-    layout = graphs._edge_layout(False)
-    column = layout.column
-    wrong = layout._replace(
-        column=column | {"src": column["dst"], "dst": column["src"]}
-    )
-    monkeypatch.setattr(graphs, "_edge_layout", lambda kripke: wrong)
+    without_memory(monkeypatch)
+    assert graphs._edges_in_memory(graph) is None
     assert len(expected.src)
     assert_equal(complete(graph_arrays(graph)), expected)
 
