@@ -25,13 +25,13 @@ from ltlpipe.logic.propositions.syntax import (
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import called
-from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.letters import refuse_too_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.fields import Field
 
 DEPTH = 8
 """Numbers on the stack."""
@@ -185,11 +185,7 @@ _OPERATORS = {
 }
 
 
-Place = Field
-"""Where a variable lies in a row."""
-
-
-def assemble(propositions: Sequence[Expression], places: Sequence[Place]) -> np.ndarray:
+def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.ndarray:
     """Return the table, int64[m], from which `letter_of` evaluates bound propositions.
 
     It has their number, and the code of each; those about steps (`Taken`) are 0 here,
@@ -251,7 +247,7 @@ def _ordered(expression: Expression) -> tuple[int, Expression]:
     return depth, replace(expression, operands=tuple(said for _, said in known))
 
 
-def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
+def _code(expression: Expression, places: Sequence[Field]) -> Iterator[int]:
     """Yield the instructions that push the value of an expression."""
     if isinstance(expression, Number):
         yield from (Code.NUMBER, expression.value)
@@ -271,7 +267,7 @@ def _code(expression: Expression, places: Sequence[Place]) -> Iterator[int]:
         raise TypeError(f"{expression} is not bound to a system")
 
 
-def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
+def _operation(operation: Operation, places: Sequence[Field]) -> Iterator[int]:
     fixed = _fixed(operation, places)
     terms = _terms(operation)
     if fixed is not None:
@@ -292,7 +288,7 @@ def _operation(operation: Operation, places: Sequence[Place]) -> Iterator[int]:
                 yield _OPERATORS[operation.operator]
 
 
-def _fixed(operation: Operation, places: Sequence[Place]) -> list[int] | None:
+def _fixed(operation: Operation, places: Sequence[Field]) -> list[int] | None:
     """Return the code of a variable's comparison with a constant it can have."""
     if operation.operator != "==":
         return None
@@ -326,5 +322,5 @@ def _terms(operation: Operation) -> tuple[int, dict[int, int]] | None:
     return constant, factors
 
 
-def _field(place: Place) -> tuple[int, int, int, int]:
+def _field(place: Field) -> tuple[int, int, int, int]:
     return place.word, place.shift, place.mask, place.low
