@@ -61,7 +61,7 @@ from ltlpipe.logic.spot_graphs import automaton_of
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
 
@@ -88,70 +88,50 @@ def decompose(
     leaving: dict[int, list[int]] = {}
     for index in chosen:
         leaving.setdefault(steps[index].src, []).append(index)
-    search = _Search(steps, leaving)
-    for state in starts:
-        search.run(state)
+    number: dict[int, int] = {}  # in the order of first visits
+    lowlink: dict[int, int] = {}
+    scc: dict[int, int] = {}  # of states whose SCC is complete
+    live: list[int] = []  # states of SCCs that are not complete
+    path: dict[int, Iterator[int]] = {}  # with the transitions to be looked at
+    back: list[int] = []
+
+    def enter(state: int) -> None:
+        number[state] = lowlink[state] = len(number)
+        live.append(state)
+        path[state] = iter(leaving.get(state, ()))
+
+    def leave(state: int) -> None:
+        del path[state]
+        if lowlink[state] == number[state]:
+            own = len(scc)
+            while state not in scc:
+                scc[live.pop()] = own
+        elif path:
+            above = next(reversed(path))
+            lowlink[above] = min(lowlink[above], lowlink[state])
+
+    for start in starts:
+        if start not in number:
+            enter(start)
+        while path:
+            state = next(reversed(path))
+            for index in path[state]:
+                dst = steps[index].dst
+                if dst not in number:
+                    enter(dst)
+                    break
+                if dst in path:
+                    back.append(index)
+                if dst not in scc:
+                    lowlink[state] = min(lowlink[state], number[dst])
+            else:
+                leave(state)
     inside: dict[int, list[int]] = {}
     for state, indices in leaving.items():
         for index in indices:
-            scc = search.scc.get(state)
-            if scc is not None and scc == search.scc[steps[index].dst]:
-                inside.setdefault(scc, []).append(index)
-    sccs = [sorted(inside[scc]) for scc in sorted(inside)]
-    return Decomposition(sccs, frozenset(search.back))
-
-
-class _Search:
-    """Tarjan's algorithm, over transitions given by index."""
-
-    def __init__(self, steps: Sequence[Step], leaving: dict[int, list[int]]) -> None:
-        self.steps = steps
-        self.leaving = leaving
-        self.number: dict[int, int] = {}  # in the order of first visits
-        self.lowlink: dict[int, int] = {}
-        self.scc: dict[int, int] = {}  # of states whose SCC is complete
-        self.live: list[int] = []  # states of SCCs that are not complete
-        self.path: set[int] = set()
-        self.back: list[int] = []
-
-    def run(self, start: int) -> None:
-        """Visit what can be reached from `start`."""
-        if start in self.number:
-            return
-        stack = [(start, self._enter(start))]
-        while stack:
-            state, rest = stack[-1]
-            for index in rest:
-                dst = self.steps[index].dst
-                if dst not in self.number:
-                    stack.append((dst, self._enter(dst)))
-                    break
-                if dst in self.path:
-                    self.back.append(index)
-                if dst not in self.scc:
-                    self.lowlink[state] = min(self.lowlink[state], self.number[dst])
-            else:
-                stack.pop()
-                self._leave(state)
-                if stack:
-                    above = stack[-1][0]
-                    self.lowlink[above] = min(self.lowlink[above], self.lowlink[state])
-
-    def _enter(self, state: int) -> Iterable[int]:
-        self.number[state] = self.lowlink[state] = len(self.number)
-        self.live.append(state)
-        self.path.add(state)
-        return iter(self.leaving.get(state, ()))
-
-    def _leave(self, state: int) -> None:
-        self.path.remove(state)
-        if self.lowlink[state] == self.number[state]:
-            number = len(self.scc)
-            while True:
-                member = self.live.pop()
-                self.scc[member] = number
-                if member == state:
-                    return
+            if state in scc and scc[state] == scc[steps[index].dst]:
+                inside.setdefault(scc[state], []).append(index)
+    return Decomposition([sorted(inside[k]) for k in sorted(inside)], frozenset(back))
 
 
 _MAX_REJECTING = 64  # pairs of the complement that are looked at

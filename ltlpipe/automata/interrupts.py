@@ -39,7 +39,13 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
-from ltlpipe.automata.structure import Draft, accepting_only_on, table_of, useful_part
+from ltlpipe.automata.structure import (
+    Draft,
+    accepting_only_on,
+    cells_of,
+    table_of,
+    useful_part,
+)
 from ltlpipe.logic.actions import cube_of
 from ltlpipe.logic.erasable import closed
 from ltlpipe.runtime.workers import remote
@@ -230,17 +236,14 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     graph.new_states(table.n_states)
     graph.set_init_state(table.initial)
     cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]
-    dst, marks = table.edge_dst.tolist(), table.edge_marks.tolist()
-    first = table.first_edge.tolist()
-    for src in range(table.n_states):
-        labels: dict[tuple[int, int], Any] = {}
-        for letter, cube in enumerate(cubes):
-            at = src * table.n_letters + letter
-            for edge in range(first[at], first[at + 1]):
-                key = (dst[edge], marks[edge])
-                labels[key] = labels.get(key, buddy.bddfalse) | cube
-        for (target, bits), label in labels.items():
-            graph.new_edge(src, target, label, marks_in(bits))
+    labels: dict[tuple[int, int, int], Any] = {}
+    for at, cell in enumerate(cells_of(table)):
+        src, letter = divmod(at, table.n_letters)
+        for dst, marks in cell:
+            label = labels.get((src, dst, marks), buddy.bddfalse)
+            labels[src, dst, marks] = label | cubes[letter]
+    for (src, dst, marks), label in labels.items():
+        graph.new_edge(src, dst, label, marks_in(marks))
     return graph
 
 
@@ -258,11 +261,7 @@ def _rows(table: PropertyAutomaton) -> list[list[int]]:
 
 
 def _mask(states: Collection[int]) -> int:
-    """Return a set as the bits of an integer."""
-    mask = 0
-    for state in states:
-        mask |= 1 << state
-    return mask
+    return reduce(or_, (1 << state for state in states), 0)
 
 
 def _lowest(mask: int) -> int:

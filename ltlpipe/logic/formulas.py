@@ -108,13 +108,9 @@ class Formula:
         return _restored, (self.text, *place)
 
 
-def _restored(
-    text: str,
-    file: str | None,
-    line: int | None,
-    number: int | None,
-    name: str | None,
-) -> Formula:
+def _restored(text: str, *place: Any) -> Formula:
+    """Return a formula that has been pickled."""
+    file, line, number, name = place
     return replace(parse(text, file=file, line=line), number=number, name=name)
 
 

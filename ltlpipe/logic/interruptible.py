@@ -374,20 +374,15 @@ def without_actions(kind: str, below: list[bool]) -> bool:
     if kind in ("tt", "ff", "ap"):
         return kind == "tt"
     first, last = below[0], below[-1]
-    if kind == "And":
-        return all(below)
-    if kind == "Or":
-        return any(below)
     return {
+        "And": all(below),
+        "Or": any(below),
         "Not": not first,
-        "X": first,
-        "F": first,
-        "G": first,
+        **dict.fromkeys(("X", "F", "G"), first),
         "Implies": not first or last,
         "Equiv": first == last,
         "Xor": first != last,
-        "U": last,
-        "R": last,
+        **dict.fromkeys(("U", "R"), last),
         "W": first or last,
         "M": first and last,
     }[kind]
