@@ -459,10 +459,6 @@ def _clause(code: int) -> Clause:
     return Clause(code >> _FIN, code & ((1 << _FIN) - 1))
 
 
-def _contradicts(code: int) -> bool:
-    return code >> _FIN & code != 0
-
-
 def _distributed(condition: Condition) -> list[int]:
     """Return the clauses of a condition, none of which implies another."""
     if condition.op == Op.OR:
@@ -475,7 +471,7 @@ def _distributed(condition: Condition) -> list[int]:
             if len(codes) * len(more) > _MAX_PRODUCT:
                 raise _too_many(condition)
             pairs = (a | b for a, b in product(codes, more))
-            codes = _absorbed(dict.fromkeys(c for c in pairs if not _contradicts(c)))
+            codes = _absorbed(dict.fromkeys(c for c in pairs if not c >> _FIN & c))
             if len(codes) > MAX_CLAUSES:
                 raise _too_many(condition)
         return codes

@@ -45,23 +45,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
 
-class GraphArrays(NamedTuple):
-    """A graph with n states, m edges and k different conditions."""
-
-    n_states: int
-    initial: int
-    src: np.ndarray  # int32[m]
-    dst: np.ndarray  # int32[m]
-    number: np.ndarray  # int32[m], what Spot calls the edge
-    label: np.ndarray  # int32[m], the number of its condition
-    marks: np.ndarray  # uint32[m], as bits
-    conditions: list[Any]  # k BDDs, none of them false
-    state_label: np.ndarray | None  # int32[n], of Kripke structures; -1 is false
-    n_marks: int
-    condition: Condition | None  # over them; None is each infinitely often
-    accepts_nothing: bool  # whatever the marks
-
-
 def is_graph(given: Any) -> bool:
     """Whether something is a graph of Spot; Spot is not imported to find out."""
     spot: Any = sys.modules.get("spot")
@@ -78,8 +61,8 @@ def propositions_of(graph: Any) -> tuple[str, ...]:
     return tuple(p.ap_name() for p in graph.ap())
 
 
-def graph_arrays(graph: Any) -> Job[GraphArrays]:
-    """Read a graph.
+def graph_arrays(graph: Any) -> Job[dict[str, Any]]:
+    """Read a graph: return the fields of a ``SpotGraph`` that are its own.
 
     Edges whose condition is false are left out.  Marks that the acceptance condition
     does not depend on are gone, the others renumbered.
@@ -117,20 +100,20 @@ def graph_arrays(graph: Any) -> Job[GraphArrays]:
     kept = label >= 0
     marks, n_marks, condition = _acceptance(graph, edges.marks[kept])
     never = condition == FALSE
-    return GraphArrays(
-        n_states,
-        graph.get_init_state_number(),
-        edges.src[kept],
-        edges.dst[kept],
-        edges.number[kept],
-        label[kept],
-        marks,
-        conditions,
-        state_label,
-        n_marks,
-        None if never else condition,
-        never,
-    )
+    return {
+        "n_states": n_states,
+        "initial": graph.get_init_state_number(),
+        "src": edges.src[kept],
+        "dst": edges.dst[kept],
+        "number": edges.number[kept],
+        "label": label[kept],
+        "marks": marks,
+        "conditions": conditions,
+        "state_label": state_label,
+        "n_marks": n_marks,
+        "condition": None if never else condition,
+        "accepts_nothing": never,
+    }
 
 
 def _first_of_each(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -485,18 +468,18 @@ def dictionary_of(graph: Any = None) -> Any:
     return (spot.translate("1") if graph is None else graph).get_dict()
 
 
-def encoded_graph(arrays: Any, graph: Any) -> dict[str, Any]:
+def encoded_graph(arrays: Any) -> dict[str, Any]:
     """Return a graph as plain data, from the arrays that were read from it."""
     # The conditions travel as the labels of an automaton with one edge for each.
     edges = [(0, k, label) for k, label in enumerate(arrays.conditions, start=1)]
-    carrier = automaton_of(len(edges) + 1, edges, like=graph)
+    carrier = automaton_of(len(edges) + 1, edges, like=arrays.graph)
     acceptance = arrays.condition or generalised_buchi(arrays.n_marks)
     columns = ("n_states", "initial", "src", "dst", "label", "marks", "state_label")
     return {column: getattr(arrays, column) for column in columns} | {
         "conditions": str(carrier.to_str("hoa")) + "\n",
         "acceptance": "f" if arrays.accepts_nothing else str(acceptance),
         "n_marks": arrays.n_marks,
-        "name": graph.get_name() or "",
+        "name": arrays.graph.get_name() or "",
     }
 
 

@@ -81,7 +81,10 @@ class Lettering:
         """Return a condition with the propositions of marks."""
         told = [p for p in self._automaton.ap() if is_mark(p.ap_name())]
         return condition & cube(
-            (self._automaton.register_ap(p), marks >> _mark_of(p.ap_name()) & 1)
+            (
+                self._automaton.register_ap(p),
+                marks >> int(p.ap_name().removeprefix(_MARK)) & 1,
+            )
             for p in told
         )
 
@@ -256,7 +259,7 @@ def _recurrence(condition: str, sets: Sequence[int], dictionary: Any) -> Any:
     n_marks = code.used_sets().max_set()
     graph.set_acceptance(n_marks, code)
     graph.new_states(1)
-    variables = [graph.register_ap(mark_name(mark)) for mark in range(n_marks)]
+    variables = [graph.register_ap(f"{_MARK}{mark}") for mark in range(n_marks)]
     for marks in sets:
         label = cube((v, marks >> mark & 1) for mark, v in enumerate(variables))
         carried = marks_in(marks)
@@ -268,15 +271,6 @@ _MARK = "mark\x1f"
 """How the propositions of marks begin: with a character that names do not have."""
 
 
-def mark_name(mark: int) -> str:
-    """Return the proposition that an edge carries a mark."""
-    return f"{_MARK}{mark}"
-
-
 def is_mark(name: str) -> bool:
     """Whether a proposition is that of a mark."""
     return name.startswith(_MARK)
-
-
-def _mark_of(name: str) -> int:
-    return int(name.removeprefix(_MARK))

@@ -219,7 +219,7 @@ def read_asked(path: StrPath) -> list[Asked]:
         if not any(each.formula for each in listed):
             message = "no formula found; expected one behind each header"
             raise InputError(message, file=name)
-        return [_asked_listed(each, name) for each in listed]
+        return [Asked(_of_lines(p, name), p.number, p.solution) for p in listed]
     found = list(_plain(lines, name))
     if not found:
         raise InputError("no formula found; expected one per line", file=name)
@@ -242,20 +242,11 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
             yield Asked(replace(formula, number=number), number)
 
 
-def _asked_listed(listed: Listed, name: str) -> Asked:
-    """Parse a property of a list; its formula may stand on several lines."""
-    try:
-        formula = _of_lines(listed, name)
-    except FormulaError as error:
-        return Asked(error, listed.number, listed.solution)
-    return Asked(formula, listed.number, listed.solution)
-
-
-def _of_lines(listed: Listed, file: str) -> Formula:
-    """Return the formula of a property, whose text is one line."""
+def _of_lines(listed: Listed, file: str) -> Formula | FormulaError:
+    """Return the formula of a property, whose text is one line, or what is wrong."""
     number = listed.number
     if not listed.formula:
-        raise FormulaError(
+        return FormulaError(
             f"no formula behind '#{number}:', expected it on the lines that follow",
             formula="",
             file=file,
@@ -268,14 +259,14 @@ def _of_lines(listed: Listed, file: str) -> Formula:
         # With the line breaks: no proposition in quotes goes over one.
         formula = parse("\n".join(part for _, part in listed.formula))
     except FormulaError as error:
-        raise FormulaError(
+        return FormulaError(
             error.message,
             formula=text,
             position=error.position,
             file=file,
             line=_line_of(listed, error.position),
             name=str(number),
-        ) from None
+        )
     return replace(
         formula, text=text, file=file, line=first, number=number, name=str(number)
     )

@@ -146,13 +146,13 @@ def graph_job(graph: Any) -> Job[SpotGraph]:
         graph=graph,
         name=graph.get_name() or default,
         propositions=propositions_of(graph),
-        **arrays._asdict(),
+        **arrays,
     )
 
 
 def graph_to_data(system: SpotGraph) -> dict[str, Any]:
     """Return a graph as plain data, which `ltlpipe.runtime.wire` can send."""
-    return encoded_graph(system, system.graph)
+    return encoded_graph(system)
 
 
 def graph_from_data(

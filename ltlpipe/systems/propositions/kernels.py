@@ -172,17 +172,8 @@ def letter_of(ints, start, row, dead):
     return letter
 
 
-_OPERATORS = {
-    "+": Code.ADD,
-    "*": Code.MULTIPLY,
-    "/": Code.DIVIDE,
-    "%": Code.REMAINDER,
-    "==": Code.EQUAL,
-    "<": Code.LESS,
-    "<=": Code.AT_MOST,
-    "&&": Code.AND,
-    "||": Code.OR,
-}
+_SIGNS = ("+", "*", "/", "%", "==", "<", "<=", "&&", "||")
+_OPERATORS = dict(zip(_SIGNS, [*Code][Code.ADD : Code.NOT], strict=True))
 
 
 def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.ndarray:
