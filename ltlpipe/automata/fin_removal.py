@@ -56,7 +56,7 @@ from ltlpipe.automata.conditions import (
     merged_fin,
     normal_form,
 )
-from ltlpipe.automata.structure import Draft, cells_of, table_of, useful_part
+from ltlpipe.automata.structure import cells_of, draft_of, table_of, useful_part
 from ltlpipe.logic.spot_graphs import automaton_of
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -184,13 +184,8 @@ def without_fin(table: PropertyAutomaton) -> PropertyAutomaton:
     for src, dst, marks, origin in made.transitions:
         letter = places[origin][0] % table.n_letters
         copied[src * table.n_letters + letter].append((dst, marks))
-    draft = Draft(
-        copied,
-        table.n_letters,
-        table.initial,
-        made.condition.n_marks,
-        made.condition,
-        table.system_marks,
+    draft = draft_of(table)._replace(
+        cells=copied, n_marks=made.condition.n_marks, condition=made.condition
     )
     return table_of(useful_part(draft))
 

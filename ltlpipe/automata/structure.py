@@ -93,14 +93,11 @@ def table_of(draft: Draft) -> PropertyAutomaton:
     if structure.weak and (n_marks > 0 or elsewhere):
         n_marks, condition = 1, None
         cells = _marked_by_state(cells, n_letters, structure.accepting)
-    flat = [edge for cell in cells for edge in cell]
     return PropertyAutomaton(
         n_states=draft.n_states,
         initial=draft.initial,
         n_letters=n_letters,
-        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
-        edge_dst=np.array([dst for dst, _ in flat], dtype=np.int32),
-        edge_marks=np.array([marks for _, marks in flat], dtype=np.uint32),
+        **columns_of(cells),
         n_marks=n_marks,
         state_based=_is_state_based(cells, n_letters),
         weak=structure.weak,
@@ -108,6 +105,17 @@ def table_of(draft: Draft) -> PropertyAutomaton:
         system_marks=draft.system_marks,
         condition=condition,
     )
+
+
+def columns_of(cells: Sequence[Cell]) -> dict[str, Any]:
+    """Return the transitions of a table as its columns."""
+    flat = np.array([edge for cell in cells for edge in cell], dtype=np.int64)
+    dst, marks = flat.reshape(-1, 2).T
+    return {
+        "first_edge": np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        "edge_dst": dst.astype(np.int32),
+        "edge_marks": marks.astype(np.uint32),
+    }
 
 
 def draft_of(table: PropertyAutomaton) -> Draft:

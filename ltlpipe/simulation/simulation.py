@@ -45,7 +45,7 @@ from ltlpipe.verdict.verdict import Verdict
 from ltlpipe.verdict.walkers import Taken, walker_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sized
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 
     from ltlpipe.automata.words import Monitor
     from ltlpipe.logic.formulas import Formula
@@ -295,13 +295,11 @@ class Simulation(Displayed):
     @property
     def history(self) -> list[LassoStep]:
         """The steps up to here."""
-        return [self.history_step(k) for k in range(len(self._points) - 1)]
+        return self._told(self._points)
 
     def history_step(self, number: int) -> LassoStep:
         """Return one step of the history, from 0."""
-        before, after = self._points[number : number + 2]
-        assert after.taken is not None  # only the initial state has none
-        return self._described(before.state, after.taken)
+        return self._told(self._points[number : number + 2])[0]
 
     @property
     def n_steps(self) -> int:
@@ -386,12 +384,7 @@ class Simulation(Displayed):
 
     def undone(self, n: int) -> list[LassoStep]:
         """Return the next steps that `redo` takes, at most `n`."""
-        points = [self._now, *reversed(self._ahead[-n:] if n else [])]
-        return [
-            self._described(before.state, after.taken)
-            for before, after in pairwise(points)
-            if after.taken is not None
-        ]
+        return self._told([self._now, *self._ahead[: -n - 1 : -1]])
 
     @property
     def next_on_lasso(self) -> LassoStep | None:
@@ -602,6 +595,13 @@ class Simulation(Displayed):
     @property
     def _now(self) -> Point:
         return self._points[-1]
+
+    def _told(self, points: Sequence[Point]) -> list[LassoStep]:
+        return [
+            self._described(before.state, after.taken)
+            for before, after in pairwise(points)
+            if after.taken is not None  # only the initial state has none
+        ]
 
     def _described(self, state: Any, taken: Taken) -> LassoStep:
         walker = self._walker
