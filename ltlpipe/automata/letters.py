@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.workers import can_send
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from ltlpipe.automata.graphs import (
     is_kripke,
     propositions_of,
 )
-from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import allocation
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
 from ltlpipe.question.given_options import takes_options
 from ltlpipe.question.option import CHECK
-from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.values import ByValue
+from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED
