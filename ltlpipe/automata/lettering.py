@@ -18,7 +18,7 @@ from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.hoa import hoa_text, parse_again
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import Formula
-from ltlpipe.logic.spot_graphs import cube
+from ltlpipe.logic.spot_graphs import by_spot, cube
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def violations_text(
     """
     import spot
 
-    from ltlpipe.automata.translation import by_spot, of_kind, violations_of
+    from ltlpipe.automata.translation import of_kind, violations_of
 
     given: Any = violated
     if isinstance(given, Formula):

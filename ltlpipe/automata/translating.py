@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.graphs import dictionary_of
 from ltlpipe.automata.hoa import hoa_text, parse_again
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
+from ltlpipe.logic.spot_graphs import by_spot
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import remote
@@ -165,7 +166,7 @@ def _product(violations: Formula | str, constraint: str) -> Any:
     else:
         first = spot.automaton(violations)
     second = spot.automaton(constraint)
-    return translation.by_spot(lambda: spot.product(first, second))
+    return by_spot(lambda: spot.product(first, second))
 
 
 @remote("deciding stutter invariance")

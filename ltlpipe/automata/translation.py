@@ -32,11 +32,11 @@ from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import Draft, draft_of, table_of
 from ltlpipe.logic.actions import bit_names, numbered
 from ltlpipe.logic.formulas import Formula
-from ltlpipe.logic.spot_graphs import valuation
+from ltlpipe.logic.spot_graphs import by_spot, valuation
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import TypeVar
 
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -337,15 +337,6 @@ def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[s
         for letter in letters
         for marks in range(1 << len(names))
     ]
-
-
-def by_spot(work: Callable[[], Answer], what: str = "build the automaton") -> Answer:
-    """Run `work`, with what Spot raises turned into an error of ours."""
-    try:
-        return work()
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise UnsupportedError(f"Spot cannot {what}: {reason}") from error
 
 
 def _restrict(

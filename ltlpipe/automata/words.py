@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import exactly_one, parse_again, parse_automata
 from ltlpipe.automata.translating import PHASE
-from ltlpipe.automata.translation import by_spot
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
 from ltlpipe.logic.propositions.parsing import boolean_formula
-from ltlpipe.logic.spot_graphs import automaton_of, cube, valuation
+from ltlpipe.logic.spot_graphs import automaton_of, by_spot, cube, valuation
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:

@@ -105,17 +105,21 @@ def new_names(formula: Any) -> dict[str, str]:
 
 
 def tree_of(formula: FormulaLike, parameter: str = "formula") -> Any:
-    """Return Spot's tree of a formula that is given in any way; see `formula_of`.
+    """Return Spot's tree of a formula of LTL, given in any way; see `formula_of`.
 
     Raises
     ------
     FormulaError
         A text that does not parse.
+    UnsupportedError
+        It has operators of PSL.
     """
     import spot
 
     is_tree = isinstance(formula, spot.formula)
-    return formula if is_tree else formula_of(formula, parameter).spot
+    tree = formula if is_tree else formula_of(formula, parameter).spot
+    refuse_psl(tree)
+    return tree
 
 
 def names_in(formulas: Iterable[Any]) -> list[str]:
@@ -172,10 +176,8 @@ def action_equivalent(
        Automata, and Reduction", CAV 2020, Prop. 1.
     """
     expect(NUMBER.or_none, timeout=timeout)
-    trees = [tree_of(f, "f"), tree_of(g, "g")]
-    for tree in trees:
-        refuse_psl(tree)
-    return complete(equivalent(*trees, one_at_a_time=True), timeout)
+    job = equivalent(tree_of(f, "f"), tree_of(g, "g"), one_at_a_time=True)
+    return complete(job, timeout)
 
 
 @remote("comparing formulas")

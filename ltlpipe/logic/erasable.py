@@ -30,17 +30,15 @@ that invisible letters lead to from there the transitions of the latter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.logic.actions import bit_names, names_in, refuse_psl, tree_of
+from ltlpipe.logic.actions import bit_names, names_in, tree_of
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import Formula, FormulaLike
-from ltlpipe.logic.interruptible import automata_of, numbers_of, spelled
-from ltlpipe.logic.spot_graphs import automaton_of
-from ltlpipe.logic.words import Word, satisfies
+from ltlpipe.logic.interruptible import Witness, automata_of, numbers_of, spelled
+from ltlpipe.logic.spot_graphs import automaton_of, by_spot
+from ltlpipe.logic.words import satisfies
 from ltlpipe.runtime.arguments import NUMBER, expect
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import remote
 
@@ -192,14 +190,6 @@ def _behind_block(
     return found
 
 
-@dataclass(frozen=True)
-class Erasure:
-    """Why a formula is not erasable: a violation, and an erasure that is none."""
-
-    violating: Word
-    satisfying: Word  # `violating` with invisible actions repeated, or deleted
-
-
 def is_erasable(formula: FormulaLike, *, timeout: float | None = None) -> bool:
     """Decide whether violations survive erasing actions that a formula does not name.
 
@@ -230,7 +220,6 @@ def is_erasable(formula: FormulaLike, *, timeout: float | None = None) -> bool:
     """
     expect(NUMBER.or_none, timeout=timeout)
     tree = tree_of(formula)
-    refuse_psl(tree)
     if "intrpt" in syntactic_class(tree):  # only visible actions matter
         return True
     return complete(erasable_formula(Formula(str(tree), tree)), timeout)
@@ -243,8 +232,10 @@ def erasable_formula(formula: Formula) -> bool:
     return "intrpt" in syntactic_class(tree) or erasure(tree) is None
 
 
-def erasure(formula: FormulaLike) -> Erasure | None:
+def erasure(formula: FormulaLike) -> Witness | None:
     """Return two words that show that a formula is not erasable; None if it is.
+
+    The satisfying one is the violating one with invisible actions repeated, or deleted.
 
     The words have been evaluated directly, not by the automata that found them.
 
@@ -254,15 +245,10 @@ def erasure(formula: FormulaLike) -> Erasure | None:
         As for `is_erasable`.
     """
     tree = tree_of(formula)
-    refuse_psl(tree)
     actions = names_in([tree])
     if not actions:
         return None
-    try:
-        found = _found(tree, actions)
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
+    found = by_spot(lambda: _found(tree, actions))
     if found is not None and (
         satisfies(tree, found.violating) or not satisfies(tree, found.satisfying)
     ):
@@ -270,7 +256,7 @@ def erasure(formula: FormulaLike) -> Erasure | None:
     return found
 
 
-def _found(tree: Any, actions: list[str]) -> Erasure | None:
+def _found(tree: Any, actions: list[str]) -> Witness | None:
     """Look for a word of the formula among the erasures of its violations."""
     import spot
 
@@ -288,12 +274,11 @@ def _found(tree: Any, actions: list[str]) -> Erasure | None:
     if word is None:
         return None
     erased = spelled(word, numbers, actions)
-    prefix, cycle = (_as_numbers(w, actions) for w in (erased.prefix, erased.cycle))
+    index = {action: k for k, action in enumerate(actions, start=1)}
+    prefix, cycle = (
+        [index.get(a, 0) for a in part] for part in (erased.prefix, erased.cycle)
+    )
     before = originals(prefix, cycle, numbers, fails).intersecting_word(fails)
     if before is None:
         raise AssertionError(f"{erased} is no erasure of a violation of {tree}")
-    return Erasure(spelled(before, numbers, actions), erased)
-
-
-def _as_numbers(word: Sequence[str], actions: Sequence[str]) -> list[int]:
-    return [actions.index(a) + 1 if a in actions else 0 for a in word]
+    return Witness(erased, spelled(before, numbers, actions))

@@ -49,7 +49,6 @@ from ltlpipe.logic.actions import (
     cube_of,
     names_in,
     numbered,
-    refuse_psl,
     tree_of,
 )
 from ltlpipe.logic.classes import syntactic_class
@@ -59,7 +58,7 @@ from ltlpipe.logic.formulas import (
     fold,
     rebuilt,
 )
-from ltlpipe.logic.spot_graphs import automaton_of
+from ltlpipe.logic.spot_graphs import automaton_of, by_spot
 from ltlpipe.logic.words import (
     Shape,
     Word,
@@ -70,7 +69,6 @@ from ltlpipe.logic.words import (
     satisfies,
 )
 from ltlpipe.runtime.arguments import NUMBER, expect
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import remote
 
@@ -80,7 +78,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Witness:
-    """Why a formula is not interruptible: two words that agree on its actions."""
+    """Why a formula is not interruptible, or not erasable: two words."""
 
     satisfying: Word
     violating: Word
@@ -104,11 +102,10 @@ def witness(formula: FormulaLike) -> Witness | None:
         As for `is_interruptible`.
     """
     tree = tree_of(formula)
-    refuse_psl(tree)
     actions = names_in([tree])
     if not actions:
         return None
-    word = _sampled(tree, actions) or _found_by_automata(tree, actions)
+    word = _sampled(tree, actions) or by_spot(lambda: _found_by_automata(tree, actions))
     return None if word is None else _checked(tree, word, actions)
 
 
@@ -177,16 +174,12 @@ def _sampled(tree: Any, actions: list[str]) -> Word | None:
 
 def _found_by_automata(tree: Any, actions: list[str]) -> Word | None:
     """Return a word that differs from its interrupt-free form; None if none does."""
-    try:
-        both = automata_of(tree, actions)
-        for form, itself in (both, both[::-1]) if both else ():
-            numbers = numbers_of(form, len(actions))
-            found = _extended(form, numbers[0]).intersecting_word(itself)
-            if found is not None:
-                return spelled(found, numbers, actions)
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
+    both = automata_of(tree, actions)
+    for form, itself in (both, both[::-1]) if both else ():
+        numbers = numbers_of(form, len(actions))
+        found = _extended(form, numbers[0]).intersecting_word(itself)
+        if found is not None:
+            return spelled(found, numbers, actions)
     return None
 
 
@@ -420,7 +413,6 @@ def is_interruptible(formula: FormulaLike, *, timeout: float | None = None) -> b
     """
     expect(NUMBER.or_none, timeout=timeout)
     tree = tree_of(formula)
-    refuse_psl(tree)
     if "intrpt" in syntactic_class(tree):
         return True
     return complete(interruptible_formula(Formula(str(tree), tree)), timeout)

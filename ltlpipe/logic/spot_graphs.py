@@ -1,11 +1,16 @@
-"""Automata of Spot made of their edges, and the BDDs of valuations."""
+"""Automata of Spot made of their edges, BDDs of valuations, and where Spot gives up."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.errors import UnsupportedError
+
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
+    from typing import TypeVar
+
+    Answer = TypeVar("Answer")
 
 
 def cube(literals: Iterable[tuple[int, Any]]) -> Any:
@@ -58,3 +63,12 @@ def automaton_of(
     for edge in edges:
         made.new_edge(*edge)
     return made
+
+
+def by_spot(work: Callable[[], Answer], what: str = "build the automaton") -> Answer:
+    """Run `work`, with what Spot raises turned into an error of ours."""
+    try:
+        return work()
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise UnsupportedError(f"Spot cannot {what}: {reason}") from error

@@ -18,7 +18,6 @@ from ltlpipe.automata.fin_removal import condition_of
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.translation import (
-    by_spot,
     draft_over,
     from_automaton,
     from_formula,
