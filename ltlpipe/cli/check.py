@@ -20,8 +20,7 @@ from ltlpipe.question.given_options import (
     options_of,
     understood,
 )
-from ltlpipe.question.option import CHECK, SIMULATE
-from ltlpipe.question.options import NEVER
+from ltlpipe.question.options import CHECK, NEVER, SIMULATE
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, counted, noting
 
 if TYPE_CHECKING:

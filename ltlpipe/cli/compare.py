@@ -22,7 +22,7 @@ from ltlpipe.question.given_options import (
     of_question,
     options_of,
 )
-from ltlpipe.question.option import COMPARE
+from ltlpipe.question.options import COMPARE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.question.given_options import options_of
-from ltlpipe.question.option import SIMULATE
+from ltlpipe.question.options import SIMULATE
 from ltlpipe.runtime.errors import InputError, LtlpipeError
 from ltlpipe.runtime.files import read_text, write_text
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ltlpipe.question.option import flag_of
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
 from ltlpipe.runtime.errors import PARAMETERS, nearest, spelled, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from ltlpipe.question.option import Option
+    from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
 
 _PLACE = "\n**options\n"
@@ -164,7 +164,7 @@ def takes_options(command: str) -> Callable[[Function], Function]:
     Parameters
     ----------
     command : str
-        One of those of `ltlpipe.question.option`.
+        One of those of `ltlpipe.question.options`.
 
     Raises
     ------

@@ -13,14 +13,15 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.certification import (
-    Certification,
+    certificate_of,
     certified_options,
     certified_strategies,
 )
 from ltlpipe.verdict.counterexample import Counterexample
-from ltlpipe.verdict.finite_runs import NOT_LOOKED, looked_for
-from ltlpipe.verdict.judgement import as_witness, has_actions
+from ltlpipe.verdict.deadlocks import NOT_LOOKED, ending_run, looked_for
+from ltlpipe.verdict.judgement import as_witness
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
     is_unfolded_first,
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.strategies.certified import Certified
-    from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.certification import Certified
 
 
 _FIRST = "runs that end are looked for first, as --deadlock=error asks"
@@ -99,7 +100,7 @@ class Inquiry:
         self._held: Verdict | None = None
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
         self._ends: Trace | None = None  # of the search for runs that end
-        self._lasso_seconds = 0.0
+        self._lasso_seconds: list[float] = []
         self._clock = Clock()
         if self.constraint is not None:  # the job makes it
             known = Property(violations=self.constraint)
@@ -134,12 +135,9 @@ class Inquiry:
         """Return a verdict with its costs."""
         stats = found.stats.by(self._clock)
         if self._lasso_seconds:
-            seconds = (stats.lasso_seconds or 0.0) + self._lasso_seconds
+            seconds = (stats.lasso_seconds or 0.0) + sum(self._lasso_seconds)
             stats = replace(stats, lasso_seconds=seconds)
         return replace(found, stats=stats)
-
-    def _add_lasso_seconds(self, seconds: float) -> None:
-        self._lasso_seconds += seconds
 
     # --- the question -------------------------------------------------------
 
@@ -182,14 +180,12 @@ class Inquiry:
 
     def _ended(self) -> Job[Verdict | None]:
         """Return the verdict about a system with a run that ends; None without one."""
-        from ltlpipe.verdict.deadlocks import ending_run
-
         self._ends = trace = Trace(Plan(None, None, reasons=(_FIRST,)))
-        ending = ending_run(self.system, trace, self.options)
-        verdict, reason, finite_run = yield from ending
-        if verdict == HOLDS:
+        answer, finite_run = yield from ending_run(self.system, trace, self.options)
+        if answer.kind == EMPTY:
             return None
-        found = replace(self._made(verdict, reason), finite_run=finite_run)
+        kind = VIOLATED if answer.kind == FOUND else UNKNOWN
+        found = replace(self._made(kind, answer.reason), finite_run=finite_run)
         return replace(found, plan=trace.plan, stats=trace.stats)
 
     def _job(self) -> Job[Verdict]:
@@ -222,7 +218,7 @@ class Inquiry:
             self.strategies,
             self.asked.formula,
         )
-        if (yield from timed(example.job(answer), self._add_lasso_seconds)):
+        if (yield from timed(example.job(answer), self._lasso_seconds.append)):
             return self._violated(example)
         asked: Any = self._question
         asked.close()
@@ -242,9 +238,9 @@ class Inquiry:
             self._held = replace(self._held, deadlock=NOT_LOOKED)
         if self._certified:
             strategy = next(s for s in self._certified if s.ended is not None)
-            certificate = yield from Certification(
-                answered, strategy, self.files, self.constraint
-            ).job(self.asked)
+            certificate = yield from certificate_of(
+                answered, strategy, self.asked, self.files, self.constraint
+            )
             self._held = replace(self._held, certificate=certificate)
         if self.options.vacuity:
             yield from self._detected()
@@ -260,7 +256,7 @@ class Inquiry:
             formula,
             self._ask,
             partial(as_witness, system, formula, self.options),
-            one_at_a_time=has_actions(system),
+            one_at_a_time=isinstance(system, Network),
         )
         yield from self._vacuity.job()
 
