@@ -131,7 +131,7 @@ def _converse(session: Session) -> None:
     """Read commands and print their results."""
     from ltlpipe.runtime.errors import visible_lines
     from ltlpipe.runtime.jobs import complete
-    from ltlpipe.simulation.descriptions import overview
+    from ltlpipe.simulation.session import overview
 
     simulation = session.simulation
     print("\n".join([*_heading(simulation), overview(simulation)]), flush=True)

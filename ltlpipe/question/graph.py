@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.lettering import TELLING, Delegated, Lettering, violations_text
+from ltlpipe.automata.lettering import TELLING, Lettering, violations_text
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.question.conditions import (
@@ -157,7 +157,8 @@ class GraphQuestion(Question):
             text = yield from violations_text(
                 violated,
                 acceptance,
-                delegated=None if delegated is None else Delegated(delegated, sets),
+                condition=None if delegated is None else str(delegated),
+                sets=sets,
                 deterministic=self.options.deterministic,
             )
         lettering = Lettering(system.graph, text, self.known)

@@ -278,7 +278,7 @@ class NetworkQuestion(Question):
         return (yield from self.fact("erasability", lambda: self._erasable(product)))
 
     def _erasable(self, product: NetworkProduct | None) -> Job[Decision]:
-        from ltlpipe.automata.erasures import erasable_table
+        from ltlpipe.automata.interrupts import erasable_table
         from ltlpipe.logic.erasable import erasable_formula
 
         if self.property.formula is not None:

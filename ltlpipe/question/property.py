@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.automata.conditions import MAX_MARKS
-from ltlpipe.automata.fairness import STRONG, Fairness, fairness_to
+from ltlpipe.automata.conditions import MAX_MARKS, STRONG, Fairness, fairness_to
 from ltlpipe.automata.interrupts import first_violation, interruptible_table, norm
 from ltlpipe.question.options import NEVER
 from ltlpipe.runtime.errors import (

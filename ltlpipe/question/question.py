@@ -39,8 +39,7 @@ from ltlpipe.search.catalogue import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-    from ltlpipe.automata.conditions import Condition
-    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.automata.conditions import Condition, Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.answer import Trace

@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import hoa_text
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.question.answer import EMPTY
 from ltlpipe.question.conditions import (

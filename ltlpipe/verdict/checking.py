@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ltlpipe.automata.graph_steps import edge_of, lasso_automaton
-from ltlpipe.automata.graphs import is_graph
+from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import Trace

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ltlpipe.automata.bad_prefixes import first_bad_prefix
+from ltlpipe.automata.words import first_bad_prefix
 from ltlpipe.question.conditions import DECOUPLING, FACTORING, INSTANT
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, run

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.graph_output import AutomatonWriter
-from ltlpipe.automata.graphs import is_automaton
+from ltlpipe.automata.graphs import AutomatonWriter, is_automaton
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.conditions import AUTO

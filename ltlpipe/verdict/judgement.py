@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.bad_prefixes import every_continuation_violates
-from ltlpipe.automata.fairness import STRONG
+from ltlpipe.automata.conditions import STRONG
 from ltlpipe.automata.lettering import holding_in
-from ltlpipe.automata.words import violates
+from ltlpipe.automata.words import every_continuation_violates, violates
 from ltlpipe.logic.propositions.syntax import Number, uses_step
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.model import bound_propositions

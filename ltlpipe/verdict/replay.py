@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe._version import __version__
-from ltlpipe.automata.graph_steps import Stepper
+from ltlpipe.automata.graphs import Stepper
 from ltlpipe.automata.translation import spot_version
 from ltlpipe.automata.words import violates
 from ltlpipe.question.conditions import flag_of

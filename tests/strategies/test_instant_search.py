@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.conditions import fin, inf, parse_condition
-from ltlpipe.automata.fairness import fairness_to
+from ltlpipe.automata.conditions import fairness_to, fin, inf, parse_condition
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import Draft
 from ltlpipe.automata.structure import table_of as made_table
-from ltlpipe.automata.translation import from_formula, from_formula_over_states
+from ltlpipe.automata.translation import from_formula, table_over_states
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
@@ -530,7 +529,7 @@ def assert_model_agrees(model, formula, *, stutter):
     expected = spot_verdict(model, graph, formula, stutter)
     asked = Property(formula)
     meanings = bound_propositions(model, asked)
-    table = from_formula_over_states(formula, "ba", list(meanings))
+    table = table_over_states(formula, "ba", list(meanings))
     view = ModelSteps(model, list(meanings.values()))
     outcome = found(view, table, stutter=stutter, max_states=10**6)
     assert outcome.status == (FOUND if expected == "violated" else EMPTY)
