@@ -314,14 +314,17 @@ class _Question:
     )
     fairness: str | None = _option(
         None,
-        "Only runs that are fair to each component, or to each of --fair-sets, count.",
+        "Only runs that are fair to each component, process or transition of a net, or "
+        "to each of --fair-sets, count.",
         details="A set that is enabled infinitely often (strong), or from some point "
-        "on always (weak), is taken infinitely often.",
+        "on always (weak), is taken infinitely often.  A step that several take, such "
+        "as a rendezvous, serves each of them.",
         choices=("weak", "strong"),
     )
     fair_sets: tuple[str, ...] = _option(
         (),
-        "A set of actions for --fairness, instead of those of each component.",
+        "A set of actions, or of components, for --fairness; a pattern such as 'P_*' "
+        "is a set for each that it fits.",
         "A,B",
         old=("fair", "progress"),
     )

@@ -579,7 +579,7 @@ def _choose_for_fin(
 def why_fair(options: Options, fairness: Fairness) -> str:
     """Describe fairness in a plan."""
     n_sets = fairness.n_marks // (2 if options.fairness == "strong" else 1)
-    fair_to = "set of actions" if options.fair_sets else "component"
+    fair_to = "named set" if options.fair_sets else "component, process or transition"
     marks = f"{fairness.n_marks} mark{'s' * (fairness.n_marks != 1)}"
     return (
         f"only runs count that are {options.fairness}ly fair to each "
