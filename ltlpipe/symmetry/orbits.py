@@ -1,6 +1,6 @@
 """Quotients of packed systems by groups of permutations, and runs of the systems.
 
-The kernels of quotients are in `ltlpipe.systems.networks.orbit_kernels`.
+The kernels of quotients are in `ltlpipe.systems.networks.packing_kernels`.
 
 Cost: 24 bytes for each field that an element moves, beside the packed system; in
 networks 8 more for each local state that gets a new name.  A successor costs what it
@@ -33,13 +33,14 @@ from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.symmetry.groups.group import MOST_BITS, swaps_with_first
-from ltlpipe.systems.networks.orbit_kernels import (
+from ltlpipe.systems.networks.packing_kernels import (
     CELL_STRIDE,
     FACTOR_STRIDE,
     MEMBER_STRIDE,
     MOVE_STRIDE,
     Factor,
 )
+from ltlpipe.systems.networks.packing_tables import Pieces
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -113,21 +114,6 @@ def quotient(
     )
 
 
-class _Pieces:
-    """Parts of a table that are put one behind the other."""
-
-    def __init__(self, start: int) -> None:
-        self.length = start
-        self.parts: list[np.ndarray] = []
-
-    def append(self, part: np.ndarray) -> int:
-        """Append numbers of any shape; return their place."""
-        place = self.length
-        self.parts.append(part.ravel().astype(np.int64))
-        self.length += part.size
-        return place
-
-
 def _table(
     start: int,
     fields: Sequence[Field],
@@ -137,7 +123,7 @@ def _table(
     """Return the table of a group that stands at a place."""
     header = np.zeros(1 + FACTOR_STRIDE * len(acting.factors), dtype=np.int64)
     header[0] = len(acting.factors)
-    pieces = _Pieces(start + len(header))
+    pieces = Pieces(start + len(header))
     for number, factor in enumerate(acting.factors):
         cells = [(f.word, f.shift, f.mask) for f in (fields[k] for k in factor.fields)]
         entry = header[1 + FACTOR_STRIDE * number :]
@@ -157,11 +143,12 @@ def _table(
         classes = _classes(pieces, acting.space, factor, fields, values)
         entry[Factor.CLASSES] = pieces.append(classes)
         entry[Factor.ROOM] = pieces.append(np.zeros(4 * len(factor.fields)))
-    return np.concatenate([header, *pieces.parts, np.array([start])])
+    pieces.append(np.array([start]))
+    return np.concatenate([header, pieces.joined()])
 
 
 def _moves(
-    pieces: _Pieces,
+    pieces: Pieces,
     space: group.Space,
     factor: group.Factor,
     element: np.ndarray,
@@ -187,7 +174,7 @@ def _moves(
 
 
 def _classes(
-    pieces: _Pieces,
+    pieces: Pieces,
     space: group.Space,
     factor: group.Factor,
     fields: Sequence[Field],

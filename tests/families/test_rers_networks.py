@@ -15,7 +15,7 @@ from ltlpipe.components.alphabet import trim_alone
 from ltlpipe.families.random_lassos import Walker
 from ltlpipe.families.rers_networks import STYLES, rers_network
 from ltlpipe.runtime.jobs import run
-from ltlpipe.systems.networks.promela import to_promela
+from ltlpipe.systems.networks.exports import to_promela
 from tests.oracles import compose, reaches
 
 SEEDS = range(12)

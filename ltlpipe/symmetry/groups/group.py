@@ -188,7 +188,7 @@ class Group:
     def normalised(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the representative of a state, and what takes the state there.
 
-        Does what `ltlpipe.systems.networks.orbit_kernels.normalise` does, with NumPy.
+        Does what `ltlpipe.systems.networks.packing_kernels.normalise` does, with NumPy.
 
         Parameters
         ----------

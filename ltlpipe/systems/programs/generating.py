@@ -245,8 +245,7 @@ from ltlpipe.systems.programs.kernels import (
     stutter,
     wrapped,
 )
-from ltlpipe.systems.networks.orbit_kernels import normalise_all
-from ltlpipe.systems.networks.packing_kernels import Select
+from ltlpipe.systems.networks.packing_kernels import Select, normalise_all
 """
 
 _SIGNATURE = """\

@@ -13,8 +13,8 @@ from ltlpipe.families.philosophers import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.ring import ring
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.networks import ll_net
-from ltlpipe.systems.networks.ll_net import to_ll_net
+from ltlpipe.systems.networks import exports
+from ltlpipe.systems.networks.exports import to_ll_net
 from ltlpipe.systems.networks.lts import LTS, Network
 from tests.example_counts import examples
 from tests.hypothesis_strategies import AWKWARD_LABELS, networks
@@ -235,10 +235,10 @@ def test_the_limit_is_on_arcs(monkeypatch):
     two = LTS.from_transitions([(0, "a", 0), (0, "a", 1), (1, "b", 0)])
     three = LTS.from_transitions([(0, "a", s) for s in range(3)])
     network = Network([two, three])
-    monkeypatch.setattr(ll_net, "MAX_ARCS", 26)
+    monkeypatch.setattr(exports, "MAX_ARCS", 26)
     text = to_ll_net(network)
     assert text.count("<") + text.count(">") == 26
 
-    monkeypatch.setattr(ll_net, "MAX_ARCS", 25)
+    monkeypatch.setattr(exports, "MAX_ARCS", 25)
     with pytest.raises(UnsupportedError, match="26 arcs, at most 25"):
         to_ll_net(network)
