@@ -66,11 +66,10 @@ def table_bytes(acting: Group) -> int:
         if factor.classes:
             entries += 1 + (2 + MEMBER_STRIDE) * n_fields
             n_moving += 2  # the names in each member, and back
-        if acting.space.first is not None:
-            n_names = acting.space.n_points
-            if acting.space.values is not None:
-                n_names = n_fields << MOST_BITS
-            entries += n_moving * n_names
+        space, n_names = acting.space, acting.space.n_points
+        if space.named is not None:
+            n_names = n_fields << MOST_BITS if space.named.any() else 0
+        entries += n_moving * n_names
     return 8 * entries
 
 
@@ -190,14 +189,15 @@ class _Table:
 
     def _names(self, element: np.ndarray, source: int, target: int) -> int:
         """Append the new names of the packed values of a field; 0 if they stay."""
-        first = self._space.first
-        if first is None:
-            return 0
-        if self._values is None:
+        space = self._space
+        if space.named is not None:
+            if not space.named[source]:
+                return 0
             names = self._renamed(element, source, self._fields[source])
         else:
-            local = element[first[source] + self._values[source]] - first[target]
-            names = np.searchsorted(self._values[target], local)
+            assert self._values is not None
+            local = element[space.first[source] + self._values[source]]
+            names = np.searchsorted(self._values[target], local - space.first[target])
         if (names == np.arange(len(names))).all():
             return 0
         return self._pieces.append(names)
@@ -208,12 +208,8 @@ class _Table:
         A field that takes them has the same form.  What is no name stays as it is.
         """
         space = self._space
-        assert space.first is not None
         assert space.values is not None
-        assert space.named is not None
-        names = np.arange(1 << field.bits if space.named[source] else 1)
-        if not space.named[source]:
-            return names
+        names = np.arange(1 << field.bits)
         points = np.arange(*space.first[source : source + 2].tolist())
         before = space.values[points] - field.low
         after = space.values[element[points]] - field.low

@@ -167,8 +167,6 @@ class Members:
         return found
 
     def _points(self, field: int) -> np.ndarray:
-        if self._space.first is None:
-            return np.array([field])
         return np.arange(*self._space.first[field : field + 2].tolist())
 
 

@@ -143,8 +143,9 @@ def group_of(
             images = found[:, n_points:] - n_points
             if all(is_kept(propositions.classes, own) for own in images.tolist()):
                 break
-        own: np.ndarray = found[:, :n_points]
-        return own[(own != np.arange(n_points)).any(axis=1)]
+        own = found[:, :n_points]
+        moving: np.ndarray = own[(own != np.arange(n_points)).any(axis=1)]
+        return moving
 
     # What keeps the initial state generates a part of the group, often with elements
     # that move little: they are the better ones to try.
@@ -221,7 +222,7 @@ def draw_ordered(graph: ColouredGraph, colour: Any, parts: list[int]) -> int:
 
 def group_of_net(net: Net, propositions: Propositions) -> Job[Group]:
     """Return the group of a net and a property; it moves places."""
-    space = Space(len(net.places))
+    space = Space.of_variables([[]] * len(net.places))
     draw = partial(_drawn_net, net, propositions)
     return group_of(space, propositions, draw, moves_initial=True)
 

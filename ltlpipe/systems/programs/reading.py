@@ -597,7 +597,7 @@ class _Reader(Resolver):
             for effect in tree.effects or ()
         )
         target = self._state(tree.target, scope)
-        conditions = () if guard is None else (guard,)
+        conditions: tuple[Expression, ...] = () if guard is None else (guard,)
         exchange: tuple[Assignment, ...] = ()
         if message is not None and self.channels[message.channel].capacity:
             channel = self.channels[message.channel]
