@@ -125,8 +125,8 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
         _layout(packed),
         np.concatenate([*starts, n_pairs[-1:]]).astype(np.int64),
         *columns,
-        first_part=np.cumsum([0, *n_parts], dtype=np.int64),
-        parts=np.array(parts, dtype=np.int64).reshape(-1, 2),
+        np.cumsum([0, *n_parts], dtype=np.int64),
+        np.array(parts, dtype=np.int64).reshape(-1, 2),
     )
 
 

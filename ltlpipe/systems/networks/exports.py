@@ -103,7 +103,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
 
@@ -232,7 +232,6 @@ def _accepts(i: int, accepting: np.ndarray) -> str:
 MAX_ARCS = 10_000_000  # of a net: a file of up to 170 MB, made in 0.4 GiB
 
 Step: TypeAlias = tuple[int, int]  # places that a component leaves and enters
-Choices: TypeAlias = list[list[Step]]  # of the participants of one action
 
 
 def to_ll_net(network: Network) -> str:
@@ -255,43 +254,37 @@ def to_ll_net(network: Network) -> str:
         The net would have more than `MAX_ARCS` arcs: a label has
         the product of its participants' numbers of transitions.
     """
-    choices = _choices(network)
-    _refuse_many_arcs(choices)
-    transitions, puts, takes = StringIO(), StringIO(), StringIO()
-    number = 0
-    for action, steps in zip(network.actions, choices, strict=True):
-        name = _escaped(action.name)
-        for combination in product(*steps):
-            number += 1
-            transitions.write(f'{number}"T{number}:{name}"0@0\n')
-            for left, entered in combination:
-                puts.write(f"{number}<{entered}\n")
-                takes.write(f"{left}>{number}\n")
-    blocks = ["PEP\nPTNet\nFORMAT_N\nPL\n", *_places(network)]
-    for name, block in (("TR", transitions), ("TP", puts), ("PT", takes)):
-        blocks += [f"{name}\n", block.getvalue()]
-    return "".join(blocks)
-
-
-def _places(network: Network) -> Iterator[str]:
-    """Yield the lines of the places, component by component."""
-    number = 0
-    for i, component in enumerate(network.components):
-        for state in range(component.n_states):
-            number += 1
-            marking = "M1" if state == component.initial else ""
-            yield f'{number}"P{i}:S{state}"0@0{marking}\n'
-
-
-def _choices(network: Network) -> list[Choices]:
-    """Return the steps of each participant of each action, each step once."""
-    sizes = [component.n_states for component in network.components]
-    first = list(accumulate(sizes, initial=1))  # place of state 0 of each component
-    steps = [_steps(c, first[i]) for i, c in enumerate(network.components)]
-    return [
+    components = network.components
+    # The place of state 0 of each component.
+    first = list(accumulate((c.n_states for c in components), initial=1))
+    steps = [_steps(c, first[i]) for i, c in enumerate(components)]
+    choices = [
         [steps[i].get(action.name, []) for i in action.participants]
         for action in network.actions
     ]
+    n_arcs = sum(2 * len(own) * prod(map(len, own)) for own in choices)
+    if n_arcs > MAX_ARCS:  # before any combination is made
+        raise UnsupportedError(
+            f"a Petri net of {n_arcs} arcs, at most {MAX_ARCS} are written: use a"
+            " network whose labels have fewer transitions, or another format"
+        )
+    blocks = {name: StringIO() for name in ("PL", "TR", "TP", "PT")}
+    for i, component in enumerate(components):
+        for state in range(component.n_states):
+            marking = "M1" if state == component.initial else ""
+            place = f'{first[i] + state}"P{i}:S{state}"0@0{marking}\n'
+            blocks["PL"].write(place)
+    number = 0
+    for action, own in zip(network.actions, choices, strict=True):
+        name = _escaped(action.name)
+        for combination in product(*own):
+            number += 1
+            blocks["TR"].write(f'{number}"T{number}:{name}"0@0\n')
+            for left, entered in combination:
+                blocks["TP"].write(f"{number}<{entered}\n")
+                blocks["PT"].write(f"{left}>{number}\n")
+    written = (f"{name}\n{block.getvalue()}" for name, block in blocks.items())
+    return "".join(["PEP\nPTNet\nFORMAT_N\n", *written])
 
 
 def _steps(component: LTS, first: int) -> dict[str, list[Step]]:
@@ -300,16 +293,6 @@ def _steps(component: LTS, first: int) -> dict[str, list[Step]]:
     for src, label, dst in dict.fromkeys(component.transitions()):
         steps.setdefault(label, []).append((first + src, first + dst))
     return steps
-
-
-def _refuse_many_arcs(choices: list[Choices]) -> None:
-    """Count the arcs before any combination is made."""
-    n_arcs = sum(2 * len(steps) * prod(map(len, steps)) for steps in choices)
-    if n_arcs > MAX_ARCS:
-        raise UnsupportedError(
-            f"a Petri net of {n_arcs} arcs, at most {MAX_ARCS} are written: use a"
-            " network whose labels have fewer transitions, or another format"
-        )
 
 
 def _escaped(label: str) -> str:

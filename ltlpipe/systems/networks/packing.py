@@ -36,7 +36,6 @@ import numpy as np
 
 from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocation
 
@@ -230,19 +229,6 @@ def pack_network(
         n_marks=len(groups),
         fields=tuple(fields),
         local_states=tuple(local),
-    )
-
-
-def pack(
-    network: Network,
-    letters: np.ndarray,
-    *,
-    extra_values: int = 1,
-    seed: int | None = None,
-) -> PackedNetwork:
-    """Do `pack_network` at once."""
-    return complete(
-        pack_network(network, letters, extra_values=extra_values, seed=seed)
     )
 
 
