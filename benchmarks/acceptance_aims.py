@@ -28,6 +28,7 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
+from ltlpipe.systems.networks.packing import pack_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
