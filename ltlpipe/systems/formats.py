@@ -18,8 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.errors import UnsupportedError, listed
-from ltlpipe.runtime.spelling import declare
+from ltlpipe.runtime.errors import UnsupportedError, declare, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ import pytest
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.symmetric_nets import coloured_client_server
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.runtime.jobs import run
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.exploring import product_size_of

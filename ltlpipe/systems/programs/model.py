@@ -15,8 +15,8 @@ import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.runtime.output import rewriting
 from ltlpipe.systems.models import Model, PackedModel, Step
 from ltlpipe.systems.networks.packing import MAX_SUCCESSORS
 from ltlpipe.systems.programs.interpreting import Interpreter
