@@ -113,7 +113,10 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
         found.append(rows)
     n_pairs = np.cumsum([0] + [len(rows.actions) for rows in found])
     starts = [rows.first[:-1] + k for rows, k in zip(found, n_pairs, strict=False)]
-    _, *columns = (np.concatenate(column) for column in zip(*found, strict=True))
+    columns = {
+        name: np.concatenate([getattr(rows, name) for rows in found])
+        for name in _Rows._fields[1:]
+    }
     n_parts = [len(action.participants) for action in network.actions]
     places = [{a: k for k, a in enumerate(c.labels)} for c in network.components]
     parts = [
@@ -122,11 +125,11 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
         for who in action.participants
     ]
     return Enabling(
-        _layout(packed),
-        np.concatenate([*starts, n_pairs[-1:]]).astype(np.int64),
-        *columns,
-        np.cumsum([0, *n_parts], dtype=np.int64),
-        np.array(parts, dtype=np.int64).reshape(-1, 2),
+        components=_layout(packed),
+        first=np.concatenate([*starts, n_pairs[-1:]]).astype(np.int64),
+        **columns,
+        first_part=np.cumsum([0, *n_parts], dtype=np.int64),
+        parts=np.array(parts, dtype=np.int64).reshape(-1, 2),
     )
 
 

@@ -238,20 +238,21 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     int32[k], ascending.  A component may have far more states than transitions.
     """
     m = component.n_transitions
+    ends = component.src, component.dst, np.array([component.initial])
     if component.n_states <= 4 * m + _FEW:
         named = np.arange(component.n_states)
     else:
-        ends = component.src, component.dst, [component.initial]
         named = np.unique(np.concatenate(ends))
-    src = np.searchsorted(named, component.src)
-    targets: Any = np.searchsorted(named, component.dst)[np.argsort(src, kind="stable")]
+        ends = tuple(np.searchsorted(named, own) for own in ends)
+    src, dst, (start,) = ends
+    targets: Any = dst[np.argsort(src, kind="stable")]
     counts = np.bincount(src, minlength=len(named))
     begins = np.concatenate([[0], np.cumsum(counts)]).data
     targets = targets.data
     if ticks.over(m):
         yield ticks.progress
     seen = bytearray(len(named))
-    waiting = [int(np.searchsorted(named, component.initial))]
+    waiting = [int(start)]
     seen[waiting[0]] = True
     while waiting:
         state = waiting.pop()
