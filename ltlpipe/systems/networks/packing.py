@@ -238,13 +238,13 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     int32[k], ascending.  A component may have far more states than transitions.
     """
     m = component.n_transitions
-    ends = component.src, component.dst, np.array([component.initial])
+    src, dst, start = component.src, component.dst, component.initial
     if component.n_states <= 4 * m + _FEW:
         named = np.arange(component.n_states)
     else:
-        named = np.unique(np.concatenate(ends))
-        ends = tuple(np.searchsorted(named, own) for own in ends)
-    src, dst, (start,) = ends
+        named = np.unique(np.concatenate([src, dst, [start]]))
+        src, dst = np.searchsorted(named, src), np.searchsorted(named, dst)
+        start = int(np.searchsorted(named, start))
     targets: Any = dst[np.argsort(src, kind="stable")]
     counts = np.bincount(src, minlength=len(named))
     begins = np.concatenate([[0], np.cumsum(counts)]).data
@@ -252,7 +252,7 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     if ticks.over(m):
         yield ticks.progress
     seen = bytearray(len(named))
-    waiting = [int(start)]
+    waiting = [start]
     seen[waiting[0]] = True
     while waiting:
         state = waiting.pop()
