@@ -146,9 +146,8 @@ def _search(
     trace: Trace,
 ) -> Job[tuple[Answer, Made]]:
     """Search the symbolic product with fields of some widths."""
-    from ltlpipe.symmetry.sets.backward_steps import NetSteps, run_through
     from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
-    from ltlpipe.symmetry.sets.runs import SetRuns
+    from ltlpipe.symmetry.sets.runs import NetSteps, SetRuns, run_through
     from ltlpipe.symmetry.sets.tables import symbolic_product
 
     propositions = list(question.propositions.values())

@@ -26,7 +26,7 @@ from ltlpipe import (
 )
 from ltlpipe.batch import dask_engine
 from ltlpipe.batch.solving import solve_rows
-from ltlpipe.batch.status import status
+from ltlpipe.batch.store import status
 from ltlpipe.batch.tasks import AutomatonFile, Task
 from ltlpipe.families.networks import philosophers
 from tests.batch.cluster import ROOT, running

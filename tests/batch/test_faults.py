@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import results
-from ltlpipe.batch.status import status
+from ltlpipe.batch.store import status
 from tests.cli.command_line import HARD, MANY, PROGRAM, RING
 from tests.processes import SOON, children
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, load
-from ltlpipe.components.factoring import factors, finest_split
+from ltlpipe.components import factors, finest_split
 from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.jobs import run
 from tests.components.factoring.products import (
