@@ -132,17 +132,12 @@ class DeclarationReader(NetReader):
 
     def _each(self, net: Any) -> list[Any]:
         found: list[Any] = []
-        waiting = [net]
-        while waiting:
-            for child in waiting.pop():
-                kind = local_name(child)
-                if kind == "page":
-                    waiting.append(child)
-                elif kind == "declaration":
-                    structure = self.label(child, "structure")
-                    for group in structure if structure is not None else ():
-                        self.expect(group, ["declarations"], "<declarations>")
-                        found += group
+        for child in self.parts(net):
+            if local_name(child) == "declaration":
+                structure = self.label(child, "structure")
+                for group in structure if structure is not None else ():
+                    self.expect(group, ["declarations"], "<declarations>")
+                    found += group
         return found
 
     def _note(self, element: Any, known: dict[str, Any], value: Any) -> str:

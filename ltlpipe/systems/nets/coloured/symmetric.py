@@ -75,13 +75,6 @@ class SymmetricNet(Coloured):
         self._initial = tuple(marked.get(cell, 0) for cell in range(len(self.cells)))
         self._unfolded: UnfoldedNet | UnsupportedError | None = None
 
-    @property
-    def about(self) -> tuple[str, ...]:
-        """How large the net is."""
-        net = self.coloured
-        line = f"a symmetric net of {len(net.places):,} places and "
-        return (line + f"{len(net.transitions):,} transitions",)
-
     @cached_property
     def variables(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the cells."""

@@ -61,11 +61,9 @@ class UnfoldedNet(Coloured, PetriNet):
     @property
     def about(self) -> tuple[str, ...]:
         """How large the net is, before and after unfolding."""
-        net = self.coloured
-        line = f"a symmetric net of {len(net.places):,} places and "
-        line += f"{len(net.transitions):,} transitions, unfolded into "
-        line += f"{len(self.places):,} and {len(self.transitions):,}"
-        return (line,)
+        (line,) = super().about
+        after = f"{len(self.places):,} and {len(self.transitions):,}"
+        return (f"{line}, unfolded into {after}",)
 
     @cached_property
     def _variables(self) -> dict[int, int]:

@@ -137,6 +137,13 @@ class Coloured(Model):
     coloured: ColouredNet
 
     @property
+    def about(self) -> tuple[str, ...]:
+        """How large the net is."""
+        net = self.coloured
+        line = f"a symmetric net of {len(net.places):,} places and "
+        return (line + f"{len(net.transitions):,} transitions",)
+
+    @property
     def has_colours(self) -> bool:
         """Whether it is a symmetric net."""
         return True
