@@ -88,7 +88,7 @@ class NetReader:
     def collect(self, net: Any) -> None:
         """Read the nodes and arcs of a net, on its pages, too."""
         self._enter(net)
-        for child in self.parts(net):
+        for child in self.all_parts(net):
             kind = local_name(child)
             if kind == "page":
                 self._enter(child)
@@ -99,12 +99,12 @@ class NetReader:
             elif kind in _NODES.split():
                 self._read_node(child, kind)
 
-    def parts(self, net: Any) -> Iterator[Any]:
+    def all_parts(self, net: Any) -> Iterator[Any]:
         """Yield the parts of a net, a page before its own; files nest 256 at most."""
         for child in net:
             yield child
             if local_name(child) == "page":
-                yield from self.parts(child)
+                yield from self.all_parts(child)
 
     def arcs(self) -> Iterator[Arc]:
         """Yield the arcs; all nodes have been collected."""

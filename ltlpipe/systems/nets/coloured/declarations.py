@@ -132,7 +132,7 @@ class DeclarationReader(NetReader):
 
     def _each(self, net: Any) -> list[Any]:
         found: list[Any] = []
-        for child in self.parts(net):
+        for child in self.all_parts(net):
             if local_name(child) == "declaration":
                 structure = self.label(child, "structure")
                 for group in structure if structure is not None else ():
