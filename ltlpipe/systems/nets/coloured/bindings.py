@@ -18,6 +18,7 @@ bindings are found from the tokens of a marking.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError
@@ -237,7 +238,7 @@ def _levels(
 ) -> list[_Level]:
     """Return in which order variables are bound, and what is looked at when."""
     waiting: list[tuple[set[int], Guard | None, Condition]] = [
-        (set(variables_of(guard)), guard, _condition(guard))
+        (set(variables_of(guard)), guard, partial(holds, guard))
         for guard in conjuncts(transition.guard)
     ]
     for place, what in transition.pre:
@@ -273,10 +274,6 @@ def _levels(
     return levels
 
 
-def _condition(guard: Guard) -> Condition:
-    return lambda binding: holds(guard, binding)
-
-
 def _is_in(tokens: Tokens, known: Container[Any]) -> Condition:
     return lambda binding: tuple([value(e, binding) for e in tokens.entries]) in known  # type: ignore[arg-type]
 
@@ -297,12 +294,8 @@ def _determined(
                 and variable not in variables_of(other)
                 and not isinstance(other, Part)
             ):
-                return _solved(side, other)
+                return lambda binding: (value(other, binding) - side.shift) % side.size
     return None
-
-
-def _solved(side: Bound, other: Bound | Constant) -> Callable[[Binding], int]:
-    return lambda binding: (value(other, binding) - side.shift) % side.size
 
 
 def first_alike(
