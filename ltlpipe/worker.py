@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OPERATIONS = {
     "analyse": "ltlpipe.batch.analyzing:parts_of",
-    "answer task": "ltlpipe.batch.task_data:answer_task",
+    "answer task": "ltlpipe.batch.answering:answer_task",
     "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
     "automaton text": "ltlpipe.automata.translating:write_automaton",
     "check hoa": "ltlpipe.automata.external:check_output",

@@ -33,9 +33,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
-from ltlpipe.batch.answering import Answer, Expected, Systems, answer
-from ltlpipe.batch.pool import LOOK_SECONDS, TaskJob, advanced, lost
-from ltlpipe.batch.task_data import Orders, answer_to_dict, shared_bytes
+from ltlpipe.batch.answering import Answer, Expected, Systems, answer, answer_to_dict
+from ltlpipe.batch.pool import (
+    LOOK_SECONDS,
+    Orders,
+    TaskJob,
+    advanced,
+    lost,
+    shared_bytes,
+)
 from ltlpipe.batch.tasks import CRASH, Activity, file_kind, now
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular

@@ -21,9 +21,9 @@ from ltlpipe.batch.answering import (
     encodable,
 )
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine, TaskBar, Watcher
+from ltlpipe.batch.pool import category_of
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
-from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_sources import as_tasks, multiplied
 from ltlpipe.batch.tasks import (
     CRASH,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ltlpipe.runtime.shared_folder import shared_folder
+from ltlpipe.runtime.folders import shared_folder
 from ltlpipe.systems.networks.lts import LTS, digest_if_small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ltlpipe.runtime.shared_folder import Entry
+    from ltlpipe.runtime.folders import Entry
     from ltlpipe.systems.networks.lts import Network
 
 Archive = tuple[dict[str, Any], "dict[str, np.ndarray]"]

@@ -27,8 +27,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.folders import cache_folder
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.runtime.wire import Message, Receiver
 

@@ -29,7 +29,7 @@ from tests.cli.command_line import RING
 
 _OWN = {
     "runtime/files.py": "reads regular files only; writes, beside the place",
-    "runtime/shared_folder.py": "a private folder",
+    "runtime/folders.py": "a private folder",
     "runtime/memory.py": "what Linux tells",
     "runtime/worker_process.py": "what Linux tells; a lock in a private folder",
     "runtime/wire.py": "messages, no files",

@@ -23,8 +23,8 @@ from ltlpipe.components.composition.group_shelf import (
 )
 from ltlpipe.components.composition.groups import tree
 from ltlpipe.components.factoring import factors
+from ltlpipe.runtime.folders import Entry, SharedFolder, shared_through
 from ltlpipe.runtime.jobs import MIB, Limits, StoppedError, run
-from ltlpipe.runtime.shared_folder import Entry, SharedFolder, shared_through
 from tests.components.factoring.products import random_product
 from tests.components.test_composition import unplanned
 

@@ -7,7 +7,7 @@ reduction for fewer begins.  Single groups of components are kept, too
 (`ltlpipe.components.composition.group_shelf`).
 
 Processes of one run share what has taken some time through the run's folder
-(`ltlpipe.runtime.shared_folder`): results for the same visible actions or for more, and
+(`ltlpipe.runtime.folders`): results for the same visible actions or for more, and
 groups.
 """
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ltlpipe.components.composition.groups import Reduced
+    from ltlpipe.runtime.folders import Entry
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.runtime.shared_folder import Entry
     from ltlpipe.systems.networks.lts import Network
 
 SHARED_BYTES = 256 * MIB

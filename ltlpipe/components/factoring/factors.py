@@ -34,8 +34,8 @@ from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
     from ltlpipe.components.archive import Archive
+    from ltlpipe.runtime.folders import Entry
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.runtime.shared_folder import Entry
 
 MOST_STATES = 1 << 16
 MOST_TRANSITIONS = 1 << 18

@@ -15,8 +15,8 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
-from ltlpipe.runtime import shared_folder
-from ltlpipe.runtime.shared_folder import (
+from ltlpipe.runtime import folders
+from ltlpipe.runtime.folders import (
     PREFIX,
     SharedFolder,
     run_folder,
@@ -141,8 +141,8 @@ def test_who_shares_through_what(tmp_path):
     """As long as it says, and nobody afterwards."""
     folder = folder_of(tmp_path)
     with shared_through(folder), shared_through(None):
-        assert shared_folder.shared_folder() is folder
-    assert shared_folder.shared_folder() is None
+        assert folders.shared_folder() is folder
+    assert folders.shared_folder() is None
 
 
 # --- the folder of a run ------------------------------------------------------
@@ -172,7 +172,7 @@ def test_what_a_killed_process_leaves_is_removed(tmp_path):
     """By the next run; a folder that is no run's stays."""
     code = (
         "import sys, time\n"
-        "from ltlpipe.runtime.shared_folder import run_folder\n"
+        "from ltlpipe.runtime.folders import run_folder\n"
         "with run_folder(sys.argv[1]) as path:\n"
         "    print(path, flush=True)\n"
         "    time.sleep(60)\n"
