@@ -37,7 +37,7 @@ from ltlpipe.batch.results import results
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.tasks import Task, options_text
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

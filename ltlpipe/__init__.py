@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         Verification,
         verify_certificate,
     )
-    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.certificates.writing import Certificate
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.erasable import is_erasable
     from ltlpipe.logic.formulas import Formula, parse
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
-    "Certificate": "ltlpipe.certificates.writing.certificate",
+    "Certificate": "ltlpipe.certificates.writing",
     "Chart": "ltlpipe.report.charts.chart",
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",

@@ -40,7 +40,7 @@ from ltlpipe.batch.tasks import (
 from ltlpipe.runtime.arguments import PATH, expect, is_frame, wrong_kind
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, listed, warn
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.search.nested.joint_coverage import decoded, together
+from ltlpipe.search.nested.coverage import decoded, together
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.verdict import VIOLATED
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.search.nested.joint_coverage import Member
+    from ltlpipe.search.nested.coverage import Member
     from ltlpipe.systems.models import System
 
 AGGREGATES = ("count", "sum", "mean", "median", "min", "max", "first")

@@ -53,7 +53,6 @@ _LOCK = "lock"
 _LOOK_SECONDS = 0.5  # for so long a list of the files is good enough
 _SUFFIX = ".result"
 _CHECKED = 32  # bytes of a checksum
-_MOST_KEY = 1 << 16  # bytes that are read of a file to see what it is
 
 
 class Entry(NamedTuple):
@@ -81,7 +80,6 @@ class SharedFolder:
         self.path, self.most_bytes = Path(path), most_bytes
         self._names: frozenset[str] = frozenset()
         self._listed = -_LOOK_SECONDS
-        self._keys: dict[str, Any] = {}  # of files that were listed
 
     def get(self, place: Any, key: Any) -> Entry | None:
         """Return a result; None if there is none that is sound."""
@@ -116,28 +114,6 @@ class SharedFolder:
         self._names |= {name}
         return True
 
-    def keys(self, place: Any) -> list[Any]:
-        """Return the keys of the results at a place, in no order."""
-        prefix, wanted = _place_name(place), json.loads(json.dumps(place))
-        found = []
-        for name in sorted(n for n in self._files() if n.startswith(prefix)):
-            if name not in self._keys:
-                self._keys[name] = self._key_of(name)
-            at, key = self._keys[name]
-            if at == wanted:
-                found.append(key)
-        return found
-
-    def _key_of(self, name: str) -> tuple[Any, Any]:
-        """Return place and key of a file; whether it is sound is not looked at."""
-        try:
-            with (self.path / name).open("rb") as file:
-                file.seek(_CHECKED)
-                place, key = json.loads(file.readline(_MOST_KEY))
-        except (OSError, ValueError, TypeError):
-            return None, None
-        return place, key
-
     def _read(self, name: str, expected: Any) -> Entry | None:
         path = self.path / name
         try:
@@ -159,10 +135,6 @@ class SharedFolder:
             self.remove(name)
             return None
 
-    def forget(self, place: Any, key: Any) -> None:
-        """Remove a result whose contents make no sense."""
-        self.remove(_name(place, key))
-
     def remove(self, name: str) -> None:
         """Remove a file."""
         self._names -= {name}
@@ -179,7 +151,6 @@ class SharedFolder:
             except OSError:
                 names = []
             self._names = frozenset(n for n in names if n.endswith(_SUFFIX))
-            self._keys = {n: k for n, k in self._keys.items() if n in self._names}
         return self._names
 
     def _make_room(self, n_bytes: int) -> None:
@@ -203,12 +174,8 @@ def _hash(value: Any) -> str:
     return sha256(json.dumps(value).encode()).hexdigest()[:24]
 
 
-def _place_name(place: Any) -> str:
-    return f"{_hash(place)}-"
-
-
 def _name(place: Any, key: Any) -> str:
-    return f"{_place_name(place)}{_hash(key)}{_SUFFIX}"
+    return f"{_hash(place)}-{_hash(key)}{_SUFFIX}"
 
 
 # --- the folder of a run ------------------------------------------------------

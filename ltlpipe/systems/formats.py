@@ -117,8 +117,8 @@ def _write_hoa() -> Writer:
 
 
 def _read_dve() -> Reader:
-    from ltlpipe.systems.programs.grammar import parse_plain
     from ltlpipe.systems.programs.model import build
+    from ltlpipe.systems.programs.syntax import parse_plain
 
     return Reader(parse_plain, build)
 

@@ -9,7 +9,7 @@ from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.runtime.objects import ByValue, Displayed
 
 if TYPE_CHECKING:
-    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.certificates.writing import Certificate
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.verdict.lasso import FiniteRun, Lasso
 

@@ -28,7 +28,7 @@ from ltlpipe.batch import dask_engine
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import status
 from ltlpipe.batch.tasks import AutomatonFile, Task
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from tests.batch.cluster import ROOT, running
 from tests.batch.test_pool import SAME, plant
 from tests.cli.command_line import HARD, MANY, program

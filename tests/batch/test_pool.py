@@ -206,7 +206,7 @@ def test_limits_of_single_tasks(faulty):
 @pytest.mark.parametrize("options", [{}, {"jobs": 1}])
 def test_cpu_time_from_inside(options):
     """A search that looks at the clock ends with what it knows."""
-    from ltlpipe.families.philosophers import philosophers
+    from ltlpipe.families.networks import philosophers
 
     options |= {"reduce": "none", "emptiness": "couvreur99"}
     solve([(philosophers(3), "0")], **options)  # loads kernels

@@ -24,7 +24,7 @@ from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES, to_frame
 from ltlpipe.batch.task_sources import as_tasks, find_problems, tasks_of
 from ltlpipe.batch.tasks import Task
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.systems.reading import load_job
 from tests.systems.test_limits import HOA

@@ -19,7 +19,7 @@ from ltlpipe.batch.stored_rows import is_store
 from ltlpipe.batch.table_files import open_table, read_parquet
 from ltlpipe.batch.tasks import file_digest
 from ltlpipe.certificates.checking.verification import is_certificate
-from ltlpipe.certificates.writing.certificate import digest_of
+from ltlpipe.certificates.writing import digest_of
 from ltlpipe.runtime.files import open_regular, write_text
 from ltlpipe.runtime.jobs import complete
 from tests.batch.test_csv_files import rows_of

@@ -15,7 +15,7 @@ import pytest
 
 from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime import memory
 from ltlpipe.runtime.jobs import MIB, Grant, interruptible, run
 from ltlpipe.search import driver

@@ -375,19 +375,14 @@ EXPAND_SIGNATURE = types.int64(
 def operation_signature(tables: type) -> Any:
     """Return the one signature of operations on sets, whose first argument is `tables`.
 
-    A named tuple of arrays; see `ltlpipe.symmetry.sets.automaton`.
+    A named tuple of arrays; see `ltlpipe.symmetry.sets.powerset_search`.
     """
-    numbers, rows = types.int32[::1], types.uint64[:, ::1]
+    rows = types.uint64[:, ::1]
     kinds = (
         types.int64[::1],  # ints
         types.uint64[::1],  # words
-        types.int64[::1],  # system_ints
-        types.uint64[::1],  # system_words
         types.int64[:, ::1],  # scratch
         rows,  # step_rows
-        numbers,  # step_letters
-        numbers,  # step_actions
-        types.uint32[::1],  # step_marks
     )
     return types.int64(
         _types.NamedTuple(kinds, tables),
