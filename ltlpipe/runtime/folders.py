@@ -1,12 +1,11 @@
 """Folders of this package's own: results that are shared, and machine code.
 
 Results that the processes of one run share are files in a folder of the run. A result
-is one file: a checksum, a line of JSON that says what it is, and the result as
-`ltlpipe.runtime.wire` packs it (no pickles). It is written beside its place and
-renamed, so that no reader sees half of it; one that is damaged all the same counts as
-missing and is removed. Processes do not wait for each other: of two processes that need
-the same result at the same time both compute it, as neither knows how long the other
-will take, and each has limits of its own.
+is one file: a checksum, and the result as `ltlpipe.runtime.wire` packs it (no pickles).
+It is written beside its place and renamed, so that no reader sees half of it; one that
+is damaged all the same counts as missing and is removed. Processes do not wait for each
+other: of two processes that need the same result at the same time both compute it, as
+neither knows how long the other will take, and each has limits of its own.
 
 The files take a bounded number of bytes; those that were not used for the longest time
 go first. `run_folder` makes the folder and removes it when the run has ended, however
@@ -50,7 +49,6 @@ MOST_ENTRY = 1 << 24
 """Bytes of one result: it is read in some 20 ms, within which no limit is looked at."""
 
 _LOCK = "lock"
-_LOOK_SECONDS = 0.5  # for so long a list of the files is good enough
 _SUFFIX = ".result"
 _CHECKED = 32  # bytes of a checksum
 
@@ -78,80 +76,50 @@ class SharedFolder:
 
     def __init__(self, path: str | os.PathLike[str], most_bytes: int) -> None:
         self.path, self.most_bytes = Path(path), most_bytes
-        self._names: frozenset[str] = frozenset()
-        self._listed = -_LOOK_SECONDS
 
     def get(self, place: Any, key: Any) -> Entry | None:
         """Return a result; None if there is none that is sound."""
-        name = _name(place, key)
-        if name not in self._files():
+        path = self.path / _name(place, key)
+        try:
+            content = path.read_bytes()
+            os.utime(path)  # it was used
+            body = content[_CHECKED:]
+            if sha256(body).digest() != content[:_CHECKED]:
+                raise ValueError("damaged")
+            return Entry(*unpacked(body))
+        except OSError:  # there is none, or another process has removed it
             return None
-        return self._read(name, [place, key])
+        except (ValueError, TypeError, struct.error):  # or not written by this class
+            self.remove(path.name)
+            return None
 
     def put(
         self, place: Any, key: Any, about: Any, arrays: dict[str, np.ndarray]
     ) -> bool:
         """Store a result for other processes; return whether that was possible."""
-        head = json.dumps([place, key]).encode() + b"\n"
-        body = head + packed([about, arrays])
+        body = packed([about, arrays])
         content = sha256(body).digest() + body
         if len(content) > min(MOST_ENTRY, self.most_bytes):
             return False
-        name = _name(place, key)
         try:
             self._make_room(len(content))
             handle, beside = tempfile.mkstemp(dir=self.path, suffix=".part")
             try:
                 with open(handle, "wb") as file:  # noqa: PTH123 (a descriptor)
                     file.write(content)
-                Path(beside).replace(self.path / name)
+                Path(beside).replace(self.path / _name(place, key))
             except BaseException:
                 with suppress(OSError):
                     Path(beside).unlink()
                 raise
         except OSError:  # the folder has gone, or the disk is full
             return False
-        self._names |= {name}
         return True
-
-    def _read(self, name: str, expected: Any) -> Entry | None:
-        path = self.path / name
-        try:
-            content = path.read_bytes()
-        except OSError:  # another process has removed it
-            return None
-        body = content[_CHECKED:]
-        if sha256(body).digest() != content[:_CHECKED]:
-            self.remove(name)
-            return None
-        line, _, content = body.partition(b"\n")
-        if json.loads(line) != json.loads(json.dumps(expected)):
-            return None
-        with suppress(OSError):
-            os.utime(path)
-        try:
-            return Entry(*unpacked(content))
-        except (ValueError, TypeError, struct.error):  # not written by this class
-            self.remove(name)
-            return None
 
     def remove(self, name: str) -> None:
         """Remove a file."""
-        self._names -= {name}
         with suppress(OSError):
             (self.path / name).unlink()
-
-    def _files(self) -> frozenset[str]:
-        """Return the names of the results, as they were a moment ago."""
-        now = time.monotonic()
-        if now - self._listed >= _LOOK_SECONDS:
-            self._listed = now
-            try:
-                names = os.listdir(self.path)  # noqa: PTH208 (names are enough)
-            except OSError:
-                names = []
-            self._names = frozenset(n for n in names if n.endswith(_SUFFIX))
-        return self._names
 
     def _make_room(self, n_bytes: int) -> None:
         """Remove what was not used for the longest time, if it must be."""
@@ -170,12 +138,8 @@ class SharedFolder:
             held -= size
 
 
-def _hash(value: Any) -> str:
-    return sha256(json.dumps(value).encode()).hexdigest()[:24]
-
-
 def _name(place: Any, key: Any) -> str:
-    return f"{_hash(place)}-{_hash(key)}{_SUFFIX}"
+    return sha256(json.dumps([place, key]).encode()).hexdigest()[:48] + _SUFFIX
 
 
 # --- the folder of a run ------------------------------------------------------

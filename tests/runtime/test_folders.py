@@ -94,7 +94,6 @@ def test_no_pickle_is_read_or_written(tmp_path):
     kept(folder, 1)
     (path,) = tmp_path.glob("*.result")
     stream = io.BytesIO()
-    stream.write(path.read_bytes()[32:].partition(b"\n")[0] + b"\n")
     np.savez(stream, numbers=np.array([{}], dtype=object))
     path.write_bytes(sha256(stream.getvalue()).digest() + stream.getvalue())
     assert folder_of(tmp_path).get(PLACE, 1) is None
