@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.answering import Answer
-    from ltlpipe.batch.engines import Workers
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
@@ -256,7 +255,8 @@ def _run(
         agenda = _Agenda(tasks, options, kept)
         yield from agenda.known()
         interrupt = stack.enter_context(interruptible())
-        workers: Workers = stack.enter_context(engine.workers(tasks, options))
+        workers = engine.workers(tasks, options)
+        stack.enter_context(workers)
         stopping = False
         while True:
             while workers.has_room and not interrupt.pressed:

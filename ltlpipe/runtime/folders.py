@@ -56,7 +56,7 @@ _CHECKED = 32  # bytes of a checksum
 class Entry(NamedTuple):
     """One result."""
 
-    about: dict[str, Any]  # what JSON can say
+    about: Any  # what JSON can say
     arrays: dict[str, np.ndarray]
 
 

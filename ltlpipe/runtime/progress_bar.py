@@ -139,7 +139,9 @@ class _NotebookBar:
         """Do nothing: `refresh` shows the bar."""
 
     def refresh(self) -> None:
-        from IPython import display
+        from IPython import display as shown
+
+        display: Any = shown
 
         if self._place is None:
             self._place = display.display(self._bar, display_id=True)
