@@ -270,12 +270,10 @@ def _run(
                 return
             for answered in workers.wait(_WAIT_SECONDS):
                 row = answered.row
-                if row["reason"] == INTERRUPTED:
-                    agenda.give_back(row["task"])
-                    continue
                 agenda.record(row)
-                _tell(tasks[row["task"]], answered, watcher)
-                yield row
+                if row["reason"] != INTERRUPTED:
+                    _tell(tasks[row["task"]], answered, watcher)
+                    yield row
             agenda.renew()
             if interrupt.pressed and not stopping:
                 stopping = True
@@ -366,14 +364,10 @@ class _Agenda:
         )
 
     def record(self, row: Row) -> None:
-        """Keep a result, if there is a store."""
+        """Keep a result, if there is a store; leave an interrupted task to others."""
         if self._store is not None:
-            self._store.record(self._keys[row["task"]], row)
-
-    def give_back(self, number: int) -> None:
-        """Release a task for other runs."""
-        if self._store is not None:
-            self._store.release(self._keys[number])
+            said = None if row["reason"] == INTERRUPTED else row
+            self._store.record(self._keys[row["task"]], said)
 
     def renew(self) -> None:
         """Say that this run is alive."""

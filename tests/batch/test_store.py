@@ -345,7 +345,7 @@ def test_claims(path, monkeypatch):
     one, two = Store(path), Store(path)
     assert one.claim("k") is True
     assert one.claim("k") is two.claim("k") is False
-    one.release("k")
+    one.record("k", None)
     assert two.claim("k") is True
     monkeypatch.setattr(store, "process", lambda pid: None)
     assert one.claim("k") is True
