@@ -148,10 +148,9 @@ def solve(
     expect(TEXT.or_none, scheduler=scheduler)
     expect(WHOLE, attempts=attempts)
     listed = multiplied(as_tasks(tasks), grid_of(grid))
-    apart = jobs is not None or store is not None or engine != LOCAL
     rows = []
     with search_bar(progress) as bar:
-        watcher = TaskBar(bar, listed, apart=apart)
+        watcher = TaskBar(bar, listed)
         for row in solve_rows(
             listed,
             watcher=watcher,
@@ -263,7 +262,6 @@ def _run(
                 number = agenda.take()
                 if number is None:
                     break
-                watcher.begin(tasks[number], agenda.n_begun, len(tasks))
                 workers.begin(number, agenda.expected(number))
             yield from agenda.known()
             if not workers.n_running and (interrupt.pressed or agenda.is_done):
@@ -304,7 +302,6 @@ class _Agenda:
         self._waiting = deque(range(len(tasks)))
         self._held: deque[int] = deque()  # another run is solving them
         self._known: list[Row] = []
-        self.n_begun = 0
         self._digests = Digests()
         self._keys: list[str] = []
         if store is not None:
@@ -326,7 +323,6 @@ class _Agenda:
         """Note a row of the store, which may have another name for the same task."""
         own = encodable(self._tasks[number].columns)
         self._known.append(row | own | self._columns[number] | {"task": number})
-        self.n_begun += 1
 
     def known(self) -> Iterator[Row]:
         """Yield the rows that came from the store and have not been yielded yet."""
@@ -345,7 +341,6 @@ class _Agenda:
                 number = tasks.popleft()
                 claimed = self._store is None or self._store.claim(self._keys[number])
                 if claimed is True:
-                    self.n_begun += 1
                     return number
                 if claimed is False:
                     self._held.append(number)
