@@ -24,6 +24,7 @@ from ltlpipe.automata.translation import (
     translate,
 )
 from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.spot_graphs import by_spot
 from tests.automata.spot_tables import ACTIONS, SHORT_WORDS, as_spot
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, hoa_automata, recurrent_formulas
