@@ -15,7 +15,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.question.given_options import manner_of, of_question
-from ltlpipe.question.option import SIMULATE
+from ltlpipe.question.options import SIMULATE
 from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.verdict.automaton_emptiness import EmptinessResult
+from ltlpipe.verdict.checking import EmptinessResult
 from ltlpipe.verdict.lasso import FiniteRun, Lasso
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Vacuity, Verdict
 

@@ -39,9 +39,14 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.lasso import Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
-from ltlpipe.verdict.recorded import Record, RunFinder, UndecidedError
+from ltlpipe.verdict.recorded import (
+    Record,
+    RunFinder,
+    Taken,
+    UndecidedError,
+    walker_of,
+)
 from ltlpipe.verdict.verdict import Verdict
-from ltlpipe.verdict.walkers import Taken, walker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
@@ -52,7 +57,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
-    from ltlpipe.verdict.walkers import Walker
+    from ltlpipe.verdict.recorded import Walker
 
 _MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds
 

@@ -20,7 +20,7 @@ from ltlpipe.families.nets import token_ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.simulation.simulation import MOST_ENABLED
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from tests.example_counts import examples
 from tests.hypothesis_strategies import (
     LETTERS,
