@@ -292,11 +292,9 @@ def _spelled(match: re.Match[str]) -> str:
 def _masked(match: re.Match[str]) -> str:
     """Return WU, WR or a quoted name without a change of its length."""
     found = match[0]
-    return (
-        f"{OPERATORS[found]} "
-        if found in OPERATORS
-        else '"' + "_" * (len(found) - 2) + '"'
-    )
+    if found in OPERATORS:
+        return f"{OPERATORS[found]} "
+    return '"' + "_" * (len(found) - 2) + '"'
 
 
 def _first_error(text: str) -> tuple[str, int]:
