@@ -6,8 +6,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import parse
-from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.logic.formulas import means
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
 from ltlpipe.systems.plain_steps import Move
 from ltlpipe.verdict.lasso import FiniteRun, Lasso
@@ -188,7 +188,10 @@ def chosen(records: list[Record], formula: Formula | None) -> Record:
     if formula is None:
         return records[0]
     for record in records:
-        if record.formula is not None and _is_same(record.formula, formula):
+        text = record.formula
+        if text is not None and (
+            text.strip() == formula.text or means(text, formula.spot)
+        ):
             return record
     if len(records) == 1:
         return records[0]
@@ -199,11 +202,3 @@ def chosen(records: list[Record], formula: Formula | None) -> Record:
         f"{', '.join(texts[:_SHOWN])}{more}",
         file=records[0].file,
     )
-
-
-def _is_same(text: str, formula: Formula) -> bool:
-    if text.strip() == formula.text:
-        return True
-    with suppress(FormulaError):
-        return bool(parse(text).spot == formula.spot)
-    return False
