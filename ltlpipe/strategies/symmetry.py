@@ -140,6 +140,7 @@ def _search(
     trace: Trace,
 ) -> Job[tuple[Answer, Made]]:
     """Search the symbolic product with fields of some widths."""
+    from ltlpipe.search.driver import advance
     from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
     from ltlpipe.symmetry.sets.runs import NetSteps, SetRuns, run_through
     from ltlpipe.symmetry.sets.tables import symbolic_product
@@ -173,15 +174,12 @@ def _search(
             # The violation is there; its markings are not recognised in their sets.
             raise StoppedError(MEMORY) from error
 
-    limit = question.options.max_states
-    answer = yield from searched(
-        question.options,
+    advancing = advance(
         search,
-        trace,
-        extraction,
-        max_states=limit,
+        max_states=question.options.max_states,
         overflowed=lambda: next(iter(made.noted()), None),
     )
+    answer = yield from searched(question.options, search, trace, extraction, advancing)
     if made.approximate:
         details = trace.stats.details | {"approximate_markings": made.approximate}
         trace.note(details=details)
