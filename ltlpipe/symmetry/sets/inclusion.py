@@ -42,6 +42,7 @@ from ltlpipe.symmetry.sets.markings import (
     read_marking,
     read_support,
     settle_group,
+    turn_of,
     turns_to_itself,
     write,
     write_permuted,
@@ -205,8 +206,7 @@ def compare_representatives(tables, row, other):
     finer = scratch[Row.FINER_STEPS]
     cut_steps(ints, scratch[Row.STEPS], scratch[Row.OTHER_STEPS], finer)
     for turn in range(ints[Head.TURNING]):
-        at = ints[Head.TURNS] + TURN * turn
-        first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+        first, size = turn_of(ints, turn)
         by = (best[first] - first) % size
         scratch[Row.FIXED, turn] = (size - by) % finer[turn]
     n = read_marking(tables, row)

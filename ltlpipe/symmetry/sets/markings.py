@@ -191,10 +191,16 @@ def stay(ints, permutation):
 
 
 @inlined
+def turn_of(ints, turn):
+    """Return the first element of a turning sort, and how many it has."""
+    at = ints[Head.TURNS] + TURN * turn
+    return ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+
+
+@inlined
 def rotate(ints, permutation, turn, by):
     """Let a permutation rotate a turning sort."""
-    at = ints[Head.TURNS] + TURN * turn
-    first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+    first, size = turn_of(ints, turn)
     for colour in range(size):
         permutation[first + colour] = first + (colour + by) % size
 
