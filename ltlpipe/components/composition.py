@@ -19,7 +19,7 @@ import numpy as np
 
 from ltlpipe.components.equivalences import lts_of
 from ltlpipe.components.progress import ENTRY_WORK, reducing
-from ltlpipe.components.transition_arrays import Status, Steps, lengthened
+from ltlpipe.components.transition_arrays import Status, Steps, begins, lengthened
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -152,9 +152,7 @@ def _side(lts: LTS, visible: list[str], shared: list[str]) -> Side:
     n_syncs = len(shared) + 1
     rows = lts.src * np.int64(n_syncs) + syncs[lts.label]
     order = np.argsort(rows, kind="stable")
-    counts = np.bincount(rows, minlength=lts.n_states * n_syncs)
-    first = np.zeros(lts.n_states * n_syncs + 1, dtype=np.int64)
-    np.cumsum(counts, out=first[1:])
+    first = begins(rows, lts.n_states * n_syncs)
     return Side(first, labels[lts.label[order]], lts.dst[order], n_syncs)
 
 
@@ -209,18 +207,10 @@ def _enter_slots(left, right, slots, n_pairs):
 
 
 @inlined
-def n_steps_of(a, b, row_a, row_b):
-    """Return how many transitions leave a pair, whose rows begin there."""
-    n = a.first[row_a + 1] - a.first[row_a] + b.first[row_b + 1] - b.first[row_b]
-    for sync in range(1, a.n_syncs):
-        n_left = a.first[row_a + sync + 1] - a.first[row_a + sync]
-        n += n_left * (b.first[row_b + sync + 1] - b.first[row_b + sync])
-    return n
-
-
-@inlined
 def add_step(pairs, registers, n, label, left, right):
-    """Write transition `n`, of the pair at hand; whether there is room for its pair."""
+    """Write transition `n`, of the pair at hand; whether there is room for it."""
+    if n == pairs.src.shape[0]:
+        return False
     dst = number_of(pairs, registers, left, right)
     if dst < 0:
         return False
@@ -231,11 +221,12 @@ def add_step(pairs, registers, n, label, left, right):
 
 
 @inlined
-def expand(a, b, pairs, registers, row_a, row_b):
+def expand(a, b, pairs, registers):
     """Write the transitions of the pair at hand; whether there is room for them."""
     n = registers[Reg.STEPS]
     left = pairs.left[registers[Reg.DONE]]
     right = pairs.right[registers[Reg.DONE]]
+    row_a, row_b = np.int64(left) * a.n_syncs, np.int64(right) * b.n_syncs
     for x in range(a.first[row_a], a.first[row_a + 1]):
         if not add_step(pairs, registers, n, a.label[x], a.dst[x], right):
             return False
@@ -263,15 +254,9 @@ def compose_step(a, b, pairs, registers, budget):
     call can be repeated) or DONE.
     """
     for _ in range(budget):
-        pair = registers[Reg.DONE]
-        if pair == registers[Reg.PAIRS]:
+        if registers[Reg.DONE] == registers[Reg.PAIRS]:
             return Status.DONE
-        row_a = np.int64(pairs.left[pair]) * a.n_syncs
-        row_b = np.int64(pairs.right[pair]) * b.n_syncs
-        needed = registers[Reg.STEPS] + n_steps_of(a, b, row_a, row_b)
-        if needed > pairs.src.shape[0]:
-            return Status.GROW
-        if not expand(a, b, pairs, registers, row_a, row_b):
+        if not expand(a, b, pairs, registers):
             return Status.GROW
         registers[Reg.DONE] += 1
     return Status.RUNNING

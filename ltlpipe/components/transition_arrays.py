@@ -127,7 +127,7 @@ def breadth_first(steps: Steps) -> Job[Steps]:
     order = np.empty(n, dtype=np.int32)
     number = np.full(n, -1, dtype=np.int32)
     count = yield from called(
-        _breadth_first, _begins(src, n), dst, steps.initial, order, number
+        _breadth_first, begins(src, n), dst, steps.initial, order, number
     )
     reached = order[:count]
     if len(src) > MANY:
@@ -191,10 +191,10 @@ def graph_of(steps: Steps) -> Job[Graph]:
         np.concatenate([label, np.full(len(loops), mark, dtype=label.dtype)]),
         np.concatenate([steps.dst, loops]),
     )
-    first = _begins(src, n)
+    first = begins(src, n)
     is_silent = label == mark + 1
     by_target, kind, sources = yield from sort_steps(n, 2, dst, is_silent, src)
-    in_first = _begins(by_target, n)
+    in_first = begins(by_target, n)
     if is_silent.any():
         silent = first[:-1] + np.bincount(src[~is_silent], minlength=n)
         in_silent = in_first[:-1] + np.bincount(by_target[kind == 0], minlength=n)
@@ -276,10 +276,10 @@ def _sort_wide(
     return src, label, dst
 
 
-def _begins(sorted_states: np.ndarray, n: int) -> np.ndarray:
-    """Return int64[n + 1], where the entries of each state begin."""
+def begins(states: np.ndarray, n: int) -> np.ndarray:
+    """Return int64[n + 1], where the entries of each state begin once sorted."""
     first = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(sorted_states, minlength=n), out=first[1:])
+    np.cumsum(np.bincount(states, minlength=n), out=first[1:])
     return first
 
 
@@ -296,14 +296,13 @@ def collapse(steps: Steps) -> Job[Steps]:
     if not silent.any():
         return steps
     n = steps.n_states
-    order = np.argsort(steps.src[silent], kind="stable")
+    src, dst = steps.src[silent], steps.dst[silent]
+    order = np.argsort(src, kind="stable")
     n_steps = len(steps.src)
     progress = reducing(n_steps * ENTRY_WORK, 2 * steps.memory_bytes)
     if n_steps > MANY:
         yield progress
-    first = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(steps.src[silent], minlength=n), out=first[1:])
-    scc, count = yield from sccs_of(first, steps.dst[silent][order], progress)
+    scc, count = yield from sccs_of(begins(src, n), dst[order], progress)
     if n_steps > MANY:
         yield progress
     scc = by_least_member(count, scc)
