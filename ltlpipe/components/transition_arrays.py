@@ -244,7 +244,8 @@ def sort_steps(
     if n_steps > MANY:
         yield progress
     if 2 * state_bits + label_bits > _KEY_BITS:
-        return _sort_wide(src, label, dst)
+        src, label, dst = np.unique(np.stack([src, label, dst]), axis=1)
+        return src.astype(np.int32), label.astype(np.int32), dst.astype(np.int32)
     keys = src.astype(np.int64)
     keys <<= label_bits
     keys |= label
@@ -253,27 +254,12 @@ def sort_steps(
     keys.sort()
     if n_steps > MANY:
         yield progress
-    if len(keys) > 1:
-        fresh = keys[1:] != keys[:-1]
-        if not fresh.all():
-            keys = np.concatenate([keys[:1], keys[1:][fresh]])
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     dst = (keys & ((1 << state_bits) - 1)).astype(np.int32)
     keys >>= state_bits
     label = (keys & ((1 << label_bits) - 1)).astype(np.int32)
     keys >>= label_bits
     return keys.astype(np.int32), label, dst
-
-
-def _sort_wide(
-    src: np.ndarray, label: np.ndarray, dst: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sort steps that do not fit into one word."""
-    order = np.lexsort((dst, label, src))
-    columns = [column[order].astype(np.int32) for column in (src, label, dst)]
-    fresh = np.ones(len(order), dtype=np.bool_)
-    fresh[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
-    src, label, dst = (column[fresh] for column in columns)
-    return src, label, dst
 
 
 def begins(states: np.ndarray, n: int) -> np.ndarray:

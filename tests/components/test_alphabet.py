@@ -116,7 +116,7 @@ def test_against_the_definition(network, chosen):
         ]
         for p, c in enumerate(network.components)
     ]
-    kept, happening = saturate(network, barred)
+    _, happening = saturate(network, barred)
     assert happening.tolist() == [
         (action.participants[0], action.name) in going for action in network.actions
     ]
