@@ -43,10 +43,10 @@ from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import without_letters
 from ltlpipe.components.progress import ENTRY_WORK, TRIMMING
 from ltlpipe.components.transition_arrays import compact
-from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:

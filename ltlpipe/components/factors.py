@@ -35,9 +35,9 @@ from ltlpipe.components.finest_split import (
     weights,
 )
 from ltlpipe.components.progress import ENTRY_WORK, factoring
-from ltlpipe.runtime.identity_cache import Beside
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.runs import Run
 

@@ -37,9 +37,9 @@ from ltlpipe.question.option import (
     TRANSLATE,
     Option,
 )
+from ltlpipe.runtime.errors import declare
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.spelling import declare
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 
 STUBBORN = "stubborn"

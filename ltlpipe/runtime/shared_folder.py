@@ -1,11 +1,11 @@
 """Results that the processes of one run share, as files in a folder of the run's own.
 
-A result is one file: a checksum, a line of JSON that says what it is, and arrays as
-NumPy archives them (``.npz``, no pickles).  It is written beside its place and renamed,
-so that no reader sees half of it; one that is damaged all the same counts as missing
-and is removed.  Processes do not wait for each other: of two processes that need the
-same result at the same time both compute it, as neither knows how long the other will
-take, and each has limits of its own.
+A result is one file: a checksum, a line of JSON that says what it is, and the result as
+`ltlpipe.runtime.wire` packs it (no pickles). It is written beside its place and
+renamed, so that no reader sees half of it; one that is damaged all the same counts as
+missing and is removed. Processes do not wait for each other: of two processes that need
+the same result at the same time both compute it, as neither knows how long the other
+will take, and each has limits of its own.
 
 The files take a bounded number of bytes; those that were not used for the longest time
 go first.  `run_folder` makes the folder and removes it when the run has ended, however
@@ -15,10 +15,10 @@ that was: what a killed process has left behind is removed by the next run.
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import shutil
+import struct
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,10 +26,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+from ltlpipe.runtime.wire import packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import numpy as np
 
 PREFIX = "ltlpipe-run-"
 MOST_ENTRY = 1 << 24
@@ -37,8 +39,7 @@ MOST_ENTRY = 1 << 24
 
 _LOCK = "lock"
 _LOOK_SECONDS = 0.5  # for so long a list of the files is good enough
-_SUFFIX = ".npz"
-_ABOUT = "about"  # the array that is JSON
+_SUFFIX = ".result"
 _CHECKED = 32  # bytes of a checksum
 
 
@@ -79,14 +80,8 @@ class SharedFolder:
         self, place: Any, key: Any, about: Any, arrays: dict[str, np.ndarray]
     ) -> bool:
         """Store a result for other processes; return whether that was possible."""
-        stream = io.BytesIO()
-        stream.write(json.dumps([place, key]).encode() + b"\n")
-        text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-        if any(array.dtype.hasobject for array in arrays.values()):
-            raise ValueError("object arrays would be pickled")
-        contents: dict[str, Any] = {_ABOUT: text, **arrays}
-        np.savez(stream, **contents)
-        body = stream.getvalue()
+        head = json.dumps([place, key]).encode() + b"\n"
+        body = head + packed([about, arrays])
         content = sha256(body).digest() + body
         if len(content) > min(MOST_ENTRY, self.most_bytes):
             return False
@@ -117,18 +112,16 @@ class SharedFolder:
         if sha256(body).digest() != content[:_CHECKED]:
             self.remove(name)
             return None
-        line, _, archived = body.partition(b"\n")
+        line, _, content = body.partition(b"\n")
         if json.loads(line) != json.loads(json.dumps(expected)):
             return None
         with suppress(OSError):
             os.utime(path)
         try:
-            with np.load(io.BytesIO(archived), allow_pickle=False) as archive:
-                arrays = {member: archive[member] for member in archive.files}
-        except ValueError:  # no arrays of numbers: not written by this class
+            return Entry(*unpacked(content))
+        except (ValueError, TypeError, struct.error):  # not written by this class
             self.remove(name)
             return None
-        return Entry(json.loads(arrays.pop(_ABOUT).tobytes()), arrays)
 
     def remove(self, name: str) -> None:
         """Remove a file."""

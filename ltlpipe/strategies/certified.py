@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import Search
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.scc.ranks import RankedSearch
-    from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.packing import PackedSystem
 
 
@@ -107,8 +107,8 @@ class Certified(Strategy):
 
     def _search(self, attempt: Attempt) -> Job[Answer]:
         """Search a product, and keep it if nothing was found."""
+        from ltlpipe.search.exploring import Recording
         from ltlpipe.search.scc.ranks import RankedSearch
-        from ltlpipe.search.shortest.recording import Recording
 
         options, trace = attempt.question.options, attempt.trace
         problem = attempt.product.problem(attempt.packed)

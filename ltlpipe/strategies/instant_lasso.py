@@ -3,7 +3,7 @@
 A first lasso enters the accepting SCC by a shortest way and collects the marks one by
 one.  From every state of an SCC that may be accepting, in order of its distance, a
 breadth-first search over pairs (state, marks seen) looks for a cycle that makes a
-shorter one, as `ltlpipe.search.shortest` does with kernels.
+shorter one, as `ltlpipe.search.shortest_lassos` does with kernels.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Product, Question, WholeProduct
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.problem import Problem
-    from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.networks.packing import PackedSystem
 
@@ -369,8 +369,8 @@ def _within(
     """Look for a shorter run in a packed product; None if its rows are too narrow."""
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.driver import EXTRACTING, advance
-    from ltlpipe.search.shortest.lassos import shortest_in
-    from ltlpipe.search.shortest.recording import Recording
+    from ltlpipe.search.exploring import Recording
+    from ltlpipe.search.shortest_lassos import shortest_in
 
     yield from ready_expand_pointer(packed.expand)
     recording = Recording(problem, () if known is None else known.starts)

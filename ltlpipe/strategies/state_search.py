@@ -13,7 +13,7 @@ from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.conditions import AMPLE, COMPONENTS
 from ltlpipe.question.options import PRODUCT_OPTIONS
 from ltlpipe.runtime.jobs import MIB, Progress, StoppedError
-from ltlpipe.search.nested.joint_coverage import encoded, member_of
+from ltlpipe.search.nested.coverage import encoded
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
-    from ltlpipe.search.nested.joint_coverage import Member
+    from ltlpipe.search.nested.coverage import Member
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.packing import PackedSystem
 
@@ -177,7 +177,7 @@ def answer_of(
             from ltlpipe.search.nested.bitstate import BitstateSE05
 
             assert isinstance(search, BitstateSE05)  # since `new_search`
-            note_sample(question, trace, [member_of(search)])
+            note_sample(question, trace, [search.member()])
     if answer.kind == EMPTY and question.options.omitting is not None:
         return Answer(INCONCLUSIVE, question.options.omitting.removeprefix("--"))
     if answer.kind == FOUND and answer.run is None and question.options.lasso:

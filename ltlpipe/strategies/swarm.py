@@ -7,7 +7,7 @@ first violation ends them all.
 Source: G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques", IEEE TSE
 37(6), 2011.
 
-How much they have seen together is estimated (`ltlpipe.search.nested.joint_coverage`).
+How much they have seen together is estimated (`ltlpipe.search.nested.coverage`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import INCONCLUSIVE, Answer
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
-from ltlpipe.search.nested.joint_coverage import member_of, together
+from ltlpipe.search.nested.coverage import together
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
     Attempt,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.nested.bitstate import BitstateSE05
-    from ltlpipe.search.nested.joint_coverage import Member
+    from ltlpipe.search.nested.coverage import Member
 
 
 SEARCHING = "searching"
@@ -149,7 +149,7 @@ class _Swarm:
                 return search, outcome
             self.reasons.add(outcome.reason)
             note_search(self._attempt.trace, search)
-            self._members.append(member_of(search))
+            self._members.append(search.member())
             del self._running[search]
         return None
 
@@ -163,7 +163,7 @@ class _Swarm:
         return ended + sum(search.n_visited for search in self._running)
 
     def _seen(self) -> list[Member]:
-        return [*self._members, *map(member_of, self._running)]
+        return [*self._members, *(s.member() for s in self._running)]
 
     def note(self) -> None:
         """Tell the trace what all searches have seen so far."""

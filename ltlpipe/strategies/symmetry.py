@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.colours.group import ColourGroup
-    from ltlpipe.symmetry.colours.reached import Layout
+    from ltlpipe.symmetry.colours.group import ColourGroup, Layout
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.runs import Run
 
@@ -80,8 +79,7 @@ def _with_search(plan: Plan) -> Plan:
 
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
-    from ltlpipe.symmetry.colours.group import group_of_colours
-    from ltlpipe.symmetry.colours.reached import layout_of
+    from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
 
     net = question.system
     if not isinstance(net, SymmetricNet):

@@ -91,14 +91,14 @@ MUTANTS = [
     ),
     Mutant(
         "marks of transitions to states on the stack are forgotten",
-        "search/sweeping.py",
+        "search/stacks.py",
         "if number < 0 or (known and not counts):",
         "if number < 0 or known:",
         SWEEPING,
     ),
     Mutant(
         "gaps are closed without the marks",
-        "search/sweeping.py",
+        "search/stacks.py",
         "write_marks(marks, bits, to, read_marks(marks, bits, at))",
         "write_marks(marks, bits, at, read_marks(marks, bits, at))",
         SWEEPING,

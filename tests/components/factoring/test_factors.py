@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, load
 from ltlpipe.components import factors, finest_split
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.jobs import run
 from tests.components.factoring.products import (
     are_bisimilar,

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from ltlpipe import ReplayError, check
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     shared_memory,

@@ -31,34 +31,179 @@ its SCC has, so at most 32 rounds are nested.
 
 Cost: as ufscc, and 8 bytes per state; 8 more per state of SCCs that wait to be taken
 apart.
+
+Emptiness check for generalised Rabin acceptance by several workers.
+
+``--emptiness rabin --workers P``.  The pairs are searched one after the other, each by
+all workers: `ltlpipe.search.shared.ufscc` without the pair's Fin transitions, whose
+targets are states to begin with later (*Fstates*).
+
+Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
+Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Algorithm 3 and Sec. 3.3.
+
+Differences from the source: Fstates is an array to which each state is appended once,
+by an atomic addition; a worker takes the next entry whose set is not dead, from a place
+of its own, and helps those who are at work there.  No entry is removed.  Pairs with the
+same Fin marks are searched together.  States are stored once for all pairs.
+
+Why the search is complete when all entries are dead and no new one has come: a state
+is appended before the source of the transition can become a tombstone, so before the
+set of the source can die.
+
+Searches that go through a product in rounds (`Rounds`), each by all workers on the same
+stored states, are also those of `ltlpipe.search.shared.rounds`.
+
+Cost: as ufscc, and 4 bytes per state.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.search.acceptance import implied_clause, passes_of, tabulate
 from ltlpipe.search.growth import UINT32, total_bytes
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.registers import Reg
-from ltlpipe.search.scc.rabin import Rabin
-from ltlpipe.search.shared.shared_rabin import BLOCK, Rounds
-from ltlpipe.search.shared_store import Worker
+from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.scc.rabin import Rabin, least_seen, pairs_of, rounds_of
+from ltlpipe.search.shared.ufscc import UFSCC
+from ltlpipe.search.store import Worker
 from ltlpipe.search.union_find import HIGH, LOW, MARKS_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.automata.conditions import Clause, Condition
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.acceptance import Formula
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Column
     from ltlpipe.search.problem import Problem
+
+BLOCK = 1 << 18
+"""States that are looked at between two rounds without a pause."""
+
+_OF_ONE_ROUND = [
+    Reg.TOP,
+    Reg.N_ROOTS,
+    Reg.DEPTH,
+    Worker.N_SCCS,
+    Worker.IS_WAITING,
+    Worker.TRIES,
+    Worker.OFFERED,
+]
+
+
+class Rounds(UFSCC):
+    """A search in rounds; the columns that it adds to `UFSCC` have `fstates`."""
+
+    _is_over = False  # a round, and what follows is not yet prepared
+    _has_ended = False  # all rounds, without a run
+
+    def step(self, budget: int) -> Status:
+        """Expand about `budget` states, by all workers together.
+
+        GROW when a round is over, too: the next one is prepared with pauses.
+        """
+        if self._has_ended:
+            return Status.EMPTY
+        if self._is_over:
+            return Status.GROW
+        status = super().step(budget)
+        if status != Status.EMPTY:
+            return status
+        self._is_over = True
+        return Status.GROW
+
+    def _grow(self, limit_bytes: float) -> Iterator[None]:
+        if not self._is_over:
+            yield from super()._grow(limit_bytes)
+            return
+        yield from self._next_round()
+        self._is_over = False
+
+    @abstractmethod
+    def _next_round(self) -> Iterator[None]:
+        """Begin the next round, with pauses; set `_has_ended` if there is none."""
+
+    def _forget(self) -> Iterator[None]:
+        """Begin again with the initial state, knowing nothing of sets of states."""
+        arrays = self.arrays
+        for begin in range(0, self.n_stored, BLOCK):
+            arrays.words[begin : begin + BLOCK] = 0
+            arrays.fstates[begin : begin + BLOCK] = 0
+            yield
+        arrays.fstates[0] = 1
+        self._begin_anew(1)
+
+    def _begin_anew(self, n: int) -> None:
+        """Search from `n` states that Fstates has."""
+        registers = self.registers
+        registers[Worker.N_FSTATES], registers[Worker.IS_LATER] = n, 1
+        self.arrays.mail[:] = 0
+        for number, own in enumerate(self._owns):
+            own[_OF_ONE_ROUND] = 0
+            own[Worker.CURSOR] = n * number // self.n_workers  # each begins elsewhere
+
+
+class SharedRabin(Rounds):
+    """The searches of Bloemen et al. 2019, Algorithm 1, each by all workers."""
+
+    name = "rabin"
+    emerson_lei = True
+    _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32}
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        workers: int = 1,
+        seed: int = 0,
+        pairs: list[Clause] | None = None,
+    ) -> None:
+        self._left = rounds_of(pairs_of(problem) if pairs is None else pairs)
+        self.n_rounds = len(self._left)
+        self._has_ended = not self._left
+        super().__init__(problem, workers=workers, seed=seed)
+
+    def _clauses(self) -> np.ndarray:
+        """Return uint32[c], Inf marks of the pairs that are searched."""
+        return np.zeros(0, dtype=np.uint32)
+
+    def _begin(self) -> None:
+        super()._begin()
+        if self._left:
+            self._begin_round()
+
+    def _begin_round(self) -> None:
+        """Begin the search for the next pairs."""
+        fin, infs = self._left.pop(0)
+        self.arrays.avoided[0] = fin
+        self._update(clauses=np.array(infs, dtype=np.uint32))
+        self.registers[Worker.EMPTY_ACCEPTS] = 0 in infs
+
+    def _next_round(self) -> Iterator[None]:
+        if not self._left:
+            self._has_ended = True
+            return
+        yield from self._forget()
+        self._begin_round()
+
+    def _seen_clause(self, marks: int) -> Clause:
+        fin, infs = int(self.arrays.avoided[0]), self.arrays.clauses.tolist()
+        return least_seen(fin, infs, marks)
+
+    def statistics(self) -> dict[str, Any]:
+        """Return what only this algorithm counts."""
+        return {
+            **super().statistics(),
+            "searches": self.n_rounds - len(self._left),
+            "reentered": int(self.registers[Worker.REENTERED]),
+        }
+
 
 _BLIND = 2  # alternatives that are searched before SCCs say whether it is needed
 
@@ -99,8 +244,7 @@ class SharedTela(Rounds):
     _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32, "labels": UINT32}
 
     def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
-        given = problem.condition
-        self._condition = generalised_buchi(problem.n_marks) if given is None else given
+        self._condition = problem.acceptance
         self._passes = passes_of(self._condition, _BLIND)
         self._batches: list[Batch] = []
         self._kinds = np.zeros(1, dtype=np.int32)  # of the parts of this round
@@ -128,11 +272,7 @@ class SharedTela(Rounds):
         self._left = [self._passes.pop(0)]
         self._kinds = np.zeros(1, dtype=np.int32)
         self._members = None
-        self._set_avoided(np.array([self._left[0][0]], dtype=np.uint32))
-
-    def _set_avoided(self, avoided: np.ndarray) -> None:
-        self._of_workers = [a._replace(avoided=avoided) for a in self._of_workers]
-        self.arrays = self._of_workers[0]
+        self._update(avoided=np.array([self._left[0][0]], dtype=np.uint32))
 
     @property
     def memory_bytes(self) -> int:
@@ -166,7 +306,7 @@ class SharedTela(Rounds):
     def _take_apart(self) -> Iterator[None]:
         """Make a batch of those SCCs of the round that may have accepting cycles."""
         words, labels = self.arrays.words, self.arrays.labels
-        kinds: dict[tuple[int, int], int] = {}
+        kinds: dict[int, int] = {}
         alternatives: list[list[Alternative]] = []
         of_sccs: list[np.ndarray] = [np.zeros(1, dtype=np.int32)]
         n_sccs = 0
@@ -175,22 +315,17 @@ class SharedTela(Rounds):
             marks = (words[roots, 1] >> MARKS_SHIFT).astype(np.int64)
             parts = self._kinds[labels[roots]].astype(np.int64)
             keys, places = np.unique(parts << 32 | marks, return_inverse=True)
-            of_keys = np.empty(len(keys), dtype=np.int32)
-            for k, key in enumerate(keys.tolist()):
-                case = key >> 32, key & 0xFFFFFFFF
-                if case not in kinds:
-                    found = self._alternatives(*case)
-                    kinds[case] = len(alternatives) if found else -1
-                    alternatives += [found] if found else []
-                of_keys[k] = kinds[case]
+            for key in set(keys.tolist()) - kinds.keys():
+                found = self._alternatives(key >> 32, key & 0xFFFFFFFF)
+                kinds[key] = len(alternatives) if found else -1
+                alternatives += [found] if found else []
+            of_keys = np.array([kinds[key] for key in keys.tolist()], dtype=np.int32)
             of_roots = of_keys[places]
             is_open = of_roots >= 0
-            numbers = np.zeros(len(roots), dtype=np.uint64)
-            n_open = int(is_open.sum())
-            numbers[is_open] = np.arange(n_sccs + 1, n_sccs + n_open + 1)
+            numbers = (n_sccs + np.cumsum(is_open)) * is_open
             words[roots, 1] = numbers  # its marks are not needed any more
             of_sccs.append(of_roots[is_open])
-            n_sccs += n_open
+            n_sccs += int(is_open.sum())
             yield
         if n_sccs == 0:
             return
@@ -231,9 +366,7 @@ class SharedTela(Rounds):
         many = np.array([len(found) for found in batch.alternatives])
         has_turn = many[batch.kinds] > batch.turn
         if (many > batch.turn + 1).any():
-            others = Batch(batch.members, batch.labels, batch.kinds, batch.alternatives)
-            others.turn = batch.turn + 1
-            self._batches.append(others)
+            self._batches.append(replace(batch, turn=batch.turn + 1))
         for states in self._blocks():
             self.arrays.labels[states] = 0
             yield
@@ -241,7 +374,7 @@ class SharedTela(Rounds):
         self._left, self._kinds = last, batch.kinds
         avoided = np.array([marks for marks, _ in last], dtype=np.uint32)[batch.kinds]
         avoided[0] = 0
-        self._set_avoided(avoided)
+        self._update(avoided=avoided)
         chosen = has_turn[batch.labels]
         self._members = batch.members[chosen]
         n = len(self._members)

@@ -1,14 +1,13 @@
-"""Reading line by line gives what the grammar gives, or leaves it to the grammar."""
+"""Edges of Graphviz files that one expression reads are those of the grammar."""
+
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe.runtime.errors import LtlpipeError
-from ltlpipe.systems.networks import dot_lines
-from ltlpipe.systems.networks.dot import read_by_grammar, write_dot
-from ltlpipe.systems.networks.dot_lines import read_lines
-from tests.hypothesis_strategies import AWKWARD_LABELS, named_networks, networks
+from ltlpipe.systems.networks.dot import read_dot
 
 # What lines are made of; whatever the lines say, both ways have to agree.
 NAMES = ["0", "1", "-2", "03", "a", "b", '"a b"', '"0"', '""', "node", "Graph", "é"]
@@ -75,7 +74,7 @@ regular_line = st.one_of(
 
 @st.composite
 def regular_graphs(draw):
-    """Graphs that are read line by line."""
+    """Graphs of simple lines."""
     parts = []
     for _ in range(draw(st.integers(0, 3))):
         body = draw(st.lists(regular_line, max_size=6))
@@ -91,96 +90,48 @@ def regular_graphs(draw):
     return "\n".join([*lines, "}", ""])
 
 
-def by_grammar(text):
+def outcome(text):
+    """The components with all names, or the message."""
     try:
-        return read_by_grammar(text, "m.dot")
-    except LtlpipeError:
-        return None
-
-
-def named(components):
+        components = read_dot(text, "m.dot")
+    except LtlpipeError as error:
+        return str(error)
     return [(c.name, c.state_names, c) for c in components]
 
 
-@given(st.one_of(graphs(), regular_graphs()), st.integers(min_value=1, max_value=60))
-def test_lines_are_read_as_by_the_grammar(text, block):
+@given(st.one_of(graphs(), regular_graphs()))
+def test_edges_are_read_as_token_by_token(text):
+    found = outcome(text)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ltlpipe.systems.networks.aut._BLOCK", block)
-        components = read_lines(text)
-
-    if components is not None:
-        assert named(components) == named(by_grammar(text))
-
-
-@given(networks() | named_networks(labels=AWKWARD_LABELS))
-def test_what_is_written_needs_no_grammar(network):
-    try:
-        text = write_dot(network.components)
-    except LtlpipeError:
-        return
-    plain = "\\" not in text
-    components = read_lines(text)
-
-    assert components is not None or not plain
-    if components is not None:
-        assert named(components) == named(by_grammar(text))
+        patched.setattr("ltlpipe.systems.networks.dot._EDGE", re.compile("(?!)"))
+        assert found == outcome(text)
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "0 -> 1 [label=a];",
-        '\t0->1[label="a b"]',
-        '0 -> 1 [color=red, label=a, style="x y"];',
-        "5;",
-        '5 [shape=circle label="5"];',
-        "node [shape=circle];",
-        "rankdir=LR;",
-        "// comment -> 0 [label=",
-        "# comment",
-        "",
-        '0 -> 1 [label=""];',
-        '0 -> 0 [color=red label=""]',
+        "0 -> 1 [label=ab=c]",
+        "node -> 1 [label=a]",
+        "0 -> Subgraph [label=a]",
+        "0 -> 1 [label=a] -> 2",
     ],
 )
-def test_regular_lines(line):
+def test_what_only_looks_like_an_edge(line):
     text = f'digraph G {{\n{line}\n  s -> 0 [label=""];\n}}\n'
 
-    assert named(read_lines(text)) == named(by_grammar(text))
+    assert str(outcome(text)).startswith("m.dot:2: unexpected")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "0 -> 1",
-        "0 -> 1 -> 2 [label=a]",
-        "0 -> 1 [label=a] [label=b]",
-        "0 -> 1 [label=a] 2",
-        "0 -> 1 [label=a",
-        "]",
-        "/*",
-        'x = "',
-        "0:n -> 1 [label=a]",
-        '0 -> 1 [label="a\\"b"]',
-        "{ 0 }",
-        "node",
-        "1b -> 2 [label=a]",
-        "0 -> 1 [label=ab=c]",
-        's -> 1 [label=""];',
-        't -> 1 [label=""];',
-        "s -> 1 [label=a];",
-    ],
-)
-def test_irregular_lines_are_left_to_the_grammar(line):
-    assert read_lines(f'digraph G {{\n{line}\n  s -> 0 [label=""];\n}}\n') is None
+def test_a_second_list_of_attributes_belongs_to_the_edge():
+    for between in ("", " ", "\n", "/* a */"):
+        lists = f"[label=a]{between}[label=b]"
+        ((_, _, component),) = outcome(
+            f'digraph {{ s -> 0 [label=""] 0 -> 1 {lists} }}'
+        )
+        assert component.labels == ("b",)
 
 
 def test_a_long_irregular_line_costs_no_more_than_its_length():
     for part in ("a=b ", "a =  b  ,", " ", '"', "a -> "):
-        assert read_lines("digraph {\n0 -> 1 [" + part * 100_000 + "\n}") is None
-
-
-def test_keywords_are_those_of_the_grammar():
-    for word in dot_lines.KEYWORDS:
-        text = f'digraph {{\ns -> 0 [label=""]\n{word} -> 0 [label=a]\n}}'
-        assert read_lines(text) is None
+        text = "digraph {\n0 -> 1 [" + part * 100_000 + "\n}"
+        assert ": unexpected" in outcome(text)

@@ -22,21 +22,36 @@ has seen; the bounds and the order that comes from them.
 Cost: 12 bytes for each pair of a state and a set of marks, 4 for each transition and
 each state and necessary mark, 32 for each state; for each start at most one look at
 every transition, and one more per set of marks.
+
+The shortest accepting lasso in a product that is stored with its transitions.
+
+A lasso has a length: the steps of its prefix and of its cycle together.  Of the SCCs
+that may be accepting, and are near enough, a graph is made, in which
+`ltlpipe.search.shortest_lassos` looks for the cycle; a shortest way there is stored.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.conditions import marks_in
+from ltlpipe.components.transition_arrays import sccs_of
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
-from ltlpipe.search.registers import Status
+from ltlpipe.search.driver import EXTRACTING
+from ltlpipe.search.emptiness import ProductLasso
+from ltlpipe.search.exploring import Breadth
+from ltlpipe.search.registers import Reg, Status
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.automata.conditions import Condition
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.exploring import Recording
 
 PAIR_BYTES = 12
 """For each pair of a state and a set of marks."""
@@ -44,6 +59,7 @@ PAIR_BYTES = 12
 EDGE_WORK = 0.01
 """Microseconds for a look at a transition."""
 
+_SORT_WORK = 0.1  # microseconds for a transition that is sorted
 _BUDGET = 1 << 21  # transitions that one call looks at
 _FAR = 1 << 30  # no way leads there
 
@@ -161,7 +177,8 @@ def shortest_cycle(
     complete : bool
         Whether there is no better one.
     """
-    backwards = yield from _reversed(graph, progress)
+    backwards = _reversed(graph)
+    yield progress._replace(work=len(graph.dst) * _SORT_WORK)
     bounds = yield from _bounds(graph, backwards, bound, progress)
     n = len(graph.depths)
     room = Room(
@@ -190,43 +207,12 @@ def shortest_cycle(
     return Cycle(int(at[Place.BEST_STATE]), found), complete
 
 
-def _reversed(graph: Graph, progress: Progress) -> Job[Backwards]:
+def _reversed(graph: Graph) -> Backwards:
     """Return the transitions by their targets."""
     n = len(graph.depths)
-    counts = np.bincount(graph.dst, minlength=n)
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    src = np.empty(len(graph.dst), dtype=np.int32)
-    places, at = first[:-1].copy(), np.zeros(1, dtype=np.int64)
-    while True:
-        status = yield from called(
-            place_step, graph.first, graph.dst, src, places, at, _BUDGET
-        )
-        yield progress._replace(work=min(_BUDGET, len(src)) * EDGE_WORK)
-        if status == Status.EMPTY:
-            return Backwards(first, src)
-
-
-@njit
-def place_step(first, dst, src, places, at, budget):
-    """Write the source of each transition behind those with the same target.
-
-    Returns RUNNING after `budget` transitions, else EMPTY.
-
-    src : int32[m]
-        Is written.
-    places : int64[n], at : int64[1]
-        Where the next source goes for each target; the state that is next.
-    """
-    while at[0] < first.shape[0] - 1:
-        if budget <= 0:
-            return Status.RUNNING
-        state = at[0]
-        for edge in range(first[state], first[state + 1]):
-            src[places[dst[edge]]] = state
-            places[dst[edge]] += 1
-        budget -= 1 + first[state + 1] - first[state]
-        at[0] += 1
-    return Status.EMPTY
+    src = np.repeat(np.arange(n, dtype=np.int32), np.diff(graph.first))
+    first = np.concatenate([[0], np.cumsum(np.bincount(graph.dst, minlength=n))])
+    return Backwards(first, src[np.argsort(graph.dst, kind="stable")])
 
 
 def _bounds(
@@ -419,3 +405,166 @@ def forget(room, at):
         room.home[room.homes[k]] = -1
     for k in range(at[Place.TAIL]):
         room.came[room.queue[k]] = -1
+
+
+MOST_MARKS = 12
+"""Marks of a condition for which sets of them are enumerated."""
+
+_PER_EDGE = 40  # bytes, while SCCs are looked for
+
+
+class Stored(NamedTuple):
+    """The SCCs of what is stored that may be accepting."""
+
+    graph: Graph
+    states: np.ndarray  # int32[n], their ids in the store, ascending
+    edges: np.ndarray  # int64[m], places of the transitions in the recording
+
+
+def shortest_in(
+    recording: Recording, bound: int, *, most_work: float = np.inf
+) -> Job[tuple[ProductLasso | None, bool]]:
+    """Look for a shortest accepting lasso of fewer than `bound` steps.
+
+    Parameters
+    ----------
+    recording : Recording
+        What has been stored; states that have not been expanded have no successors.
+    bound : int
+        The length of the best lasso that is known.
+    most_work : float
+        Units of work after which the best so far has to do.
+
+    Returns
+    -------
+    lasso : ProductLasso or None
+        None if there is none, or the marks and states are too many.
+    complete : bool
+        Whether no shorter one is in what has been stored.
+    """
+    condition = recording.problem.acceptance
+    marks = marks_in(condition.marks)
+    if len(marks) > MOST_MARKS:
+        return None, False
+    n_edges = recording.n_transitions
+    held = recording.memory_bytes
+    yield Progress(
+        EXTRACTING, memory_bytes=held + _PER_EDGE * n_edges + 20 * recording.n_stored
+    )
+    found = yield from _stored(recording, condition, marks, bound)
+    graph = found.graph
+    if len(found.states) == 0:
+        return None, True
+    held += graph.needed_bytes
+    progress = Progress(EXTRACTING, memory_bytes=held)
+    grant = yield progress._replace(work=n_edges * 5 * EDGE_WORK)
+    if graph.n_pairs > np.iinfo(np.int32).max or held > grant.memory_bytes:
+        return None, False
+    cycle, complete = yield from shortest_cycle(graph, bound, most_work, progress)
+    if cycle is None:
+        return None, complete
+    state = int(found.states[cycle.state])
+    return _lasso(recording, state, found.edges[cycle.transitions]), complete
+
+
+def _stored(
+    recording: Recording, condition: Condition, marks: list[int], bound: int
+) -> Job[Stored]:
+    """Return the SCCs that may be accepting, near enough to the initial state."""
+    arrays, registers = recording.arrays, recording.registers
+    n, n_expanded = recording.n_stored, int(registers[Reg.VISITED])
+    m = recording.n_transitions
+    first = np.full(n + 1, m, dtype=np.int64)
+    first[0], first[1 : n_expanded + 1] = 0, arrays.ends[:n_expanded]
+    held = recording.memory_bytes + _PER_EDGE * m
+    progress = Progress(EXTRACTING, memory_bytes=held)
+    scc, count = yield from sccs_of(first, arrays.dst[:m], progress)
+    array_work = progress._replace(work=m * EDGE_WORK)
+    yield array_work
+    src = np.repeat(np.arange(n, dtype=np.int32), np.diff(first))
+    inside = scc[src] == scc[arrays.dst[:m]]
+    yield array_work
+    seen = _renumbered(arrays.marks[:m], marks)
+    yield array_work
+    accepts = _accepted(condition, marks)
+    may_accept = _promising(scc[src[inside]], seen[inside], accepts, count)
+    depths = (
+        np.searchsorted(
+            arrays.levels[: registers[Breadth.N_LEVELS]], np.arange(n), side="right"
+        )
+        - 1
+    )
+    depths[n_expanded:] = bound  # no transition leaves them
+    chosen = np.flatnonzero(may_accept[scc] & (depths < bound - 1))
+    yield array_work
+    place = np.full(n, -1, dtype=np.int32)
+    place[chosen] = np.arange(len(chosen))
+    kept = np.flatnonzero(inside & (place[src] >= 0) & (place[arrays.dst[:m]] >= 0))
+    counts = np.bincount(place[src[kept]], minlength=len(chosen))
+    graph = Graph(
+        depths=depths[chosen].astype(np.int32),
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        dst=place[arrays.dst[kept]],
+        seen=seen[kept],
+        accepts=accepts,
+    )
+    return Stored(graph, chosen.astype(np.int32), kept)
+
+
+def _renumbered(edge_marks: np.ndarray, marks: list[int]) -> np.ndarray:
+    """Return the marks of transitions as bits 0, 1, ... for `marks`."""
+    seen = np.zeros(len(edge_marks), dtype=np.int32)
+    for bit, mark in enumerate(marks):
+        seen |= ((edge_marks >> np.uint32(mark)) & np.uint32(1)).astype(np.int32) << bit
+    return seen
+
+
+def _accepted(condition: Condition, marks: list[int]) -> np.ndarray:
+    """Return whether each set of marks, bits 0, 1, ..., satisfies a condition."""
+    sets = [0]
+    for mark in marks:
+        sets += [chosen | 1 << mark for chosen in sets]
+    return np.array([condition.satisfied_by(chosen) for chosen in sets])
+
+
+def _promising(
+    scc: np.ndarray, seen: np.ndarray, accepts: np.ndarray, count: int
+) -> np.ndarray:
+    """Return bool[count]: SCCs with a transition whose marks allow an accepting cycle.
+
+    A set of marks does if one of its subsets accepts.
+    """
+    n_sets = len(accepts)
+    allows = accepts.copy()
+    for bit in range(n_sets.bit_length() - 1):
+        sets = np.flatnonzero(np.arange(n_sets) >> bit & 1)
+        allows[sets] |= allows[sets ^ (1 << bit)]
+    together = np.zeros(count, dtype=np.int32)
+    np.bitwise_or.at(together, scc, seen)
+    has_any = np.zeros(count, dtype=np.bool_)
+    has_any[scc] = True
+    return np.asarray(has_any & allows[together])
+
+
+def _lasso(recording: Recording, state: int, edges: np.ndarray) -> ProductLasso:
+    """Return the lasso with a shortest prefix to a state and a cycle from there."""
+    arrays = recording.arrays
+    prefix = [state]
+    while prefix[-1] >= recording.n_initial:
+        prefix.append(int(arrays.parent[prefix[-1]]))
+    prefix.reverse()
+    steps = [_edge_between(recording, src, dst) for src, dst in pairwise(prefix)]
+    return ProductLasso(
+        prefix=np.array(prefix, dtype=np.int32),
+        cycle=np.concatenate([[state], arrays.dst[edges]]).astype(np.int32),
+        prefix_actions=arrays.actions[np.array(steps, dtype=np.int64)],
+        cycle_actions=arrays.actions[edges],
+    )
+
+
+def _edge_between(recording: Recording, src: int, dst: int) -> int:
+    """Return the first recorded transition between two states."""
+    arrays = recording.arrays
+    begin = int(arrays.ends[src - 1]) if src else 0
+    leads = arrays.dst[begin : arrays.ends[src]] == dst
+    return begin + int(np.flatnonzero(leads)[0])

@@ -10,17 +10,16 @@ import pytest
 
 from ltlpipe import LTS, Network, check
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.symmetric_nets import coloured_client_server
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.runtime.jobs import run
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.exploring import product_size_of
 from ltlpipe.search.problem import make_problem
 from ltlpipe.symmetry.groups import factors
-from ltlpipe.symmetry.groups.expressions import Propositions
-from ltlpipe.symmetry.groups.nets import group_of_net
+from ltlpipe.symmetry.groups.models import Propositions, group_of_net
 from ltlpipe.symmetry.groups.networks import group_of_network
 from ltlpipe.symmetry.groups.programs import group_of_program
-from ltlpipe.symmetry.orbits.quotient import quotient, table_bytes
+from ltlpipe.symmetry.orbits import quotient, table_bytes
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
