@@ -452,15 +452,8 @@ def reduced_components(
 def components_of(network: Network) -> tuple[Group, ...]:
     """Return each component as a group of its own, as it is."""
     return tuple(
-        Group(
-            lts=component,
-            members=frozenset([number]),
-            parts=(),
-            n_states=component.n_states,
-            n_transitions=component.n_transitions,
-            equivalence="strong",
-        )
-        for number, component in enumerate(network.components)
+        Group(c, frozenset([number]), (), c.n_states, c.n_transitions, "strong")
+        for number, c in enumerate(network.components)
     )
 
 

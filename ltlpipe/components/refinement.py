@@ -53,8 +53,8 @@ from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.components.transition_arrays import (
     Status,
     Steps,
-    by_least_member,
     graph_of,
+    merged,
 )
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -120,15 +120,7 @@ def quotient(steps: Steps) -> Job[Steps]:
     n_blocks, block = yield from classes(steps)
     if n_blocks == steps.n_states:
         return steps
-    block = by_least_member(n_blocks, block)
-    src, dst, label = block[steps.src], block[steps.dst], steps.label
-    inert = (label == steps.n_labels) & (src == dst)
-    if inert.any():
-        src, dst, label = src[~inert], dst[~inert], label[~inert]
-    marked = np.zeros(n_blocks, dtype=np.bool_)
-    marked[block[steps.marked]] = True
-    initial = int(block[steps.initial])
-    return Steps(n_blocks, initial, steps.n_labels, src, label, dst, marked)
+    return merged(steps, n_blocks, block)
 
 
 def classes(steps: Steps) -> Job[tuple[int, np.ndarray]]:

@@ -86,6 +86,16 @@ class Graph(NamedTuple):
     src: np.ndarray  # int32[m], of the steps by target
 
 
+def with_steps(steps: Steps, src: np.ndarray, label: int, dst: np.ndarray) -> Steps:
+    """Return the same with more steps, on one label."""
+    labels = np.full(len(src), label, dtype=steps.label.dtype)
+    return steps._replace(
+        src=np.concatenate([steps.src, src]),
+        label=np.concatenate([steps.label, labels]),
+        dst=np.concatenate([steps.dst, dst]),
+    )
+
+
 def compact(lts: LTS) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     """Return initial state, sources and targets as numbers, and the state of each.
 
@@ -183,14 +193,10 @@ def graph_of(steps: Steps) -> Job[Graph]:
     n, mark = steps.n_states, steps.n_labels
     loops = np.flatnonzero(steps.marked)
     # Behind the visible labels and before the silent one, which moves up.
-    label = steps.label + (steps.label == mark)
-    src, label, dst = yield from sort_steps(
-        n,
-        mark + 2,
-        np.concatenate([steps.src, loops]),
-        np.concatenate([label, np.full(len(loops), mark, dtype=label.dtype)]),
-        np.concatenate([steps.dst, loops]),
-    )
+    steps = steps._replace(label=steps.label + (steps.label == mark))
+    steps = with_steps(steps, loops, mark, loops)
+    columns = steps.src, steps.label, steps.dst
+    src, label, dst = yield from sort_steps(n, mark + 2, *columns)
     first = begins(src, n)
     is_silent = label == mark + 1
     by_target, kind, sources = yield from sort_steps(n, 2, dst, is_silent, src)
@@ -291,22 +297,25 @@ def collapse(steps: Steps) -> Job[Steps]:
     scc, count = yield from sccs_of(begins(src, n), dst[order], progress)
     if n_steps > MANY:
         yield progress
-    scc = by_least_member(count, scc)
-    src, dst = scc[steps.src], scc[steps.dst]
-    inside = silent & (src == dst)
+    return merged(steps, count, scc, marks_loops=True)
+
+
+def merged(
+    steps: Steps, count: int, number: np.ndarray, *, marks_loops: bool = False
+) -> Steps:
+    """Make the states of each class one, whose number `number` (int32[n]) has.
+
+    Silent steps inside a class are left out; they may mark it.
+    """
+    number = by_least_member(count, number)
+    src, dst = number[steps.src], number[steps.dst]
+    inside = (steps.label == steps.n_labels) & (src == dst)
     marked = np.zeros(count, dtype=np.bool_)
-    marked[scc[steps.marked]] = True
-    marked[src[inside]] = True
-    left = ~inside
-    return Steps(
-        count,
-        int(scc[steps.initial]),
-        steps.n_labels,
-        src[left],
-        steps.label[left],
-        dst[left],
-        marked,
-    )
+    marked[number[steps.marked]] = True
+    if marks_loops:
+        marked[src[inside]] = True
+    columns = (column[~inside] for column in (src, steps.label, dst))
+    return Steps(count, int(number[steps.initial]), steps.n_labels, *columns, marked)
 
 
 def sccs_of(

@@ -253,11 +253,8 @@ def append_turned(tables, n, other, out_rows):
         scratch[Row.TURN, turn] = 0
     count = np.int64(0)
     while True:
-        is_other = False
-        for turn in range(ints[Head.TURNING]):
-            if scratch[Row.TURN, turn] != scratch[Row.FIXED, turn]:
-                is_other = True
-        if is_other:
+        turn, fixed = scratch[Row.TURN], scratch[Row.FIXED]
+        if not are_equal(turn, fixed, ints[Head.TURNING]):
             count = append_piece(tables, n, other, out_rows, count)
             if count < 0:
                 return count
