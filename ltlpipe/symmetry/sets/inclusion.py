@@ -33,6 +33,7 @@ from ltlpipe.symmetry.sets.markings import (
     TURN,
     are_equal,
     cell_at,
+    copy,
     find_mixed,
     keep_source,
     mix,
@@ -159,8 +160,7 @@ def order_pieces(ints, scratch):
     """Write the members to ORDER, those of small finer blocks first."""
     finer, sizes, keys = scratch[Row.FINER], scratch[Row.SIZES], scratch[Row.KEYS]
     n = ints[Head.MEMBERS]
-    for member in range(n):
-        sizes[member] = 0
+    sizes[:n] = 0
     for member in range(n):
         sizes[finer[member]] += 1
     for member in range(n):
@@ -246,11 +246,9 @@ def append_piece(tables, n, other, out_rows, count):
 def append_turned(tables, n, other, out_rows):
     """Write the pieces that are rotated otherwise than `other`; return their number."""
     ints, scratch = tables.ints, tables.scratch
-    for member in range(ints[Head.MEMBERS]):
-        scratch[Row.WANTED, member] = scratch[Row.LOCAL, member]
-        scratch[Row.PIECES, member] = scratch[Row.BLOCKS, member]
-    for turn in range(ints[Head.TURNING]):
-        scratch[Row.TURN, turn] = 0
+    copy(scratch[Row.LOCAL], scratch[Row.WANTED], ints[Head.MEMBERS])
+    copy(scratch[Row.BLOCKS], scratch[Row.PIECES], ints[Head.MEMBERS])
+    scratch[Row.TURN, : ints[Head.TURNING]] = 0
     count = np.int64(0)
     while True:
         turn, fixed = scratch[Row.TURN], scratch[Row.FIXED]
@@ -300,13 +298,11 @@ def append_arranged(tables, n, other, out_rows, count):
     finer, order, left = scratch[Row.FINER], scratch[Row.ORDER], scratch[Row.LEFT]
     wanted = scratch[Row.WANTED]
     n_members = ints[Head.MEMBERS]
-    for turn in range(ints[Head.TURNING]):
-        scratch[Row.TURN, turn] = scratch[Row.FIXED, turn]
-    for member in range(n_members):
-        left[member] = 0
+    copy(scratch[Row.FIXED], scratch[Row.TURN], ints[Head.TURNING])
+    left[:n_members] = 0
+    wanted[:n_members] = -1
     for member in range(n_members):
         left[scratch[Row.LOCAL, member]] += 1
-        wanted[member] = -1
     begin = np.int64(0)
     while begin < n_members:
         end = begin + 1

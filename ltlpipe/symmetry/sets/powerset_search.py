@@ -344,15 +344,11 @@ class PowersetSearch(StoredSearch):
         """Return what only these searches count."""
         found = super().statistics()
         if self.approximate_states is not None:
-            realised = self.has_found and self.inside_states is None
-            visited = int(self.registers[Reg.VISITED])
+            inside = int(self.registers[Reg.VISITED]) - self.approximate_states
+            before = self.inside_states
             found["approximate_states"] = self.approximate_states
-            found["inside_states"] = (
-                visited - self.approximate_states
-                if self.inside_states is None
-                else self.inside_states
-            )
-            found["realised"] = int(realised)
+            found["inside_states"] = inside if before is None else before
+            found["realised"] = int(self.has_found and before is None)
         return found
 
     def assert_consistent(self) -> None:
