@@ -303,5 +303,5 @@ def _flatten(
         held += component.n_transitions * _TRANSITION_BYTES
         yield Progress(TRIMMING, work, held)
     src, dst, label = (np.concatenate(column) for column in zip(*columns, strict=True))
-    ends = np.array(actions, dtype=np.int64), np.array(initial, dtype=np.int64)
-    return src, dst, label, *ends, n_states
+    of_labels, starts = (np.array(n, dtype=np.int64) for n in (actions, initial))
+    return src, dst, label, of_labels, starts, n_states

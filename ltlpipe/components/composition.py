@@ -100,11 +100,10 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
     yield reducing(right.n_transitions * ENTRY_WORK, sides)
     allowed = np.iinfo(np.int32).max - 1 if cap is None else cap
     registers = np.zeros(len(Reg), dtype=np.int64)
-    pairs = Pairs(
-        *np.zeros((2, _FIRST_PAIRS), dtype=np.int32),
-        np.zeros(2 * _FIRST_PAIRS, dtype=np.int32),
-        *np.zeros((3, _FIRST_STEPS), dtype=np.int32),
-    )
+    slots = np.zeros(2 * _FIRST_PAIRS, dtype=np.int32)
+    ends = np.zeros((2, _FIRST_PAIRS), dtype=np.int32)
+    columns = np.zeros((3, _FIRST_STEPS), dtype=np.int32)
+    pairs = Pairs._make([*ends, slots, *columns])
     pairs.left[0], pairs.right[0] = left.initial, right.initial
     registers[Reg.PAIRS] = 1
     yield from called(_enter_slots, pairs.left, pairs.right, pairs.slots, 1)
@@ -120,9 +119,9 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
         if n_pairs > allowed or n_steps > _MEAN_DEGREE * allowed:
             raise TooManyPairsError(f"the composition has more than {cap} states")
         if status == Status.DONE:
-            columns = (a[:n_steps].copy() for a in (pairs.src, pairs.label, pairs.dst))
+            src, label, dst = (a[:n_steps].copy() for a in pairs[3:])
             unmarked = np.zeros(n_pairs, dtype=np.bool_)
-            steps = Steps(n_pairs, 0, len(visible), *columns, unmarked)
+            steps = Steps(n_pairs, 0, len(visible), src, label, dst, unmarked)
             return lts_of(steps, visible, f"{left.name}|{right.name}")
         if status == Status.GROW:
             pairs = _grown(pairs, registers)

@@ -159,7 +159,7 @@ def _first_room(n: int, m: int, n_labels: int) -> tuple[int, int, int]:
 
 def _new_subsets(n: int, m: int, n_labels: int) -> Subsets:
     n_subsets, n_members, n_steps = _first_room(n, m, n_labels)
-    return Subsets(
+    arrays = [
         np.zeros(n_subsets + 1, dtype=np.int64),
         np.zeros(n_subsets, dtype=np.uint64),
         np.zeros(n_subsets, dtype=np.bool_),
@@ -169,9 +169,10 @@ def _new_subsets(n: int, m: int, n_labels: int) -> Subsets:
         np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.int32),
         *np.zeros((2, m), dtype=np.int32),
-        head=np.full(n_labels, -1, dtype=np.int32),
-        used=np.zeros(n_labels, dtype=np.int32),
-    )
+        np.full(n_labels, -1, dtype=np.int32),
+        np.zeros(n_labels, dtype=np.int32),
+    ]
+    return Subsets._make(arrays)
 
 
 def _slots_for(room: int) -> np.ndarray:

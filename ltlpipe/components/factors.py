@@ -358,15 +358,12 @@ def _actions(network: Network, found: Factored) -> np.ndarray:
         for number, origin in enumerate(found.origins)
         for place in origin.places
     }
-    internal = {
-        (action.participants[0], action.name): number
-        for number, action in enumerate(network.actions)
-        if action.internal
+    number = {
+        (action.participants[0] if action.internal else -1, action.name): k
+        for k, action in enumerate(network.actions)
     }
     numbers = [
-        internal[of_place[action.participants[0]], action.name]
-        if action.internal
-        else network.action_index[action.name]
+        number[of_place[action.participants[0]] if action.internal else -1, action.name]
         for action in found.network.actions
     ]
     return np.array([*numbers, -1], dtype=np.int32)

@@ -175,7 +175,7 @@ class GroupShelf:
             self.n_bytes -= group.tree_bytes
 
 
-def archived(group: Group) -> tuple[list[Any], dict[str, np.ndarray]]:
+def archived(group: Group) -> tuple[Any, dict[str, np.ndarray]]:
     """Return a group and all its parts as JSON and arrays; parts come before wholes."""
     nodes, left = [], [group]
     while left:
@@ -197,21 +197,15 @@ def archived(group: Group) -> tuple[list[Any], dict[str, np.ndarray]]:
     }
 
 
-def restored(rows: list[Any], arrays: dict[str, np.ndarray]) -> Group:
+def restored(rows: Any, arrays: dict[str, np.ndarray]) -> Group:
     """Return the group that `archived` was given."""
     groups: list[Group] = []
     begin = 0
     for before, members, (n_states, n_transitions, name), (labels, internal) in rows:
         end = begin + n_transitions
-        columns = {column: arrays[column][begin:end] for column in _COLUMNS}
-        lts = LTS(
-            n_states=n_states,
-            initial=0,
-            labels=tuple(labels),
-            internal=frozenset(internal),
-            name=name,
-            **columns,
-        )
+        src, label, dst = (arrays[column][begin:end] for column in _COLUMNS)
+        known, silent = tuple(labels), frozenset(internal)
+        lts = LTS(n_states, 0, known, src, label, dst, silent, name=name)
         parts: tuple[Group, ...] = ()
         if not members:
             parts = (groups.pop(-2), groups.pop())

@@ -314,7 +314,8 @@ def merged(
     marked[number[steps.marked]] = True
     if marks_loops:
         marked[src[inside]] = True
-    columns = (column[~inside] for column in (src, steps.label, dst))
+    left = ~inside
+    columns = src[left], steps.label[left], dst[left]
     return Steps(count, int(number[steps.initial]), steps.n_labels, *columns, marked)
 
 

@@ -376,13 +376,11 @@ class NetSteps:
         return {member: groups[key] for member, key in keys.items()}
 
     def _goes(self, letter: int, src: int, dst: int, marks: int) -> bool:
-        automaton = self.automaton
-        at = src * automaton.n_letters + letter
-        first, last = automaton.first_edge[at : at + 2].tolist()
-        return any(
-            automaton.edge_dst[edge] == dst and automaton.edge_marks[edge] == marks
-            for edge in range(first, last)
-        )
+        table = self.automaton
+        at = src * table.n_letters + letter
+        own = slice(*table.first_edge[at : at + 2])
+        ends, seen = table.edge_dst[own], table.edge_marks[own]
+        return bool(((ends == dst) & (seen == marks)).any())
 
 
 def _read(row: np.ndarray, place: Field) -> int:

@@ -48,7 +48,7 @@ from ltlpipe.symmetry.sets.layout import (
     Row,
     Word,
 )
-from ltlpipe.symmetry.sets.powerset_search import PowersetAutomaton, Tables
+from ltlpipe.symmetry.sets.powerset_search import Operations, PowersetAutomaton, Tables
 from ltlpipe.symmetry.sets.product import set_of_one, symbolic_successors
 from ltlpipe.systems.fields import Field, allocation
 from ltlpipe.systems.nets.coloured.bindings import conjuncts
@@ -425,11 +425,13 @@ def symbolic_product(
     first = layout.net.initial(), automaton.initial
     row = single_set(places, built.of_property, tables, *first)
     automaton_of_sets = PowersetAutomaton(
-        successors=symbolic_successors,
-        includes=symbolic_includes,
-        decompose=symbolic_decompose,
-        key=symbolic_key,
-        tables=tables,
+        Operations(
+            symbolic_successors,
+            symbolic_includes,
+            symbolic_decompose,
+            symbolic_key,
+            tables,
+        ),
         initial=np.array([row]),
         n_marks=automaton.n_marks,
         widened=lambda: bool(table[Head.CLOSED_MORE]),
