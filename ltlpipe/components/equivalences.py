@@ -112,12 +112,11 @@ def reduce(
         steps = yield from determinise(steps, cap)
         steps = yield from quotient(steps)
     if equivalence == "block":
-        steps = yield from breadth_first((yield from quotient(unfolded(steps))))
-        return lts_of(steps, visible, lts.name)
-    loops = np.flatnonzero(steps.marked)
-    steps = with_steps(steps, loops, len(visible), loops)
-    steps = yield from breadth_first(steps)
-    return lts_of(steps, visible, lts.name)
+        steps = yield from quotient(unfolded(steps))
+    else:
+        loops = np.flatnonzero(steps.marked)
+        steps = with_steps(steps, loops, len(visible), loops)
+    return lts_of((yield from breadth_first(steps)), visible, lts.name)
 
 
 def with_blocks(steps: Steps) -> Job[Steps]:

@@ -264,7 +264,8 @@ def _factors(component: LTS, form: MinimalForm, split: Split, number: int) -> li
     accepting = _acceptance(form, split)
     for k, (group, size) in enumerate(zip(split.groups, split.sizes, strict=True)):
         labels = tuple(component.labels[label] for label in group.tolist())
-        src, label, dst = local_steps(form, split, k).T.astype(np.int32)
+        steps = local_steps(form, split, k)
+        src, label, dst = (column.astype(np.int32) for column in steps)
         label = np.searchsorted(group, label).astype(np.int32)
         local = LTS(
             *(size, int(split.coordinates[k][0]), labels, src, label, dst),
