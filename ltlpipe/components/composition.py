@@ -19,7 +19,14 @@ import numpy as np
 
 from ltlpipe.components.equivalences import lts_of
 from ltlpipe.components.progress import ENTRY_WORK, reducing
-from ltlpipe.components.transition_arrays import Status, Steps, begins, lengthened
+from ltlpipe.components.transition_arrays import (
+    U32,
+    Status,
+    Steps,
+    begins,
+    lengthened,
+    scrambled,
+)
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -28,8 +35,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_U32 = np.uint64(32)
 _BUDGET = 1 << 14  # pairs expanded by one call
 _PAIR_WORK = 1 / 8
 _FIXED_WORK = 200  # however small the components
@@ -169,10 +174,8 @@ def _grown(pairs: Pairs, registers: np.ndarray) -> Pairs:
 @inlined
 def slot_of(left, right, n_slots):
     """Return the slot at which the search for a pair begins."""
-    key = (np.uint64(left) << _U32) | np.uint64(right)
-    mixed = key * _MULTIPLIER
-    mixed ^= mixed >> _U32
-    return np.int64((mixed * _MULTIPLIER) >> _U32) & (n_slots - 1)
+    pair = (np.uint64(left) << U32) | np.uint64(right)
+    return np.int64(scrambled(pair) >> U32) & (n_slots - 1)
 
 
 @inlined

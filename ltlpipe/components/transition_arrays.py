@@ -43,6 +43,21 @@ _SORTED_BYTES = 24  # of a step while it is sorted, the arrays beside it include
 Arrays = TypeVar("Arrays", bound=Any)
 
 
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_FINISHER = np.uint64(0xD6E8FEB86659FD93)
+U32 = np.uint64(32)
+"""Of a hash, the upper half is what tells the slot."""
+
+
+@inlined
+def scrambled(bits):
+    """Return a hash of 64 bits."""
+    bits *= _MULTIPLIER
+    bits ^= bits >> U32
+    bits *= _FINISHER
+    return bits ^ (bits >> U32)
+
+
 class Status(IntEnum):
     """How a call of a kernel ended."""
 
