@@ -100,6 +100,7 @@ class ModelQuestion(Question):
         refuse(self.kind, options)
         fairness = fairness_of(system, options)
         super().__init__(system.name, asked, options, fairness=fairness)
+        self.part = "process" if system.processes else "transition"
         self.system = system
         reasons = (*self.given.reasons, *system.about)
         self.given = replace(self.given, reasons=reasons)
