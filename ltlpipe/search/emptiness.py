@@ -37,7 +37,7 @@ from ltlpipe.search.growth import (
     total_bytes,
     zeros,
 )
-from ltlpipe.search.interning import FEWEST_WORDS, fold_rows, needed_parts, new_tree
+from ltlpipe.search.interning import FEWEST_WORDS, fold_rows, new_tree, parts_per_row
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import (
     MAX_LOAD,
@@ -49,7 +49,7 @@ from ltlpipe.search.store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from enum import IntEnum
 
     from ltlpipe.runtime.jobs import Job
@@ -142,7 +142,7 @@ class StoredSearch(Resumable):
         self.registers[Reg.STORED] = len(initial)
         for _ in resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1):
             pass
-        for _ in self._grow_parts(math.inf):
+        for _ in self._grow_states(math.inf):
             pass
 
     @property
@@ -264,46 +264,49 @@ class StoredSearch(Resumable):
         return self._branching
 
     def _grow_states(self, limit_bytes: float) -> Iterator[None]:
-        needed = self.n_stored + self._more_states
+        tree = self.store.tree
+        more, of_state = self._more_states, self._state_bytes
+        grown = self._grow_table(
+            self.store, self.registers, more, of_state, limit_bytes
+        )
+        self.store = yield from grown
+        self._follow()
+        if tree is not None:
+            more *= parts_per_row(tree)
+            yield from self._grow_table(
+                tree.parts, tree.registers, more, 0, limit_bytes
+            )
+
+    def _grow_table(
+        self,
+        store: Store,
+        registers: np.ndarray,
+        more: int,
+        row_bytes: float,
+        limit_bytes: float,
+    ) -> Generator[None, None, Store]:
+        """Make room for more rows, which take so many bytes beside their words."""
+        needed = int(registers[Reg.STORED]) + more
         if needed > MAX_STATES:
             raise OutOfMemoryError
-        rows, slots = self.store.rows, self.store.slots
-        if needed > rows.shape[0]:
-            row_bytes = self._state_bytes
+        rows, slots = store.rows, store.slots
+        if needed > len(rows):
             row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
             length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
             with self._room_on_disk():
-                self.store = with_room(self.store, length)
-            self._follow()
-        if needed > MAX_LOAD * slots.shape[0]:
+                store = with_room(store, length)
+        if needed > MAX_LOAD * len(slots):
             length = int(needed / MAX_LOAD) + 1
             if not is_mapped(slots):
                 length = self._new_length(slots, length, limit_bytes, 4, rebuilt=True)
             with self._room_on_disk():
-                self.store = with_slots(self.store, length)
-            yield from self._fill()
-        yield from self._grow_parts(limit_bytes)
+                store = with_slots(store, length)
+            yield from self._fill(store, registers)
+        return store
 
-    def _fill(self) -> Iterator[None]:
+    def _fill(self, store: Store, registers: np.ndarray) -> Iterator[None]:
         """Enter all rows into empty slots, with pauses."""
-        return fill(self.store, self.registers)
-
-    def _grow_parts(self, limit_bytes: float) -> Iterator[None]:
-        """Make room in the table of a store that keeps rows as trees."""
-        tree = self.store.tree
-        if tree is None:
-            return
-        needed = needed_parts(tree, self._branching)
-        if needed > MAX_STATES:
-            raise OutOfMemoryError
-        rows, slots = tree.parts.rows, tree.parts.slots
-        if needed > rows.shape[0]:
-            length = self._new_length(rows, needed, limit_bytes, 8)
-            rows.resize((length, 1), refcheck=False)
-        if needed > MAX_LOAD * slots.shape[0]:
-            minimum = int(needed / MAX_LOAD) + 1
-            length = self._new_length(slots, minimum, limit_bytes, 4, rebuilt=True)
-            yield from resize_slots(tree.parts, tree.registers, length)
+        return fill(store, registers)
 
     def _new_length(
         self,

@@ -63,7 +63,7 @@ from ltlpipe.search.scc.couvreur99 import Couvreur99
 from ltlpipe.search.scc.rules import NOTED, REMOVED, Fin, SccReg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso, Search
@@ -82,12 +82,10 @@ TURN = 1 << 14
 
 def pairs_of(problem: Problem) -> list[Clause]:
     """Return the pairs of a problem, those with the same Fin marks in a row."""
-    clauses = problem.clauses()
-    order = list(dict.fromkeys(clause.fin for clause in clauses))
-    return sorted(clauses, key=lambda clause: order.index(clause.fin))
+    return [pair for group in by_fin(problem.clauses()) for pair in group]
 
 
-def by_fin(pairs: list[Clause]) -> list[list[Clause]]:
+def by_fin(pairs: Sequence[Clause]) -> list[list[Clause]]:
     """Return the pairs with the same Fin marks together."""
     groups: dict[int, list[Clause]] = {}
     for pair in pairs:

@@ -186,7 +186,7 @@ class SharedSearch(Search):
         ]
         self.arrays = self._of_workers[0]
         self.registers[Reg.STORED] = len(initial)
-        for _ in self._fill():
+        for _ in self._fill(self.store, self.registers):
             pass
 
     def _views(self, shared: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG002 (some have none)
@@ -208,11 +208,11 @@ class SharedSearch(Search):
         """Return the store as workers take it."""
         return self.store._replace(shared=_NOTHING)
 
-    def _fill(self) -> Iterator[None]:
+    def _fill(self, store: Store, registers: np.ndarray) -> Iterator[None]:
         """Enter all rows into empty slots, all workers together, with pauses."""
-        ranges = begin_resizing(self.store, self.registers, self._owns)
+        ranges = begin_resizing(store, registers, self._owns)
         for k in range(0, len(ranges), self.n_workers):
-            fill = partial(fill_slots, self._shared_store(), self.registers)
+            fill = partial(fill_slots, store._replace(shared=_NOTHING), registers)
             some = ranges[k : k + self.n_workers]
             self._together([partial(fill, *rows) for rows in some])
             yield
@@ -272,21 +272,23 @@ class SharedSearch(Search):
         return [first, *(other.result() for other in others)]
 
     def _advance(self, number: int, budget: int) -> Status:
+        kernel, arguments = self.kernel_call(budget, number)
         try:
-            status = Status(
-                self.kernel(
-                    self.problem.expand,
-                    self._products[number],
-                    self._shared_store(),
-                    self.registers,
-                    self._of_workers[number],
-                    budget,
-                )
-            )
+            return Status(kernel(*arguments))
         except BaseException:
             self.registers[Worker.STOP] = 1  # the others need not go on
             raise
-        return status
+
+    def kernel_call(self, budget: int, number: int = 0) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which a worker calls it."""
+        return self.kernel, (
+            self.problem.expand,
+            self._products[number],
+            self._shared_store(),
+            self.registers,
+            self._of_workers[number],
+            budget,
+        )
 
     def _sum_up(self) -> None:
         """Tell the registers what the workers have counted, and take permits back."""
