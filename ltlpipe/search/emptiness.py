@@ -111,12 +111,16 @@ class StoredSearch(Resumable):
 
     def _new_arrays(self, n_states: int) -> Any:
         """Return the algorithm's NamedTuple of arrays."""
-        made: dict[str, np.ndarray] = {}
+        return self._as_arrays(self._new_columns(n_states))
+
+    def _new_columns(self, n_states: int) -> dict[str, Any]:
+        """Return new arrays, those that are declared, by their names."""
+        made: dict[str, Any] = {}
         for register, columns in self._columns.items():
             of_states = register == Reg.STORED
-            entries = n_states if of_states else FIRST_ENTRIES + self._needed(register)
-            made |= zeros(columns, entries)
-        return self._as_arrays(made)
+            needed = FIRST_ENTRIES + self._needed(register, self.registers)
+            made |= zeros(columns, n_states if of_states else needed)
+        return made
 
     def _as_arrays(self, made: dict[str, np.ndarray]) -> Any:
         """Return the NamedTuple of the arrays declared, and what else is in it."""
@@ -173,10 +177,10 @@ class StoredSearch(Resumable):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states; for tests."""
 
-    def _needed(self, register: IntEnum) -> int:
+    def _needed(self, register: IntEnum, registers: np.ndarray) -> int:
         """Return the entries that one more expansion can need in all."""
         more = self._branching + 2 if register in self.waiting else 1
-        return int(self.registers[register]) + more
+        return int(registers[register]) + more
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
         try:
@@ -226,32 +230,39 @@ class StoredSearch(Resumable):
 
     def _grow_arrays(self, limit_bytes: float) -> Iterator[None]:
         yield from self._grow_states(limit_bytes)
-        for register, columns in self._columns.items():
-            leader = attrgetter(next(iter(columns)))(self.arrays)
-            if register == Reg.STORED or self._needed(register) <= leader.shape[0]:
-                continue
-            if register == Reg.TOP:
-                yield from self._sweep()
-            needed = self._needed(register)
-            if needed > _SWEPT * leader.shape[0]:
-                entry_bytes = self._entry_bytes(register)
-                length = self._new_length(leader, needed, limit_bytes, entry_bytes)
-                leader.resize(length, refcheck=False)
-                self._follow()
+        yield from self._grow_stacks(self.arrays, self.registers, limit_bytes)
         self._follow()  # once more: memory may have been refused half-way
+
+    def _grow_stacks(
+        self, arrays: Any, registers: np.ndarray, limit_bytes: float
+    ) -> Iterator[None]:
+        """Make room in the arrays that other registers than STORED count."""
+        for register, columns in self._columns.items():
+            if register == Reg.STORED:
+                continue
+            stacks = [attrgetter(name)(arrays) for name in columns]
+            length = len(stacks[0])
+            if self._needed(register, registers) > length:
+                if register == Reg.TOP:
+                    yield from self._sweep()
+                needed = self._needed(register, registers)
+                if needed > _SWEPT * length:
+                    entry_bytes = self._entry_bytes(register)
+                    length = self._new_length(
+                        stacks[0], needed, limit_bytes, entry_bytes
+                    )
+            for stack, column in zip(stacks, columns.values(), strict=True):
+                stack.resize(column.shape(length), refcheck=False)
 
     def _sweep(self) -> Iterator[None]:
         """Take off a full stack what can be taken off, with pauses."""
         yield from ()
 
     def _follow(self) -> None:
-        """Resize the arrays whose lengths depend on others'."""
-        for register, columns in self._columns.items():
-            arrays = [attrgetter(name)(self.arrays) for name in columns]
-            of_states = register == Reg.STORED
-            length = (self.store.rows if of_states else arrays[0]).shape[0]
-            for array, column in zip(arrays, columns.values(), strict=True):
-                array.resize(column.shape(length), refcheck=False)
+        """Give each state that has a row its entries."""
+        for name, column in self._columns.get(Reg.STORED, {}).items():
+            shape = column.shape(len(self.store.rows))
+            attrgetter(name)(self.arrays).resize(shape, refcheck=False)
 
     @property
     def _state_bytes(self) -> float:
