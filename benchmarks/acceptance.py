@@ -54,7 +54,7 @@ from benchmarks.tasks import significant
 from ltlpipe import UnsupportedError, check
 from ltlpipe.batch.table import comparison_columns, row_of
 from ltlpipe.families.leader_election import leader_election
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse

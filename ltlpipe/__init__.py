@@ -17,7 +17,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._version import __version__
-from ltlpipe.runtime.display import output_with, render_with
 from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
@@ -27,6 +26,7 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
 )
 from ltlpipe.runtime.loading import count_imports
+from ltlpipe.runtime.objects import load_with
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         Verification,
         verify_certificate,
     )
-    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.certificates.writing import Certificate
     from ltlpipe.logic.actions import action_equivalent
     from ltlpipe.logic.erasable import is_erasable
     from ltlpipe.logic.formulas import Formula, parse
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
-    "Certificate": "ltlpipe.certificates.writing.certificate",
+    "Certificate": "ltlpipe.certificates.writing",
     "Chart": "ltlpipe.report.charts.chart",
     "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
     "Formula": "ltlpipe.logic.formulas",
@@ -191,8 +191,7 @@ def _spot_output() -> ModuleType:
 
 
 count_imports()
-render_with(_notebook)
-output_with(_spot_output)
+load_with(renderer=_notebook, graphs=_spot_output)
 
 
 def __getattr__(name: str) -> Any:

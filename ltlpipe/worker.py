@@ -20,7 +20,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.spelling import AS_WRITTEN, name_as
+from ltlpipe.runtime.errors import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
 from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
 
@@ -33,8 +33,7 @@ OPERATIONS = {
     "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
     "automaton text": "ltlpipe.automata.translating:write_automaton",
     "check hoa": "ltlpipe.automata.external:check_output",
-    "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
-    "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
+    "compile": "ltlpipe.runtime.kernels.compilation:compile_there",
     "constrain": "ltlpipe.automata.translating:product_text",
     "contains violations": "ltlpipe.automata.containment:are_contained",
     "equivalent formulas": "ltlpipe.logic.actions:are_equivalent",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.objects import Displayed
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition

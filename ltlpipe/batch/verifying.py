@@ -26,7 +26,6 @@ from ltlpipe.runtime.arguments import NUMBER, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError, ReplayError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import automaton_job
 from ltlpipe.verdict.confirmation import confirmed, run_options
 from ltlpipe.verdict.recorded import Record, UndecidedError, recorded
@@ -287,8 +286,8 @@ class _Inputs:
         """Load a system, unless it is the one loaded last."""
         about = files, tuple(manner.items())
         if self._loaded is None or self._loaded[0] != about:
-            loaded = yield from load_job(files, **manner)
-            if Digests().system(files) != self._digests.system(files):
+            loaded = yield from self._digests.loaded(files, **manner)
+            if loaded is None:
                 raise LtlpipeError(f"{files[0]} has changed in the meantime")
             self._loaded = about, loaded
         return self._loaded[1]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from ltlpipe.runtime.names import quoted_name
+from ltlpipe.runtime.errors import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.certificates.writing import Certificate
     from ltlpipe.question.answer import Statistics
     from ltlpipe.verdict.lasso import Lasso
     from ltlpipe.verdict.verdict import Vacuity, Verdict

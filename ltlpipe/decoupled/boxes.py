@@ -44,11 +44,19 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.decoupled.composition import Block, columns_of, row_length
+from ltlpipe.decoupled.composition import (
+    Block,
+    Places,
+    is_enabled,
+    places_of,
+    row_length,
+    write_successor,
+)
 from ltlpipe.decoupled.dominance import (
     ANY,
     VisitedSets,
@@ -83,7 +91,7 @@ TOO_LARGE, COVERED, NEW = -1, 0, 1
 """What a look-up finds."""
 
 NOTHING, END = -2, -3
-"""What `next_label` returns instead of a label."""
+"""What `next_successor` returns instead of a label."""
 
 _ONE = np.uint64(1)
 
@@ -103,11 +111,7 @@ class At(IntEnum):
 class Members(NamedTuple):
     """A table for n components with b blocks; `bits` is empty if there is none."""
 
-    first_block: np.ndarray  # int64[n + 1], the blocks of each component
-    first_word: np.ndarray  # int64[b], where a block lies in a row
-    n_words: np.ndarray  # int64[b]
-    shift: np.ndarray  # uint64[b]
-    mask: np.ndarray  # uint64[b], its bits in any of its words
+    places: Places  # of the components, the largest one last
     base: np.ndarray  # int64[b], words of the table before those of its first state
     stride: np.ndarray  # int64[n], between neighbouring states, 0 for the last one
     bits: np.ndarray  # uint64[...]; the last component is along the words
@@ -118,14 +122,6 @@ class Members(NamedTuple):
     digit: np.ndarray  # int64[n], the entry of each component that is looked at
     below: np.ndarray  # int64[1], states of the ordered component below that of the box
     new: np.ndarray  # uint64[1, n_words], room for a row
-
-
-class Boxes(NamedTuple):
-    """The visited boxes of one search."""
-
-    visited: Visited  # those that are looked up for dominance
-    known: np.ndarray  # int64[N_REGISTERS], their registers
-    members: Members  # those of the others, and of some of them
 
 
 class Worklist(NamedTuple):
@@ -140,6 +136,14 @@ class Worklist(NamedTuple):
     next: np.ndarray  # int32[r], the next row of the same size, or free row
     heads: np.ndarray  # int32[64 * W + 1], by size, -1 for none
     fresh: np.ndarray  # uint64[1, W], room for a successor
+
+
+class Boxes(NamedTuple):
+    """The boxes of one search."""
+
+    visited: Visited  # those that are looked up for dominance
+    members: Members  # those of the others, and of some of them
+    work: Worklist  # what waits
 
 
 class BoxSearch:
@@ -170,12 +174,25 @@ class BoxSearch:
         n_words = row_length(blocks if ordered is None else [*blocks, ordered])
         self.visited = VisitedSets(n_words) if visited is None else visited
         self.members, self.n_table_words = _no_members(components, n_words, ordered)
-        self.work = _new_worklist(n_words)
+        parent, label, depth, state, following = (
+            np.zeros(FIRST_ENTRIES, dtype=np.int32) for _ in range(5)
+        )
+        self.work = Worklist(
+            at=np.array([0, 0, -1, -1, -1, -1, 0]),
+            parent=parent,
+            label=label,
+            depth=depth,
+            rows=np.zeros((FIRST_ENTRIES, n_words), dtype=np.uint64),
+            state=state,
+            next=following,
+            heads=np.full(64 * n_words + 1, -1, dtype=np.int32),
+            fresh=np.zeros((1, n_words), dtype=np.uint64),
+        )
 
     @property
     def boxes(self) -> Boxes:
-        """What has been visited, for kernels."""
-        return Boxes(self.visited.arrays, self.visited.registers, self.members)
+        """What there is, for kernels."""
+        return Boxes(self.visited.arrays, self.members, self.work)
 
     def begin(self, row: np.ndarray) -> None:
         """Let a row (uint64[n_words]) wait, in which a search begins."""
@@ -243,47 +260,30 @@ def _no_members(
     if ordered is not None:
         order = [[ordered], *order]
         n_words *= ordered.size if n_words * ordered.size <= MOST_WORDS else 0
-    along = sum(b.n_words for b in order[-1])
+    along = [b.n_words for b in order[-1]]
     sizes = [sum(b.size for b in blocks) for blocks in order]
     strides, bases = [], []
     for k, blocks in enumerate(order[:-1]):
-        strides.append(along * math.prod(sizes[k + 1 : -1]) if n_words else 0)
-        before = np.cumsum([0, *(b.size for b in blocks)])[:-1]
-        bases += [int(n) * strides[k] for n in before]
-    bases += np.cumsum([0, *(b.n_words for b in order[-1])])[:-1].tolist()
-    n_entries = sum(sizes[:-1])
+        strides.append(sum(along) * math.prod(sizes[k + 1 : -1]) if n_words else 0)
+        before = accumulate((b.size for b in blocks[:-1]), initial=0)
+        bases += [n * strides[k] for n in before]
+    bases += accumulate(along[:-1], initial=0)
+    first, digit = np.zeros((2, len(order)), dtype=np.int64)
+    offset, place = np.zeros((2, sum(sizes[:-1])), dtype=np.int64)
     members = Members(
-        first_block=np.cumsum([0, *map(len, order)]).astype(np.int64),
-        **columns_of([b for blocks in order for b in blocks]),
+        places=places_of(order),
         base=np.array(bases, dtype=np.int64),
         stride=np.array([*strides, 0], dtype=np.int64),
         bits=np.zeros(0, dtype=np.uint64),
         ordered=np.array([blocks == [ordered] for blocks in order]),
-        first=np.zeros(len(order), dtype=np.int64),
-        offset=np.zeros(n_entries, dtype=np.int64),
-        place=np.zeros(n_entries, dtype=np.int64),
-        digit=np.zeros(len(order), dtype=np.int64),
+        first=first,
+        offset=offset,
+        place=place,
+        digit=digit,
         below=np.zeros(1, dtype=np.int64),
         new=np.zeros((1, n_row), dtype=np.uint64),
     )
     return members, n_words
-
-
-def _new_worklist(n_words: int) -> Worklist:
-    """Return one in which nothing waits."""
-    at = np.full(len(At), -1, dtype=np.int64)
-    at[At.STATES] = at[At.ROWS] = at[At.OPEN] = 0
-    return Worklist(
-        at=at,
-        parent=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-        label=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-        depth=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-        rows=np.zeros((FIRST_ENTRIES, n_words), dtype=np.uint64),
-        state=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-        next=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-        heads=np.full(64 * n_words + 1, -1, dtype=np.int32),
-        fresh=np.zeros((1, n_words), dtype=np.uint64),
-    )
 
 
 @called
@@ -297,14 +297,15 @@ def list_entries(members, rows, i):
     """
     n_combinations = np.int64(1)
     n_entries = np.int64(0)
+    places = members.places
     last = members.stride.shape[0] - 1
     for k in range(last):
         members.first[k] = n_entries
-        for block in range(members.first_block[k], members.first_block[k + 1]):
-            first = members.first_word[block]
-            down = np.int64(members.shift[block])
-            for w in range(members.n_words[block]):
-                states = rows[i, first + w] & members.mask[block]
+        for block in range(places.first_block[k], places.first_block[k + 1]):
+            first = places.first_word[block]
+            down = np.int64(places.shift[block])
+            for w in range(places.n_words[block]):
+                states = rows[i, first + w] & places.mask[block]
                 while states != 0:
                     bit = 64 * w + trailing_zeros(states)
                     states &= states - _ONE
@@ -332,13 +333,14 @@ def note(members, entry):
 @inlined
 def look_along(members, rows, i, at, marking):
     """Look up a combination, whose words begin at `at`; return whether one is new."""
+    places = members.places
     last = members.stride.shape[0] - 1
     some = False
-    for block in range(members.first_block[last], members.first_block[last + 1]):
-        first = members.first_word[block]
-        shift = members.shift[block]
-        for w in range(members.n_words[block]):
-            wanted = (rows[i, first + w] & members.mask[block]) >> shift
+    for block in range(places.first_block[last], places.first_block[last + 1]):
+        first = places.first_word[block]
+        shift = places.shift[block]
+        for w in range(places.n_words[block]):
+            wanted = (rows[i, first + w] & places.mask[block]) >> shift
             word = at + members.base[block] + w
             missing = wanted & ~members.bits[word]
             if missing != 0:
@@ -401,37 +403,37 @@ def look_up_members(members, rows, i, marking):
 def look_up(boxes, rows, i, marking):
     """Look for visited states that cover ``rows[i]``, one or several.
 
-    boxes : Boxes, which change only if `marking`.  Returns COVERED, or NEW: its members
-    are marked then, and it is the smallest box around those that were new; or TOO_LARGE
-    for the table: the caller adds it to the visited rows.
+    Visited states change only if `marking`.  Returns COVERED, or NEW: its members are
+    marked then, and it is the smallest box around those that were new; or TOO_LARGE for
+    the table: the caller adds it to the visited rows.
     """
-    visited, known, members = boxes.visited, boxes.known, boxes.members
+    visited, members = boxes.visited, boxes.members
     n_combinations = np.int64(MOST_COMBINATIONS + 1)
     if members.bits.shape[0] > 0:
         n_combinations = list_entries(members, rows, i)
     found = TOO_LARGE
     if n_combinations <= FEW_COMBINATIONS:
         found = look_up_members(members, rows, i, marking)
-    if found != COVERED and find_dominating(visited, known, rows, i) >= 0:
+    if found != COVERED and find_dominating(visited, rows, i) >= 0:
         return COVERED
     if FEW_COMBINATIONS < n_combinations <= MOST_COMBINATIONS:
         if marking:
-            add_row(visited, known, rows, i)
+            add_row(visited, rows, i)
         found = look_up_members(members, rows, i, marking)
     if found != TOO_LARGE:
-        known[Reg.UNITED] += n_combinations
-        known[Reg.COVERED] += found == COVERED
+        visited.registers[Reg.UNITED] += n_combinations
+        visited.registers[Reg.COVERED] += found == COVERED
     return found
 
 
 @inlined
-def is_full(work, boxes):
+def is_full(boxes):
     """Whether there is no room for one state more."""
-    at = work.at
+    work = boxes.work
     return (
-        at[At.STATES] == work.parent.shape[0]
-        or (at[At.FREE] < 0 and at[At.ROWS] == work.state.shape[0])
-        or not has_room(boxes.visited, boxes.known)
+        work.at[At.STATES] == work.parent.shape[0]
+        or (work.at[At.FREE] < 0 and work.at[At.ROWS] == work.state.shape[0])
+        or not has_room(boxes.visited)
     )
 
 
@@ -502,56 +504,70 @@ def leave(work, keeping):
 
 
 @inlined
-def next_label(work, boxes, n_labels, keeping):
-    """Return the next label of the current box, -1 if it is new: one step of a search.
+def next_successor(tables, places, registers, boxes, keeping):
+    """Choose a box, or follow the next label of the current one: a step of a search.
 
-    NOTHING if the step was to choose a box that has been superseded, or to leave one;
-    END if no box waits.  With `keeping`, rows are not used again.
+    Returns the label if it leads to ``boxes.work.fresh[0]``; -1 if the box is new;
+    NOTHING if it has been superseded, or left, or the label is not enabled; END if no
+    box waits.  With `keeping`, rows are not used again.
     """
+    work = boxes.work
     at = work.at
     if at[At.CURRENT] < 0:
         if not take(work):
             return np.int64(END)
-        if is_superseded(work, boxes):
+        if is_superseded(boxes):
             leave(work, keeping)
         return np.int64(NOTHING)
-    if at[At.LABEL] == n_labels:
+    label, row = at[At.LABEL], at[At.CURRENT]
+    if label == tables.first_part.shape[0] - 1:
         leave(work, keeping)
         return np.int64(NOTHING)
-    return at[At.LABEL]
+    if label >= 0:
+        if not is_enabled(tables, places, work.rows, row, label):
+            at[At.LABEL] = label + 1
+            return np.int64(NOTHING)
+        write_successor(tables, places, registers, work.rows, row, label, work.fresh)
+    return label
 
 
 @inlined
-def enter(registers, work, boxes, label):
-    """Let ``work.fresh[0]`` wait if no visited states cover it.
+def move_on(registers, boxes, label, status):
+    """Turn to the next label, unless one state more may not be entered."""
+    if status != Status.LIMIT:
+        boxes.work.at[At.LABEL] = label + 1
+        registers[Reg.TRANSITIONS] += label >= 0
+
+
+@inlined
+def enter(registers, boxes, label):
+    """Let ``boxes.work.fresh[0]`` wait if no visited states cover it.
 
     Returns LIMIT if one state more may not be entered, and nothing has changed; else
     RUNNING.
     """
+    fresh = boxes.work.fresh
     limit = at_limit(registers)
-    found = look_up(boxes, work.fresh, 0, not limit)
+    found = look_up(boxes, fresh, 0, not limit)
     if found == COVERED:
         return Status.RUNNING
     if limit:
         return Status.LIMIT
     if found == TOO_LARGE:
-        add_row(boxes.visited, boxes.known, work.fresh, 0)
-    put(work, label)
+        add_row(boxes.visited, fresh, 0)
+    put(boxes.work, label)
     registers[Reg.VISITED] += 1
     return Status.RUNNING
 
 
 @called
-def is_superseded(work, boxes):
+def is_superseded(boxes):
     """Whether a larger box than the current one has been entered since it was.
 
     With a table of members the larger one may have been entered in part.
     """
     if boxes.members.bits.shape[0] > 0:
         return False
+    visited, work = boxes.visited, boxes.work
     row = work.at[At.CURRENT]
-    visited = boxes.visited
-    found = find_including(
-        visited, boxes.known, work.rows, row, visited.next_row, ANY, True
-    )
-    return found >= 0
+    return find_including(visited, work.rows, row, visited.next_row, ANY, True) >= 0

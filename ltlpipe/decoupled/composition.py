@@ -30,10 +30,12 @@ import numpy as np
 from ltlpipe.decoupled.dominance import VisitedSets
 from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
 from ltlpipe.search.driver import Resumable
-from ltlpipe.search.registers import Reg, Status
+from ltlpipe.search.registers import Reg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from ltlpipe.decoupled.monitors import Move
 
 WORD_BITS = 64
 
@@ -89,14 +91,26 @@ def row_length(blocks: Iterable[Block]) -> int:
     return max((block.first_word + block.n_words for block in blocks), default=1)
 
 
-def columns_of(blocks: Sequence[Block]) -> dict[str, np.ndarray]:
-    """Return where blocks lie, as the arrays that kernels see."""
-    return {
-        "first_word": np.array([b.first_word for b in blocks], dtype=np.int64),
-        "n_words": np.array([b.n_words for b in blocks], dtype=np.int64),
-        "shift": np.array([b.shift for b in blocks], dtype=np.uint64),
-        "mask": np.array([b.mask for b in blocks], dtype=np.uint64),
-    }
+class Places(NamedTuple):
+    """Where blocks lie in a row: b blocks of n components, sorted by component."""
+
+    first_block: np.ndarray  # int64[n + 1], the blocks of each component
+    first_word: np.ndarray  # int64[b], the first word of each block
+    n_words: np.ndarray  # int64[b], how many words it lies in
+    shift: np.ndarray  # uint64[b], its first bit in that word, 0 if n_words > 1
+    mask: np.ndarray  # uint64[b], its bits in any of its words
+
+
+def places_of(components: Sequence[Sequence[Block]]) -> Places:
+    """Return where the blocks of components lie, as kernels see it."""
+    blocks = [block for own in components for block in own]
+    return Places(
+        first_block=np.cumsum([0, *map(len, components)]).astype(np.int64),
+        first_word=np.array([b.first_word for b in blocks], dtype=np.int64),
+        n_words=np.array([b.n_words for b in blocks], dtype=np.int64),
+        shift=np.array([b.shift for b in blocks], dtype=np.uint64),
+        mask=np.array([b.mask for b in blocks], dtype=np.uint64),
+    )
 
 
 class Decoupled(NamedTuple):
@@ -108,11 +122,7 @@ class Decoupled(NamedTuple):
     labels.
     """
 
-    first_block: np.ndarray  # int64[n + 1], one block each: 0, 1, ... n
-    first_word: np.ndarray  # int64[n], the first word of each component's bits
-    n_words: np.ndarray  # int64[n], how many words they lie in
-    shift: np.ndarray  # uint64[n], its first bit in that word, 0 if n_words > 1
-    mask: np.ndarray  # uint64[n], its bits in any of its words
+    places: Places  # one block of each component
     accepting: np.ndarray  # uint64[W], local states that accept while they stay
     looping: np.ndarray  # uint64[W], those on a cycle of internal transitions
     references: np.ndarray  # uint64[W], where inner searches begin
@@ -139,18 +149,17 @@ class DecoupledNetwork(NamedTuple):
     shared: frozenset[int]  # actions that are not internal, taken by a monitor or not
     acceptors: tuple[tuple[int, ...], ...]  # who accepts whenever each is taken
     marks: np.ndarray  # uint32[n_labels, k], of each label in each monitor's state
+    moves: tuple[Move, ...]  # of the monitor, by label
     n_marks: int = 0  # of the monitor
 
     def unpack(self, row: np.ndarray) -> tuple[frozenset[int], ...]:
         """Return the local states of each component in a row uint64[W]."""
-        tables = self.tables
+        octets = np.frombuffer(row.astype("<u8").tobytes(), dtype=np.uint8)
+        bits = np.unpackbits(octets, bitorder="little") != 0
         sets = []
-        for i, names in enumerate(self.local_states):
-            first, shift = int(tables.first_word[i]), int(tables.shift[i])
-            words = row[first : first + int(tables.n_words[i])]
-            octets = np.frombuffer(words.astype("<u8").tobytes(), dtype=np.uint8)
-            bits = np.unpackbits(octets, bitorder="little")[shift : shift + len(names)]
-            sets.append(frozenset(names[bits != 0].tolist()))
+        for block, names in zip(self.blocks, self.local_states, strict=True):
+            first = WORD_BITS * block.first_word + block.shift
+            sets.append(frozenset(names[bits[first : first + block.size]].tolist()))
         return tuple(sets)
 
     def watched(self, state: int, action: int) -> list[tuple[int, int]]:
@@ -158,20 +167,9 @@ class DecoupledNetwork(NamedTuple):
 
         `action` is -1 - j for acceptor j.
         """
-        tables, monitor = self.tables, len(self.local_states) - 1
-        first, n_words = int(tables.first_word[monitor]), int(tables.n_words[monitor])
-        found = []
-        for label in np.flatnonzero(self.labels == action).tolist():
-            part = int(tables.first_part[label])  # the monitor's is the first one
-            place = int(tables.first_image[part]) + int(tables.shift[monitor]) + state
-            at = int(tables.image[place])
-            if at < 0:
-                continue
-            row = np.zeros(len(self.initial), dtype=np.uint64)
-            row[first : first + n_words] = tables.sets[at : at + n_words]
-            (dst,) = self.unpack(row)[monitor]
-            found.append((dst, int(self.marks[label, state])))
-        return found
+        labels = np.flatnonzero(self.labels == action)
+        moves = [self.moves[label] for label in labels]
+        return [move[state] for move in moves if state in move]
 
     def pack(self, members: Sequence[int], *, closed: bool = False) -> np.ndarray:
         """Return the row uint64[W] of one local state per component.
@@ -180,14 +178,13 @@ class DecoupledNetwork(NamedTuple):
         """
         tables = self.tables
         row = np.zeros(len(self.initial), dtype=np.uint64)
-        for i, member in enumerate(members):
+        for i, (block, member) in enumerate(zip(self.blocks, members, strict=True)):
             index = int(np.searchsorted(self.local_states[i], member))
-            bit, first = int(tables.shift[i]) + index, int(tables.first_word[i])
-            row[first + bit // WORD_BITS] |= np.uint64(1 << bit % WORD_BITS)
+            words = row[block.first_word : block.first_word + block.n_words]
+            words |= block.words_of(1 << index)
             if closed:
-                place = int(tables.closure[int(tables.first_closure[i]) + bit])
-                n_words = int(tables.n_words[i])
-                row[first : first + n_words] |= tables.sets[place : place + n_words]
+                place = tables.closure[tables.first_closure[i] + block.shift + index]
+                words |= tables.sets[place : place + block.n_words]
         return row
 
 
@@ -195,18 +192,18 @@ class DecoupledNetwork(NamedTuple):
 def is_enabled(tables, places, rows, i, label):
     """Whether every participant has, in ``rows[i]``, a state with the label.
 
-    places : Decoupled, or Splits for split states, which have a block of bits for each
-    reference of a component.
+    places : Places of the components, or of split states, which have a block of bits
+    for each reference of a component.
     """
     for part in range(tables.first_part[label], tables.first_part[label + 1]):
         component = tables.component[part]
-        down = tables.shift[component]
+        down = tables.places.shift[component]
         first_source = tables.first_source[part]
         some = False
         start = places.first_block[component]
         for block in range(start, places.first_block[component + 1]):
             first = places.first_word[block]
-            for w in range(tables.n_words[component]):
+            for w in range(tables.places.n_words[component]):
                 word = rows[i, first + w] & places.mask[block]
                 states = (word >> places.shift[block]) << down
                 some |= states & tables.sources[first_source + w] != 0
@@ -218,53 +215,48 @@ def is_enabled(tables, places, rows, i, label):
 
 
 @inlined
-def write_successor(tables, places, rows, i, label, out, j):
-    """Write to ``out[j]`` where an enabled label leads from ``rows[i]`` (Def. 3, 5).
+def write_successor(tables, places, registers, rows, i, label, out):
+    """Write to ``out[0]`` where an enabled label leads from ``rows[i]`` (Def. 3, 5).
 
-    places : Decoupled or Splits.  Returns the number of words of the sets that have
-    been united.
+    places : as for `is_enabled`.  Counts the words of the sets that have been united.
     """
-    united = 0
     for w in range(rows.shape[1]):
-        out[j, w] = rows[i, w]
+        out[0, w] = rows[i, w]
     sets = tables.sets
-    image = tables.image
     for part in range(tables.first_part[label], tables.first_part[label + 1]):
         component = tables.component[part]
-        n_words = tables.n_words[component]
+        n_words = tables.places.n_words[component]
+        down = tables.places.shift[component]
         first_source = tables.first_source[part]
         first_image = tables.first_image[part]
-        down = tables.shift[component]
         start = places.first_block[component]
         for block in range(start, places.first_block[component + 1]):
             first = places.first_word[block]
             up = places.shift[block]
             mask = places.mask[block]
             for w in range(n_words):
-                out[j, first + w] &= ~mask
+                out[0, first + w] &= ~mask
             for w in range(n_words):
                 reached = ((rows[i, first + w] & mask) >> up) << down
                 states = reached & tables.sources[first_source + w]
                 while states != 0:
-                    place = image[first_image + 64 * w + trailing_zeros(states)]
+                    image = first_image + 64 * w + trailing_zeros(states)
+                    place = tables.image[image]
                     states &= states - _ONE
                     for v in range(n_words):
-                        out[j, first + v] |= (sets[place + v] >> down) << up
-                    united += n_words
-    return united
+                        out[0, first + v] |= (sets[place + v] >> down) << up
+                    registers[Reg.UNITED] += n_words
 
 
 @inlined
 def meets(tables, wanted, rows, i):
     """Whether every component has one of the `wanted` local states in ``rows[i]``."""
-    for component in range(tables.first_word.shape[0]):
-        first = tables.first_word[component]
+    places = tables.places
+    for component in range(places.first_word.shape[0]):
+        first = places.first_word[component]
         some = False
-        for w in range(tables.n_words[component]):
-            word = rows[i, first + w] & tables.mask[component]
-            if word & wanted[first + w] != 0:
-                some = True
-                break
+        for w in range(first, first + places.n_words[component]):
+            some |= rows[i, w] & wanted[w] & places.mask[component] != 0
         if not some:
             return False
     return True
@@ -285,14 +277,14 @@ def has_local_run(tables, rows, i):
 @inlined
 def watching(tables, rows, i):
     """Return the state of the monitor, the last component, in ``rows[i]``."""
-    monitor = tables.first_word.shape[0] - 1
-    first = tables.first_word[monitor]
-    shift = np.int64(tables.shift[monitor])
+    places = tables.places
+    monitor = places.first_word.shape[0] - 1
+    first = places.first_word[monitor]
     state = np.int64(0)
-    for w in range(tables.n_words[monitor]):
-        word = rows[i, first + w] & tables.mask[monitor]
+    for w in range(places.n_words[monitor]):
+        word = rows[i, first + w] & places.mask[monitor]
         if word != 0:
-            state = 64 * w + trailing_zeros(word) - shift
+            state = 64 * w + trailing_zeros(word) - np.int64(places.shift[monitor])
     return state
 
 
@@ -320,14 +312,3 @@ class DecoupledSearch(Resumable):
         known = self.visited.registers
         united = int(self.registers[Reg.UNITED]) + int(known[Reg.UNITED])
         return super().work_per_step + united / max(self.n_steps, 1) * _UNION_WORK
-
-    def step(self, budget: int) -> Status:
-        """Follow at most `budget` labels."""
-        transitions = int(self.registers[Reg.TRANSITIONS])
-        status = super().step(budget)
-        # A call that spends its budget has looked at as many labels; one that ends
-        # sooner has looked at those that led somewhere, at least.
-        taken = int(self.registers[Reg.TRANSITIONS]) - transitions
-        spent = status == Status.RUNNING
-        self.registers[Reg.EXPANSIONS] += budget if spent else taken
-        return status

@@ -40,7 +40,7 @@ states without acceptance.
 from __future__ import annotations
 
 from enum import IntEnum
-from itertools import pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,17 +52,18 @@ from ltlpipe.decoupled.boxes import (
     BoxSearch,
     enter,
     is_full,
-    next_label,
+    move_on,
+    next_successor,
 )
 from ltlpipe.decoupled.composition import (
     DecoupledSearch,
-    columns_of,
+    Places,
     has_local_run,
-    is_enabled,
     meets,
     place_sets,
-    write_successor,
+    places_of,
 )
+from ltlpipe.decoupled.dominance import has_bit
 from ltlpipe.decoupled.lassos import GlobalTrace
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -76,8 +77,6 @@ if TYPE_CHECKING:
     from ltlpipe.decoupled.composition import Block, DecoupledNetwork
     from ltlpipe.runtime.jobs import Job
 
-_ONE = np.uint64(1)
-
 
 class Closing(IntEnum):
     """How a cycle was found: ``registers[Reg.CLOSING]`` after FOUND."""
@@ -88,57 +87,46 @@ class Closing(IntEnum):
 
 
 class Splits(NamedTuple):
-    """Where the blocks lie: k blocks, sorted by component, n components."""
+    """Where the blocks of n components lie, k in all."""
 
-    first_block: np.ndarray  # int64[n + 1], the blocks of each component
+    places: Places
     reference: np.ndarray  # int64[k], the reference's bit in its component's words
-    first_word: np.ndarray  # int64[k], the first word of each block
-    n_words: np.ndarray  # int64[k], how many words it lies in
-    shift: np.ndarray  # uint64[k], its first bit in that word
-    mask: np.ndarray  # uint64[k], its bits in any of its words
 
 
 def split_tables(network: DecoupledNetwork) -> tuple[Splits, list[list[Block]]]:
     """Return the places of all blocks of split states, and these by component."""
-    references = network.unpack(network.tables.references)
-    bits: list[int] = []
+    bits: list[np.ndarray] = []
     sizes: list[int] = []
-    ends = [0]
-    for block, states, accepting in zip(
+    references = network.unpack(network.tables.references)
+    for block, states, known in zip(
         network.blocks, network.local_states, references, strict=True
     ):
-        own = np.flatnonzero(np.isin(states, list(accepting)))
-        bits += (own + block.shift).tolist()
+        own = np.flatnonzero(np.isin(states, list(known)))
+        bits.append((own + block.shift).astype(np.int64))
         sizes += [block.size] * len(own)
-        ends.append(len(bits))
-    blocks = place_sets(sizes)
-    splits = Splits(
-        first_block=np.array(ends, dtype=np.int64),
-        reference=np.array(bits, dtype=np.int64),
-        **columns_of(blocks),
-    )
-    return splits, [blocks[first:end] for first, end in pairwise(ends)]
+    placed = iter(place_sets(sizes))
+    blocks = [list(islice(placed, len(own))) for own in bits]
+    return Splits(places_of(blocks), np.concatenate(bits)), blocks
 
 
 @inlined
 def write_root(tables, splits, rows, i, out):
     """Write to ``out[0]`` the acceptance split of ``rows[i]`` (Def. 4)."""
-    sets = tables.sets
+    blocks, places = splits.places, tables.places
     for w in range(out.shape[1]):
         out[0, w] = 0
-    for component in range(tables.first_word.shape[0]):
-        first = tables.first_word[component]
-        n_words = tables.n_words[component]
-        down = tables.shift[component]
-        start = splits.first_block[component]
-        for block in range(start, splits.first_block[component + 1]):
+    for component in range(places.first_word.shape[0]):
+        first = places.first_word[component]
+        down = places.shift[component]
+        start = blocks.first_block[component]
+        for block in range(start, blocks.first_block[component + 1]):
             bit = splits.reference[block]
-            if (rows[i, first + (bit >> 6)] >> np.uint64(bit & 63)) & _ONE == 0:
+            if not has_bit(rows, i, 64 * first + bit):
                 continue
             place = tables.closure[tables.first_closure[component] + bit]
-            for w in range(n_words):
-                closed = (sets[place + w] >> down) << splits.shift[block]
-                out[0, splits.first_word[block] + w] |= closed
+            for w in range(places.n_words[component]):
+                closed = (tables.sets[place + w] >> down) << blocks.shift[block]
+                out[0, blocks.first_word[block] + w] |= closed
 
 
 @inlined
@@ -147,15 +135,14 @@ def closes_cycle(tables, splits, rows):
 
     The test of Lemma 2.
     """
-    for component in range(tables.first_word.shape[0]):
-        down = tables.shift[component]
+    blocks = splits.places
+    for component in range(tables.places.first_word.shape[0]):
+        down = np.int64(tables.places.shift[component])
         some = False
-        start = splits.first_block[component]
-        for block in range(start, splits.first_block[component + 1]):
-            bit = splits.reference[block]
-            word = rows[0, splits.first_word[block] + (bit >> 6)]
-            place = np.uint64(bit & 63) - down + splits.shift[block]
-            if (word >> place) & _ONE != 0:
+        start = blocks.first_block[component]
+        for block in range(start, blocks.first_block[component + 1]):
+            up = 64 * blocks.first_word[block] + np.int64(blocks.shift[block])
+            if has_bit(rows, 0, up + splits.reference[block] - down):
                 some = True
                 break
         if not some:
@@ -166,16 +153,17 @@ def closes_cycle(tables, splits, rows):
 @inlined
 def write_overall(tables, splits, rows, out):
     """Write to ``out[0]`` the decoupled state of all that ``rows[0]`` reaches."""
+    blocks, places = splits.places, tables.places
     for w in range(out.shape[1]):
         out[0, w] = 0
-    for component in range(tables.first_word.shape[0]):
-        first = tables.first_word[component]
-        down = tables.shift[component]
-        start = splits.first_block[component]
-        for block in range(start, splits.first_block[component + 1]):
-            for w in range(tables.n_words[component]):
-                word = rows[0, splits.first_word[block] + w] & splits.mask[block]
-                out[0, first + w] |= (word >> splits.shift[block]) << down
+    for component in range(places.first_word.shape[0]):
+        first = places.first_word[component]
+        down = places.shift[component]
+        start = blocks.first_block[component]
+        for block in range(start, blocks.first_block[component + 1]):
+            for w in range(places.n_words[component]):
+                word = rows[0, blocks.first_word[block] + w] & blocks.mask[block]
+                out[0, first + w] |= (word >> blocks.shift[block]) << down
 
 
 @inlined
@@ -200,100 +188,76 @@ def dominated_before(work, overall):
 
 
 @inlined
-def begin_inside(tables, splits, seen, registers, outer, inner):
+def begin_inside(tables, splits, registers, outer, inner):
     """Test the current state, and begin an inner search in it; returns a Status."""
-    row = outer.at[At.CURRENT]
-    if has_local_run(tables, outer.rows, row):
+    work = outer.work
+    row = work.at[At.CURRENT]
+    registers[Reg.MAX_DEPTH] = max(
+        registers[Reg.MAX_DEPTH], np.int64(work.depth[work.state[row]]) + 1
+    )
+    if has_local_run(tables, work.rows, row):
         registers[Reg.CLOSING] = Closing.LOCAL
         return Status.FOUND
-    if meets(tables, tables.references, outer.rows, row):
-        write_root(tables, splits, outer.rows, row, inner.fresh)
-        status = enter(registers, inner, seen, -1)
-        registers[Reg.INNER_ROOTS] += inner.at[At.OPEN]
-        return status
-    return Status.RUNNING
-
-
-@inlined
-def look_outside(tables, splits, visited, seen, registers, outer, inner):
-    """Take one step outside: choose a state, begin an inner search, follow one label.
-
-    Returns a Status, RUNNING to go on.
-    """
-    at = outer.at
-    n_labels = tables.first_part.shape[0] - 1
-    label = next_label(outer, visited, n_labels, registers[Reg.STACK_TEST] != 0)
-    if label == END:
-        return Status.EMPTY
-    if label == NOTHING:
+    if not meets(tables, tables.references, work.rows, row):
         return Status.RUNNING
-    status = Status.RUNNING
-    if label < 0:
-        status = begin_inside(tables, splits, seen, registers, outer, inner)
-        depth = np.int64(outer.depth[outer.state[at[At.CURRENT]]])
-        registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], depth + 1)
-    elif is_enabled(tables, tables, outer.rows, at[At.CURRENT], label):
-        united = write_successor(
-            tables, tables, outer.rows, at[At.CURRENT], label, outer.fresh, 0
-        )
-        registers[Reg.UNITED] += united
-        status = enter(registers, outer, visited, label)
-        registers[Reg.TRANSITIONS] += status == Status.RUNNING
-    if status == Status.RUNNING:
-        at[At.LABEL] = label + 1
+    write_root(tables, splits, work.rows, row, inner.work.fresh)
+    status = enter(registers, inner, -1)
+    registers[Reg.INNER_ROOTS] += inner.work.at[At.OPEN]
     return status
 
 
 @inlined
-def look_inside(tables, splits, seen, registers, outer, inner, overall):
-    """Take one step inside: choose a state, follow one label; returns a Status."""
-    at = inner.at
-    label = next_label(inner, seen, tables.first_part.shape[0] - 1, False)
-    if label == NOTHING:
-        return Status.RUNNING
-    at[At.LABEL] = label + 1
-    row = at[At.CURRENT]
-    if label < 0 or not is_enabled(tables, splits, inner.rows, row, label):
-        return Status.RUNNING
-    united = write_successor(tables, splits, inner.rows, row, label, inner.fresh, 0)
-    registers[Reg.UNITED] += united
-    registers[Reg.TRANSITIONS] += 1
-    if closes_cycle(tables, splits, inner.fresh):
+def enter_inside(tables, splits, registers, outer, inner, overall, label):
+    """Test a split state for a cycle, and let it wait; returns a Status."""
+    fresh = inner.work.fresh
+    if closes_cycle(tables, splits, fresh):
         registers[Reg.CLOSING] = Closing.REFERENCES
         return Status.FOUND
     if registers[Reg.STACK_TEST] != 0:
-        write_overall(tables, splits, inner.fresh, overall)
-        place = dominated_before(outer, overall)
+        write_overall(tables, splits, fresh, overall)
+        place = dominated_before(outer.work, overall)
         if place >= 0:
             registers[Reg.CLOSING] = Closing.STACK
             registers[Reg.RED_BASE] = place
             return Status.FOUND
-    status = enter(registers, inner, seen, label)
-    if status != Status.RUNNING:
-        at[At.LABEL] = label  # the call can be repeated
-        registers[Reg.TRANSITIONS] -= 1
-    return status
+    return enter(registers, inner, label)
 
 
 @njit
-def ndfs_step(tables, splits, visited, seen, registers, outer, inner, overall, budget):
+def ndfs_step(tables, splits, registers, outer, inner, overall, budget):
     """Advance the nested search by at most `budget` >= 1 steps.
 
-    visited, seen : Boxes, the decoupled and the split states; outer, inner : Worklist;
-    overall : uint64[1, w], room for a decoupled state.  All are changed in place.
-    Returns a Status; after FOUND ``registers[Reg.CLOSING]`` is a Closing, and the
-    current states of the worklists are where the run has got to.
+    outer, inner : Boxes, the decoupled and the split states; overall : uint64[1, w],
+    room for a decoupled state.  All are changed in place.  Returns a Status; after
+    FOUND ``registers[Reg.CLOSING]`` is a Closing, and the current states of the
+    worklists are where the run has got to.
     """
     while budget > 0:
-        if is_full(outer, visited) or is_full(inner, seen):
+        if is_full(outer) or is_full(inner):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
-        if inner.at[At.OPEN] > 0:
-            status = look_inside(tables, splits, seen, registers, outer, inner, overall)
+        registers[Reg.EXPANSIONS] += 1
+        status = Status.RUNNING
+        if inner.work.at[At.OPEN] > 0:
+            blocks = splits.places
+            label = next_successor(tables, blocks, registers, inner, False)
+            if label >= 0:
+                status = enter_inside(
+                    tables, splits, registers, outer, inner, overall, label
+                )
+            if label != NOTHING:
+                move_on(registers, inner, label, status)
         else:
-            status = look_outside(
-                tables, splits, visited, seen, registers, outer, inner
-            )
+            keeping = registers[Reg.STACK_TEST] != 0
+            label = next_successor(tables, tables.places, registers, outer, keeping)
+            if label == END:
+                return Status.EMPTY
+            if label >= 0:
+                status = enter(registers, outer, label)
+            elif label != NOTHING:
+                status = begin_inside(tables, splits, registers, outer, inner)
+            if label != NOTHING:
+                move_on(registers, outer, label, status)
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
@@ -321,11 +285,9 @@ class DecoupledNDFS(DecoupledSearch):
         return ndfs_step, (
             self.network.tables,
             self.splits,
+            self.registers,
             self.outer.boxes,
             self.inner.boxes,
-            self.registers,
-            self.outer.work,
-            self.inner.work,
             self.overall,
             budget,
         )

@@ -54,7 +54,13 @@ from ltlpipe.decoupled.composition import (
     watching,
     write_successor,
 )
-from ltlpipe.decoupled.dominance import ANY, add_row, find_including, has_room
+from ltlpipe.decoupled.dominance import (
+    ANY,
+    add_row,
+    find_including,
+    find_same,
+    has_room,
+)
 from ltlpipe.decoupled.lassos import GlobalTrace
 from ltlpipe.decoupled.mark_counts import MarkCounts, count_step
 from ltlpipe.runtime.errors import ReplayError
@@ -71,6 +77,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.decoupled.composition import DecoupledNetwork
+    from ltlpipe.decoupled.dominance import Visited
     from ltlpipe.runtime.jobs import Job
 
 DEAD = -2
@@ -88,41 +95,38 @@ COUNTING_TURN, SEARCHING_TURN = 3 << 12, 1 << 12
 NO_END = 1 << 62
 
 
-class Path(NamedTuple):
-    """The stack of a depth-first search, d entries, and room for a new row."""
-
-    states: np.ndarray  # int32[d], the visited states on the path
-    cursor: np.ndarray  # int32[d], the next label of each
-    fresh: np.ndarray  # uint64[1, n_words], the successor that is looked at
-
-
-class Components(NamedTuple):
+class Arrays(NamedTuple):
     """Room for n visited states and d states on the path."""
 
+    visited: Visited
+    marks: np.ndarray  # uint32[n_labels, k], of each label in each monitor's state
+    fresh: np.ndarray  # uint64[1, n_words], the successor that is looked at
     number: np.ndarray  # int32[n], place among the live states, DEAD or UNKNOWN
     place: np.ndarray  # int32[n], place on the path, -1 if it is not there
     live: np.ndarray  # int32[n], states of SCCs that are not complete
-    roots: np.ndarray  # int32[d], the numbers of their roots
+    states: np.ndarray  # int32[d], the path
+    cursor: np.ndarray  # int32[d], the next label of each state on it
+    roots: np.ndarray  # int32[d], the numbers of the roots of SCCs
     inner_marks: np.ndarray  # uint32[d], the marks inside of each
     arc_marks: np.ndarray  # uint32[d], those on the way to its root
     doubtful: np.ndarray  # uint8[d], whether a state that is UNKNOWN can be reached
 
 
 @inlined
-def enter(registers, path, parts, state, arc):
+def enter(registers, arrays, state, arc):
     """Put a state on the path, a root of its own, by an arc with these marks."""
     depth = registers[Reg.DEPTH]
     count = registers[Reg.COUNT]
     root = registers[Reg.N_ROOTS]
-    path.states[depth] = state
-    path.cursor[depth] = -1
-    parts.number[state] = count
-    parts.place[state] = depth
-    parts.live[count] = state
-    parts.roots[root] = count
-    parts.inner_marks[root] = 0
-    parts.arc_marks[root] = arc
-    parts.doubtful[root] = 0
+    arrays.states[depth] = state
+    arrays.cursor[depth] = -1
+    arrays.number[state] = count
+    arrays.place[state] = depth
+    arrays.live[count] = state
+    arrays.roots[root] = count
+    arrays.inner_marks[root] = 0
+    arrays.arc_marks[root] = arc
+    arrays.doubtful[root] = 0
     registers[Reg.COUNT] = count + 1
     registers[Reg.N_ROOTS] = root + 1
     registers[Reg.DEPTH] = depth + 1
@@ -130,201 +134,190 @@ def enter(registers, path, parts, state, arc):
 
 
 @inlined
-def leave(registers, parts, state):
+def leave(registers, arrays, state):
     """Take the state at the end of the path off; its SCC if it is the root."""
     registers[Reg.DEPTH] -= 1
-    parts.place[state] = -1
+    arrays.place[state] = -1
     root = registers[Reg.N_ROOTS] - 1
-    first = np.int64(parts.number[state])
-    if parts.roots[root] == first:
-        doubtful = parts.doubtful[root] != 0
+    first = np.int64(arrays.number[state])
+    if arrays.roots[root] == first:
+        doubtful = arrays.doubtful[root] != 0
         number = UNKNOWN if doubtful else DEAD
         for k in range(first, registers[Reg.COUNT]):
-            parts.number[parts.live[k]] = number
+            arrays.number[arrays.live[k]] = number
         registers[Reg.COUNT] = first
         registers[Reg.N_ROOTS] = root
         registers[Reg.N_SCCS] += 1
         if doubtful and root > 0:
-            parts.doubtful[root - 1] = 1
+            arrays.doubtful[root - 1] = 1
 
 
 @inlined
-def unite(registers, parts, number, marks):
+def unite(registers, arrays, number, marks):
     """Make one SCC of those from that of a live state to the end of the path.
 
     Returns the marks in it, `marks` included.
     """
     root = registers[Reg.N_ROOTS] - 1
     doubtful = np.uint8(0)
-    while parts.roots[root] > number:
-        marks |= parts.inner_marks[root] | parts.arc_marks[root]
-        doubtful |= parts.doubtful[root]
+    while arrays.roots[root] > number:
+        marks |= arrays.inner_marks[root] | arrays.arc_marks[root]
+        doubtful |= arrays.doubtful[root]
         root -= 1
     registers[Reg.N_ROOTS] = root + 1
-    parts.inner_marks[root] |= marks
-    parts.doubtful[root] |= doubtful
-    return parts.inner_marks[root]
+    arrays.inner_marks[root] |= marks
+    arrays.doubtful[root] |= doubtful
+    return arrays.inner_marks[root]
 
 
 @inlined
-def marks_on_path(tables, label_marks, rows, path, first, last):
+def marks_on_path(tables, arrays, first, last):
     """Return the marks of the labels taken from the path's states first to last."""
     marks = np.uint32(0)
+    rows = arrays.visited.store.rows
     for k in range(first, last + 1):
-        state = np.int64(path.states[k])
-        marks |= label_marks[path.cursor[k] - 1, watching(tables, rows, state)]
+        watched = watching(tables, rows, np.int64(arrays.states[k]))
+        marks |= arrays.marks[arrays.cursor[k] - 1, watched]
     return marks
 
 
 @inlined
-def find_stand_in(visited, known, registers, parts, rows):
-    """Return the visited state that stands for ``rows[0]``, or -1.
+def find_stand_in(registers, arrays):
+    """Return the visited state that stands for ``fresh[0]``, or -1.
 
     A dead one that includes it; else the same; else, in the relaxed pass, any that
     includes it.
     """
-    store = visited.store
-    mixed = hash_row(rows, 0)
-    id_bits = np.uint64(known[Reg.ID_BITS])
-    _, same = find(store.slots, store.rows, rows, 0, mixed, id_bits)
-    if same >= 0:
-        known[Reg.DUPLICATES] += 1
-        if parts.number[same] == DEAD:
-            return same
+    visited, rows, number = arrays.visited, arrays.fresh, arrays.number
+    same = find_same(visited, rows, 0)
+    if same >= 0 and number[same] == DEAD:
+        return same
     any_ = same
     if same < 0 and registers[Reg.EXACT] == 0:
-        any_ = find_including(visited, known, rows, 0, parts.number, ANY, False)
-        if any_ < 0 or parts.number[any_] == DEAD:
+        any_ = find_including(visited, rows, 0, number, ANY, False)
+        if any_ < 0 or number[any_] == DEAD:
             return any_
-    dead = find_including(visited, known, rows, 0, parts.number, DEAD, False)
+    dead = find_including(visited, rows, 0, number, DEAD, False)
     return dead if dead >= 0 else any_
 
 
 @inlined
-def follow(tables, label_marks, visited, known, registers, path, parts, label):
+def follow(tables, registers, arrays, label):
     """Follow an enabled label from the end of the path; return a Status.
 
     The cursor there is behind the label.
     """
-    rows = visited.store.rows
+    rows = arrays.visited.store.rows
     end = registers[Reg.DEPTH] - 1
-    src = np.int64(path.states[end])
-    marks = label_marks[label, watching(tables, rows, src)]
-    united = write_successor(tables, tables, rows, src, label, path.fresh, 0)
-    registers[Reg.UNITED] += united
-    found = find_stand_in(visited, known, registers, parts, path.fresh)
-    number = np.int64(DEAD) if found < 0 else np.int64(parts.number[found])
-    again = number == UNKNOWN and registers[Reg.EXACT] != 0
-    if found < 0 or again:
-        if at_limit(registers):
-            path.cursor[end] = label  # the call can be repeated
-            registers[Reg.TURN] += 1
-            return Status.LIMIT
+    src = np.int64(arrays.states[end])
+    marks = arrays.marks[label, watching(tables, rows, src)]
+    write_successor(tables, tables.places, registers, rows, src, label, arrays.fresh)
+    found = find_stand_in(registers, arrays)
+    number = np.int64(DEAD) if found < 0 else np.int64(arrays.number[found])
+    is_new = found < 0 or (number == UNKNOWN and registers[Reg.EXACT] != 0)
+    if is_new and at_limit(registers):
+        arrays.cursor[end] = label  # the call can be repeated
+        registers[Reg.TURN] += 1
+        return Status.LIMIT
+    registers[Reg.TRANSITIONS] += 1
+    if is_new:
         registers[Reg.VISITED] += 1
         if found < 0:
-            found = add_row(visited, known, path.fresh, 0)
-        enter(registers, path, parts, found, marks)
+            found = add_row(arrays.visited, arrays.fresh, 0)
+        enter(registers, arrays, found, marks)
     elif number == UNKNOWN:
-        parts.doubtful[registers[Reg.N_ROOTS] - 1] = 1
+        arrays.doubtful[registers[Reg.N_ROOTS] - 1] = 1
     elif number != DEAD:
         full = np.uint32(registers[Reg.MARK_BITS])
-        inside = unite(registers, parts, number, marks)
-        if inside & full == full:
-            registers[Reg.CLOSING] = parts.place[found]
-            registers[Reg.TRANSITIONS] += 1
+        if unite(registers, arrays, number, marks) & full == full:
+            place = np.int64(arrays.place[found])
+            registers[Reg.CLOSING] = place
             if registers[Reg.EXACT] != 0:
                 return Status.FOUND
-            parts.doubtful[registers[Reg.N_ROOTS] - 1] = 1
-            place = np.int64(parts.place[found])
-            if place >= 0 and (
-                marks_on_path(tables, label_marks, rows, path, place, end) & full
-                == full
-            ):
+            arrays.doubtful[registers[Reg.N_ROOTS] - 1] = 1
+            if place < 0:
+                return Status.RUNNING
+            if marks_on_path(tables, arrays, place, end) & full == full:
                 return Status.FOUND
-            return Status.RUNNING
-    registers[Reg.TRANSITIONS] += 1
     return Status.RUNNING
 
 
 @njit
-def scc_step(tables, label_marks, visited, known, registers, path, parts, budget):
-    """Advance the search by at most `budget` >= 1 labels.
+def scc_step(tables, registers, arrays, budget):
+    """Advance the search by at most `budget` >= 1 labels; return a Status.
 
-    visited (Visited) with its registers `known`, `registers` of the search, `path` and
-    `parts` (Components) are changed in place; label_marks : uint32[n_labels, k].
-    Returns a Status.  In the relaxed pass FOUND is no more than a candidate, and the
-    search can go on: ``registers[Reg.CLOSING]`` is the place on the path to which the
-    last label leads back.
+    `registers` and `arrays` are changed in place.  In the relaxed pass FOUND is no more
+    than a candidate, and the search can go on: ``registers[Reg.CLOSING]`` is the place
+    on the path to which the last label leads back.
     """
     n_labels = tables.first_part.shape[0] - 1
-    rows = visited.store.rows
+    rows = arrays.visited.store.rows
     while budget > 0 and registers[Reg.TURN] > 0:
         depth = registers[Reg.DEPTH]
         if depth == 0:
             return Status.EMPTY
-        if depth == path.states.shape[0] or not has_room(visited, known):
+        if depth == arrays.states.shape[0] or not has_room(arrays.visited):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
         registers[Reg.TURN] -= 1
-        src = np.int64(path.states[depth - 1])
-        label = np.int64(path.cursor[depth - 1])
+        registers[Reg.EXPANSIONS] += 1
+        src = np.int64(arrays.states[depth - 1])
+        label = np.int64(arrays.cursor[depth - 1])
         if label == n_labels:
-            leave(registers, parts, src)
+            leave(registers, arrays, src)
             continue
-        path.cursor[depth - 1] = label + 1
-        if label < 0:
-            if has_local_run(tables, rows, src):
-                registers[Reg.CLOSING] = LOCAL
-                return Status.FOUND
-            continue
-        if not is_enabled(tables, tables, rows, src, label):
-            continue
-        status = follow(
-            tables, label_marks, visited, known, registers, path, parts, label
-        )
+        arrays.cursor[depth - 1] = label + 1
+        status = Status.RUNNING
+        if label >= 0:
+            if is_enabled(tables, tables.places, rows, src, label):
+                status = follow(tables, registers, arrays, label)
+        elif has_local_run(tables, rows, src):
+            registers[Reg.CLOSING] = LOCAL
+            status = Status.FOUND
         if status != Status.RUNNING:
             return status
     return Status.RUNNING
 
 
 @njit
-def begin(registers, path, parts):
+def begin(registers, arrays):
     """Begin a pass in the initial state, the first that was visited."""
     registers[Reg.DEPTH] = 0
     registers[Reg.COUNT] = 0
     registers[Reg.N_ROOTS] = 0
-    enter(registers, path, parts, 0, np.uint32(0))
+    enter(registers, arrays, 0, np.uint32(0))
 
 
 @njit
-def take_turn(tables, rows, labels):
-    """Follow labels from ``rows[0]``; the end is in ``rows[0]`` again.
+def take_turn(tables, registers, row, fresh, labels):
+    """Follow labels from ``row[0]``, where the end is left, too.
 
-    rows : uint64[2, n_words]; labels : int64[k].  Returns whether they are enabled.
+    fresh : uint64[1, n_words], room for a row; labels : int64[k].  Returns whether they
+    are enabled.
     """
     for label in labels:
-        if not is_enabled(tables, tables, rows, 0, label):
+        if not is_enabled(tables, tables.places, row, 0, label):
             return False
-        write_successor(tables, tables, rows, 0, label, rows, 1)
-        for w in range(rows.shape[1]):
-            rows[0, w] = rows[1, w]
+        write_successor(tables, tables.places, registers, row, 0, label, fresh)
+        for w in range(row.shape[1]):
+            row[0, w] = fresh[0, w]
     return True
 
 
 @njit
-def write_targets(tables, store, known, state, fresh, targets):
+def write_targets(tables, registers, arrays, state, targets):
     """Write to ``targets[label]`` where labels lead from a state, or -1.
 
-    fresh : uint64[1, n_words], room for a row; targets : int64[n_labels].
+    targets : int64[n_labels].
     """
-    rows = store.rows
+    visited, fresh = arrays.visited, arrays.fresh
+    rows, id_bits = visited.store.rows, np.uint64(visited.registers[Reg.ID_BITS])
     for label in range(targets.shape[0]):
         targets[label] = -1
-        if is_enabled(tables, tables, rows, state, label):
-            write_successor(tables, tables, rows, state, label, fresh, 0)
-            id_bits = np.uint64(known[Reg.ID_BITS])
-            mixed = hash_row(fresh, 0)
-            _, targets[label] = find(store.slots, rows, fresh, 0, mixed, id_bits)
+        if is_enabled(tables, tables.places, rows, state, label):
+            write_successor(tables, tables.places, registers, rows, state, label, fresh)
+            slots, mixed = visited.store.slots, hash_row(fresh, 0)
+            _, targets[label] = find(slots, rows, fresh, 0, mixed, id_bits)
 
 
 class Candidate(NamedTuple):
@@ -332,13 +325,13 @@ class Candidate(NamedTuple):
 
     prefix: np.ndarray  # int64[k], labels
     cycle: np.ndarray  # int64[c], labels
-    row: np.ndarray  # uint64[W], what the turns so far have left
+    row: np.ndarray  # uint64[1, W], what the turns so far have left
 
 
 class DecoupledSCC(DecoupledSearch):
     """The search for SCCs; the network has a monitor, and no acceptors.
 
-    `visited` has the decoupled states of both passes, `parts` what is known of them.
+    `visited` has the decoupled states of both passes, `arrays` what is known of them.
     `counting` is the search that it takes turns with, with `n_levels` levels; None if
     these are 0, or it has ended without an answer.
     """
@@ -349,15 +342,15 @@ class DecoupledSCC(DecoupledSearch):
         super().__init__(network)
         self.registers[Reg.MARK_BITS] = (1 << network.n_marks) - 1
         n_rows = self.visited.arrays.store.rows.shape[0]
-        self.path = Path(
-            states=np.zeros(FIRST_ENTRIES, dtype=np.int32),
-            cursor=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+        self.arrays = Arrays(
+            visited=self.visited.arrays,
+            marks=network.marks,
             fresh=np.zeros((1, len(network.initial)), dtype=np.uint64),
-        )
-        self.parts = Components(
             number=np.zeros(n_rows, dtype=np.int32),
             place=np.full(n_rows, -1, dtype=np.int32),
             live=np.zeros(n_rows, dtype=np.int32),
+            states=np.zeros(FIRST_ENTRIES, dtype=np.int32),
+            cursor=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             roots=np.zeros(FIRST_ENTRIES, dtype=np.int32),
             inner_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
             arc_marks=np.zeros(FIRST_ENTRIES, dtype=np.uint32),
@@ -376,7 +369,7 @@ class DecoupledSCC(DecoupledSearch):
         self._relaxed_states = 0
         self._candidate: Candidate | None = None
         self._trace: GlobalTrace | None = None
-        begin(self.registers, self.path, self.parts)
+        begin(self.registers, self.arrays)
 
     @property
     def is_exact(self) -> bool:
@@ -387,34 +380,31 @@ class DecoupledSCC(DecoupledSearch):
         """Return the kernel and the arguments with which `step` calls it."""
         if self.counting is not None and self.is_counting:
             return count_step, self.counting.arguments(budget)
-        return scc_step, (
-            self.network.tables,
-            self.network.marks,
-            self.visited.arrays,
-            self.visited.registers,
-            self.registers,
-            self.path,
-            self.parts,
-            budget,
-        )
+        return scc_step, (self.network.tables, self.registers, self.arrays, budget)
 
     def step(self, budget: int) -> Status:
         """Follow at most `budget` labels."""
         if self._trace is not None:
             return Status.FOUND
         if self._candidate is not None:
-            return self._follow(budget)
+            return self._follow(budget, *self._candidate)
         if self.registers[Reg.TURN] == 0:
             self._take_turns()
             return Status.GROW  # another kernel is called from now on
         status = super().step(min(budget, int(self.registers[Reg.TURN])))
-        if self.is_counting:
-            return self._counted(status)
-        if status == Status.FOUND and not self.is_exact:
-            return self._propose()
-        if status == Status.EMPTY and self.parts.number[0] != DEAD:
+        counting = self.counting if self.is_counting else None
+        if status == Status.FOUND and (counting is not None or not self.is_exact):
+            labels = self._labels() if counting is None else counting.labels()
+            return self._propose(*labels)
+        if status == Status.EMPTY and counting is not None:
+            if not counting.is_conclusive:
+                self._n_counted = counting.n_entered
+                self.counting = None
+                self._take_turns()
+                return Status.GROW
+        elif status == Status.EMPTY and self.arrays.number[0] != DEAD:
             self._begin_exact()
-            status = Status.RUNNING
+            return Status.RUNNING
         return status
 
     def _take_turns(self) -> None:
@@ -423,66 +413,49 @@ class DecoupledSCC(DecoupledSearch):
         length = COUNTING_TURN if self.is_counting else SEARCHING_TURN
         self.registers[Reg.TURN] = NO_END if self.counting is None else length
 
-    def _counted(self, status: Status) -> Status:
-        """Draw the conclusion from what a step of counting says."""
-        counting = self.counting
-        assert counting is not None
-        if status == Status.FOUND:
-            prefix, cycle = (np.array(part, np.int64) for part in counting.labels())
-            if len(cycle) == 0:
-                self._trace = self._named(prefix, cycle)
-                return status
-            self._candidate = Candidate(prefix, cycle, self._after(prefix))
-            return Status.RUNNING
-        if status == Status.EMPTY and not counting.is_conclusive:
-            self._n_counted = counting.n_entered
-            self.counting = None
-            self._take_turns()
-            return Status.GROW
-        return status
-
     def _begin_exact(self) -> None:
         """Begin the second pass; what is not dead is unknown now."""
-        numbers = self.parts.number[: self.visited.n_stored]
+        numbers = self.arrays.number[: self.visited.n_stored]
         numbers[numbers != DEAD] = UNKNOWN
         self._relaxed_states = self._n_searched
         self.registers[Reg.EXACT] = 1
-        begin(self.registers, self.path, self.parts)
+        begin(self.registers, self.arrays)
 
-    def _labels_taken(self) -> np.ndarray:
-        """Return int64[depth], the label that each state on the path is at."""
-        depth = int(self.registers[Reg.DEPTH])
-        return self.path.cursor[:depth].astype(np.int64) - 1
+    def _labels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labels of the path to where the last one closes it, and behind.
 
-    def _propose(self) -> Status:
-        """Take the cycle on the path for a candidate, to be followed for ever."""
-        place, taken = int(self.registers[Reg.CLOSING]), self._labels_taken()
+        No labels are behind if a component goes on alone.
+        """
+        depth, place = (int(self.registers[reg]) for reg in (Reg.DEPTH, Reg.CLOSING))
+        taken = self.arrays.cursor[:depth].astype(np.int64) - 1
         if place == LOCAL:
-            self._trace = self._named(taken[:-1], taken[:0])
+            return taken[:-1], taken[:0]
+        return taken[:place], taken[place:]
+
+    def _propose(self, prefix: np.ndarray, cycle: np.ndarray) -> Status:
+        """Take a cycle for a candidate, to be followed for ever."""
+        if not len(cycle):
+            self._trace = self._named(prefix, cycle)
             return Status.FOUND
-        prefix, cycle = taken[:place], taken[place:]
         self._candidate = Candidate(prefix, cycle, self._after(prefix))
         return Status.RUNNING
 
-    def _follow(self, budget: int) -> Status:
+    def _follow(
+        self, budget: int, prefix: np.ndarray, cycle: np.ndarray, row: np.ndarray
+    ) -> Status:
         """Follow the candidate; each turn leads to a part of what the last one did."""
-        assert self._candidate is not None
-        prefix, cycle, row = self._candidate
-        rows = np.zeros((2, len(row)), dtype=np.uint64)
-        rows[0] = row
         for _ in range(max(budget // len(cycle), 1)):
             self.registers[Reg.EXPANSIONS] += len(cycle)
-            before = rows[0].copy()
-            if not take_turn(self.network.tables, rows, cycle):
+            before = row.copy()
+            if not self._led_along(row, cycle):
                 self._candidate = None
                 self._refute()
                 return Status.RUNNING
-            rows[0] &= before
-            if np.array_equal(rows[0], before):
+            row &= before
+            if np.array_equal(row, before):
                 self._candidate = None
                 self._trace = self._named(prefix, cycle)
                 return Status.FOUND
-        self._candidate = Candidate(prefix, cycle, rows[0].copy())
         return Status.RUNNING
 
     def _refute(self) -> None:
@@ -494,34 +467,35 @@ class DecoupledSCC(DecoupledSearch):
         if self._n_refuted == MAX_REFUTED:
             self._begin_exact()
 
+    def _led_along(self, row: np.ndarray, labels: np.ndarray) -> bool:
+        """Lead a row (uint64[1, W]) along labels; return whether they are enabled."""
+        tables, fresh = self.network.tables, self.arrays.fresh
+        return bool(take_turn(tables, self.registers, row, fresh, labels))
+
     def _after(self, labels: np.ndarray) -> np.ndarray:
-        """Return the decoupled state (uint64[W]) that labels lead to."""
-        rows = np.zeros((2, len(self.network.initial)), dtype=np.uint64)
-        rows[0] = self.network.initial
-        take_turn(self.network.tables, rows, labels)
-        reached: np.ndarray = rows[0]
-        return reached
+        """Return the decoupled state (uint64[1, W]) that labels lead to."""
+        row = self.network.initial[np.newaxis].copy()
+        self._led_along(row, labels)
+        return row
 
     def _named(self, prefix: np.ndarray, cycle: np.ndarray) -> GlobalTrace:
-        names = self.network.labels
-        middle = self._after(prefix)
-        return GlobalTrace(
-            names[prefix].tolist(), names[cycle].tolist(), middle, returns=False
-        )
+        names, (middle,) = self.network.labels, self._after(prefix)
+        labels = names[prefix].tolist(), names[cycle].tolist()
+        return GlobalTrace(*labels, middle, returns=False)
 
     def trace(self) -> Job[GlobalTrace]:
         """Return the labels of the run that was found; after FOUND."""
         yield Progress(EXTRACTING, memory_bytes=self.memory_bytes)
         if self._trace is None:
-            taken = self._labels_taken()
-            if self.registers[Reg.CLOSING] == LOCAL:
-                self._trace = self._named(taken[:-1], taken[:0])
-            else:
-                root = int(self.parts.roots[int(self.registers[Reg.N_ROOTS]) - 1])
-                start = int(self.parts.live[root])
-                cycle = yield from self._accepting_cycle(start)
-                place = int(self.parts.place[start])
-                self._trace = self._named(taken[:place], np.array(cycle))
+            prefix, cycle = self._labels()
+            if len(cycle):
+                root = int(self.arrays.roots[int(self.registers[Reg.N_ROOTS]) - 1])
+                start = int(self.arrays.live[root])
+                labels = yield from self._accepting_cycle(start)
+                place = int(self.arrays.place[start])
+                prefix = np.concatenate([prefix, cycle])[:place]
+                cycle = np.array(labels, dtype=np.int64)
+            self._trace = self._named(prefix, cycle)
         return self._trace
 
     def _accepting_cycle(self, start: int) -> Job[list[int]]:
@@ -532,36 +506,31 @@ class DecoupledSCC(DecoupledSearch):
         """
         ticks = Ticks(EXTRACTING, memory_bytes=self.memory_bytes)
         cycle: list[int] = []
-        state = start
-        missing = (1 << self.network.n_marks) - 1
-        while missing:
-            way = self._way(state, ticks, start, wanted=missing)
-            labels, state, marks = yield from way
+        state, missing = start, (1 << self.network.n_marks) - 1
+        while missing or state != start or not cycle:
+            labels, state, marks = yield from self._way(state, start, missing, ticks)
             cycle += labels
             missing &= ~marks
-        if state != start or not cycle:
-            labels, _, _ = yield from self._way(state, ticks, start, goal=start)
-            cycle += labels
         return cycle
 
     def _way(
-        self, src: int, ticks: Ticks, root: int, *, wanted: int = 0, goal: int = -1
+        self, src: int, root: int, wanted: int, ticks: Ticks
     ) -> Job[tuple[list[int], int, int]]:
-        """Return labels up to a transition with a wanted mark, or to the goal.
+        """Return labels up to a transition with a wanted mark, or to the root if none.
 
         Its target and its marks are returned, too; states of the SCC have a number that
         is not less than that of its root.
         """
         came: dict[int, tuple[int, int]] = {}
         frontier = [src]
-        least = self.parts.number[root]
+        least = self.arrays.number[root]
         for state in frontier:  # grows while it is read
             if ticks.over(10 + len(self.network.labels)):
                 yield ticks.progress
             for label, target, marks in self._leaving(state):
-                if self.parts.number[target] < least:
+                if self.arrays.number[target] < least:
                     continue
-                if target == goal or marks & wanted:
+                if marks & wanted or (not wanted and target == root):
                     labels = [label]
                     while state != src:
                         state, label = came[state]
@@ -574,13 +543,13 @@ class DecoupledSCC(DecoupledSearch):
 
     def _leaving(self, state: int) -> list[tuple[int, int, int]]:
         """Return (label, target, marks) of the transitions from a stored state."""
-        network, visited = self.network, self.visited
+        network, arrays = self.network, self.arrays
         targets = np.zeros(len(network.labels), dtype=np.int64)
-        store, known = visited.arrays.store, visited.registers
-        write_targets(network.tables, store, known, state, self.path.fresh, targets)
-        (watching,) = network.unpack(store.rows[state])[-1]
+        write_targets(network.tables, self.registers, arrays, state, targets)
+        (watching,) = network.unpack(arrays.visited.store.rows[state])[-1]
+        marks = network.marks[:, watching].tolist()
         return [
-            (label, target, int(network.marks[label, watching]))
+            (label, target, marks[label])
             for label, target in enumerate(targets.tolist())
             if target >= 0
         ]
@@ -588,24 +557,20 @@ class DecoupledSCC(DecoupledSearch):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays of the search, room to grow included."""
-        other = total_bytes((self.path, self.parts, self.network.tables))
-        if self.counting is not None:
-            other += self.counting.memory_bytes
-        return other + self.network.marks.nbytes + self.visited.memory_bytes
+        own = total_bytes((self.arrays, self.network.tables))
+        return own if self.counting is None else own + self.counting.memory_bytes
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
         if self.counting is not None and self.is_counting:
             yield from self.counting.grow(limit_bytes - self.memory_bytes)
             return
-        parts = self.parts
-        stacks = (self.path.states, self.path.cursor, *parts[3:])
-        needed = int(self.registers[Reg.DEPTH]) + 1
-        lengthen(stacks, needed, limit_bytes - self.memory_bytes)
+        arrays, needed = self.arrays, int(self.registers[Reg.DEPTH]) + 1
+        lengthen(arrays[6:], needed, limit_bytes - self.memory_bytes)
         yield from self.visited.grow(limit_bytes - self.memory_bytes)
         n_rows = self.visited.arrays.store.rows.shape[0]
-        if 12 * (n_rows - len(parts.live)) + self.memory_bytes > limit_bytes:
+        if 12 * (n_rows - len(arrays.live)) + self.memory_bytes > limit_bytes:
             raise OutOfMemoryError
-        for array in parts[:3]:
+        for array in (arrays.number, arrays.place, arrays.live):
             array.resize(n_rows, refcheck=False)
 
     @property
@@ -619,13 +584,12 @@ class DecoupledSCC(DecoupledSearch):
 
     def statistics(self) -> dict[str, int]:
         """Return what was visited and what was pruned, and how it was found."""
-        n_counted, level = self._n_entered_by_counting, int(self.registers[Reg.HIGHEST])
         exact = self._n_searched - self._relaxed_states if self.is_exact else 0
         known = {} if self.counting is None else self.counting.statistics()
         return {
             "decoupled_states": int(self.registers[Reg.VISITED]),
-            "counted_states": n_counted,
-            "highest_level": level,
+            "counted_states": self._n_entered_by_counting,
+            "highest_level": int(self.registers[Reg.HIGHEST]),
             "decoupled_sccs": int(self.registers[Reg.N_SCCS]),
             "refuted_cycles": self._n_refuted,
             "exact_states": exact,

@@ -47,6 +47,7 @@ LEAF_ROWS = 12
 ANY = np.iinfo(np.int32).max
 """Numbers of rows are no larger."""
 
+_COUNTED = (Reg.DUPLICATES, Reg.DOMINATED, Reg.COVERED, Reg.NODES_SEEN, Reg.COMPARED)
 _FIRST_ROWS = 1 << 8
 _ONE = np.uint64(1)
 _WORD_BITS = 64
@@ -55,9 +56,11 @@ _WORD_BITS = 64
 class Visited(NamedTuple):
     """Room for n rows, m slots and k nodes; node 0 is the root.
 
-    ``registers[Reg.STORED]`` rows and ``registers[Reg.NODES]`` nodes are in use.
+    ``registers[Reg.STORED]`` rows and ``registers[Reg.NODES]`` nodes are in use.  These
+    registers are not those of the search.
     """
 
+    registers: np.ndarray  # int64[N_REGISTERS]
     store: Store
     next_row: np.ndarray  # int32[n], the next row of the same leaf, or -1
     bit: np.ndarray  # int32[k], the bit of an inner node, -1 for a leaf
@@ -68,35 +71,33 @@ class Visited(NamedTuple):
 
 
 @called
-def find_dominating(visited, registers, rows, i):
-    """Return the id of a visited row that includes ``rows[i]``, or -1.
-
-    Counts what it does in `registers` (int64[N_REGISTERS]).
-    """
-    store = visited.store
-    known = store.rows
-    slots = store.slots
-    mixed = hash_row(rows, i)
-    _, found = find(slots, known, rows, i, mixed, np.uint64(registers[Reg.ID_BITS]))
-    if found >= 0:
-        registers[Reg.DUPLICATES] += 1
-        return found
-    return find_including(visited, registers, rows, i, visited.next_row, ANY, False)
+def find_same(visited, rows, i):
+    """Return the id of the visited row that equals ``rows[i]``, or -1."""
+    store, id_bits = visited.store, np.uint64(visited.registers[Reg.ID_BITS])
+    _, found = find(store.slots, store.rows, rows, i, hash_row(rows, i), id_bits)
+    visited.registers[Reg.DUPLICATES] += found >= 0
+    return np.int64(found)
 
 
 @called
-def find_including(visited, registers, rows, i, number, most, strictly):
+def find_dominating(visited, rows, i):
+    """Return the id of a visited row that includes ``rows[i]``, or -1."""
+    found = find_same(visited, rows, i)
+    if found < 0:
+        found = find_including(visited, rows, i, visited.next_row, ANY, False)
+    return found
+
+
+@called
+def find_including(visited, rows, i, number, most, strictly):
     """Return the id of a visited row with a number up to `most` that includes a row.
 
     number : int32[n], of each visited row.  Returns -1 if there is none.  With
     `strictly`, the same row does not count.
     """
+    registers = visited.registers
     known = visited.store.rows
-    bits = visited.bit
-    child = visited.child
-    union = visited.union
     pending = visited.pending
-    next_row = visited.next_row
     n_words = known.shape[1]
     n_pending = 1
     pending[0] = 0
@@ -106,21 +107,21 @@ def find_including(visited, registers, rows, i, number, most, strictly):
         registers[Reg.NODES_SEEN] += 1
         included = True
         for w in range(n_words):
-            if rows[i, w] & ~union[node, w] != 0:
+            if rows[i, w] & ~visited.union[node, w] != 0:
                 included = False
                 break
         if not included:
             continue
-        bit = np.int64(bits[node])
+        bit = np.int64(visited.bit[node])
         if bit >= 0:
-            first = child[node]
-            if (rows[i, bit >> 6] >> np.uint64(bit & 63)) & _ONE == 0:
+            first = visited.child[node]
+            if not has_bit(rows, i, bit):
                 pending[n_pending] = first
                 n_pending += 1
             pending[n_pending] = first + 1
             n_pending += 1
             continue
-        row = np.int64(child[node])
+        row = np.int64(visited.child[node])
         while row >= 0:
             registers[Reg.COMPARED] += 1
             included = True
@@ -133,147 +134,150 @@ def find_including(visited, registers, rows, i, number, most, strictly):
             if included and number[row] <= most and not (strictly and same):
                 registers[Reg.DOMINATED] += 1
                 return row
-            row = np.int64(next_row[row])
+            row = np.int64(visited.next_row[row])
     return np.int64(-1)
 
 
+@inlined
+def has_bit(rows, i, bit):
+    """Return whether ``rows[i]`` has a bit, 0 or 1."""
+    return np.int64((rows[i, bit >> 6] >> np.uint64(bit & 63)) & _ONE)
+
+
 @called
-def add_row(visited, registers, rows, i):
+def add_row(visited, rows, i):
     """Add ``rows[i]``, which no visited row equals, and return its id.
 
     The caller has made sure of room for one row, one slot and two nodes.
     """
-    store = visited.store
+    registers, store = visited.registers, visited.store
     known = store.rows
-    slots = store.slots
-    bits = visited.bit
-    child = visited.child
-    union = visited.union
-    n_words = known.shape[1]
     id_bits = np.uint64(registers[Reg.ID_BITS])
     mixed = hash_row(rows, i)
-    at, _ = find(slots, known, rows, i, mixed, id_bits)
+    at, _ = find(store.slots, known, rows, i, mixed, id_bits)
     row = registers[Reg.STORED]
     registers[Reg.STORED] = row + 1
-    slots[at] = slot_entry(mixed, row, id_bits)
-    for w in range(n_words):
+    store.slots[at] = slot_entry(mixed, row, id_bits)
+    for w in range(known.shape[1]):
         known[row, w] = rows[i, w]
     if registers[Reg.NODES] == 0:
+        begin_leaf(visited, 0)
         registers[Reg.NODES] = 1
-        bits[0] = -1
-        child[0] = -1
     node = np.int64(0)
-    while True:
-        for w in range(n_words):
-            union[node, w] |= known[row, w]
-        bit = np.int64(bits[node])
-        if bit < 0:
-            break
-        has = (known[row, bit >> 6] >> np.uint64(bit & 63)) & _ONE
-        node = np.int64(child[node]) + np.int64(has)
-    visited.next_row[row] = child[node]
-    child[node] = row
-    visited.size[node] += 1
+    while visited.bit[node] >= 0:
+        add_to_union(visited, node, row)
+        bit = np.int64(visited.bit[node])
+        node = np.int64(visited.child[node]) + has_bit(known, row, bit)
+    add_to_leaf(visited, node, row)
     if visited.size[node] > LEAF_ROWS:
-        divide_leaf(visited, registers, node)
+        divide_leaf(visited, node)
     return row
 
 
 @inlined
-def divide_leaf(visited, registers, node):
-    """Make a leaf an inner node, by the bit that divides its rows most evenly."""
-    known = visited.store.rows
-    child = visited.child
-    next_row = visited.next_row
-    size = visited.size
-    union = visited.union
-    n_words = known.shape[1]
-    best = np.int64(-1)
-    best_less = np.int64(0)  # rows on the smaller side
-    for w in range(n_words):
-        common = union[node, w]
-        row = np.int64(child[node])
-        while row >= 0:
-            common &= known[row, w]
-            row = np.int64(next_row[row])
-        differing = union[node, w] & ~common
-        for b in range(_WORD_BITS):
-            if (differing >> np.uint64(b)) & _ONE == 0:
-                continue
-            n_with = np.int64(0)
-            row = np.int64(child[node])
-            while row >= 0:
-                n_with += np.int64((known[row, w] >> np.uint64(b)) & _ONE)
-                row = np.int64(next_row[row])
-            less = min(n_with, np.int64(size[node]) - n_with)
-            if less > best_less:
-                best = np.int64(w * _WORD_BITS + b)
-                best_less = less
-    first = registers[Reg.NODES]
-    registers[Reg.NODES] = first + 2
-    for side in range(2):
-        visited.bit[first + side] = -1
-        child[first + side] = -1
-        size[first + side] = 0
-        for w in range(n_words):
-            union[first + side, w] = 0
-    row = np.int64(child[node])
-    while row >= 0:
-        following = np.int64(next_row[row])
-        has = (known[row, best >> 6] >> np.uint64(best & 63)) & _ONE
-        side = first + np.int64(has)
-        next_row[row] = child[side]
-        child[side] = row
-        size[side] += 1
-        for w in range(n_words):
-            union[side, w] |= known[row, w]
-        row = following
-    visited.bit[node] = best
-    child[node] = first
-    size[node] = 0
+def begin_leaf(visited, node):
+    """Make a node a leaf without rows."""
+    visited.bit[node] = -1
+    visited.child[node] = -1
+    visited.size[node] = 0
+    for w in range(visited.union.shape[1]):
+        visited.union[node, w] = 0
 
 
 @inlined
-def has_room(visited, registers):
+def add_to_union(visited, node, row):
+    """Add the bits of a row to those that are known below a node."""
+    for w in range(visited.union.shape[1]):
+        visited.union[node, w] |= visited.store.rows[row, w]
+
+
+@inlined
+def add_to_leaf(visited, node, row):
+    """Make a row the first one of a leaf."""
+    add_to_union(visited, node, row)
+    visited.next_row[row] = visited.child[node]
+    visited.child[node] = row
+    visited.size[node] += 1
+
+
+@inlined
+def dividing_bit(visited, node):
+    """Return the bit that divides the rows of a leaf most evenly."""
+    known, next_row = visited.store.rows, visited.next_row
+    best = np.int64(-1)
+    best_less = np.int64(0)  # rows on the smaller side
+    for bit in range(64 * known.shape[1]):
+        if not has_bit(visited.union, node, bit):
+            continue
+        n_with = np.int64(0)
+        row = np.int64(visited.child[node])
+        while row >= 0:
+            n_with += has_bit(known, row, bit)
+            row = np.int64(next_row[row])
+        less = min(n_with, np.int64(visited.size[node]) - n_with)
+        if less > best_less:
+            best = np.int64(bit)
+            best_less = less
+    return best
+
+
+@inlined
+def divide_leaf(visited, node):
+    """Make a leaf an inner node."""
+    best = dividing_bit(visited, node)
+    first = visited.registers[Reg.NODES]
+    visited.registers[Reg.NODES] = first + 2
+    begin_leaf(visited, first)
+    begin_leaf(visited, first + 1)
+    row = np.int64(visited.child[node])
+    while row >= 0:
+        following = np.int64(visited.next_row[row])
+        add_to_leaf(visited, first + has_bit(visited.store.rows, row, best), row)
+        row = following
+    visited.bit[node] = best
+    visited.child[node] = first
+    visited.size[node] = 0
+
+
+@inlined
+def has_room(visited):
     """Whether one more row fits everywhere (`VisitedSets.grow` makes it)."""
-    n_stored = registers[Reg.STORED]
+    n_stored = visited.registers[Reg.STORED]
     return (
         n_stored < visited.store.rows.shape[0]
         and 4 * (n_stored + 1) <= 3 * visited.store.slots.shape[0]
-        and registers[Reg.NODES] + 3 <= visited.bit.shape[0]
+        and visited.registers[Reg.NODES] + 3 <= visited.bit.shape[0]
     )
 
 
 @njit
-def add_alone(visited, registers, rows):
+def add_alone(visited, rows):
     """Add ``rows[0]``; called from Python."""
-    add_row(visited, registers, rows, 0)
+    add_row(visited, rows, 0)
 
 
 class VisitedSets:
-    """The visited rows of one search, with the tree over them.
-
-    Its `registers` (int64[N_REGISTERS]) are its own; those of the search are others.
-    """
+    """The visited rows of one search, with the tree over them."""
 
     def __init__(self, n_words: int) -> None:
-        self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
-        rows = np.zeros((_FIRST_ROWS, n_words), dtype=np.uint64)
+        n, none = _FIRST_ROWS, np.zeros(0, dtype=np.uint32)
         self.arrays = Visited(
-            store=Store(rows, np.zeros(0, dtype=np.uint32)),
-            next_row=np.zeros(_FIRST_ROWS, dtype=np.int32),
-            bit=np.full(_FIRST_ROWS, -1, dtype=np.int32),
-            child=np.full(_FIRST_ROWS, -1, dtype=np.int32),
-            size=np.zeros(_FIRST_ROWS, dtype=np.int32),
-            union=np.zeros((_FIRST_ROWS, n_words), dtype=np.uint64),
-            pending=np.zeros(_FIRST_ROWS, dtype=np.int32),
+            registers=np.zeros(N_REGISTERS, dtype=np.int64),
+            store=Store(np.zeros((n, n_words), dtype=np.uint64), none),
+            next_row=np.zeros(n, dtype=np.int32),
+            bit=np.zeros(n, dtype=np.int32),
+            child=np.zeros(n, dtype=np.int32),
+            size=np.zeros(n, dtype=np.int32),
+            union=np.zeros((n, n_words), dtype=np.uint64),
+            pending=np.zeros(n, dtype=np.int32),
         )
-        for _ in resize_slots(self.arrays.store, self.registers, 2 * _FIRST_ROWS):
+        self.registers = self.arrays.registers
+        for _ in resize_slots(self.arrays.store, self.registers, 2 * n):
             pass
 
     def add_first(self, row: np.ndarray) -> None:
         """Add a row (uint64[n_words]) to visited ones that are none so far."""
-        add_alone(self.arrays, self.registers, row[np.newaxis])
+        add_alone(self.arrays, row[np.newaxis])
 
     @property
     def n_stored(self) -> int:
@@ -287,13 +291,7 @@ class VisitedSets:
 
     def statistics(self) -> dict[str, int]:
         """Return how often what was looked up had been visited or was dominated."""
-        return {
-            "duplicates": int(self.registers[Reg.DUPLICATES]),
-            "dominated": int(self.registers[Reg.DOMINATED]),
-            "covered": int(self.registers[Reg.COVERED]),
-            "nodes_seen": int(self.registers[Reg.NODES_SEEN]),
-            "compared": int(self.registers[Reg.COMPARED]),
-        }
+        return {reg.name.lower(): int(self.registers[reg]) for reg in _COUNTED}
 
     def grow(self, free_bytes: float) -> Iterator[None]:
         """Make room for one row more in up to `free_bytes`, with pauses.
@@ -314,31 +312,19 @@ class VisitedSets:
 
     def assert_consistent(self) -> None:
         """Check the invariants that the module states; for tests."""
-        if self.n_stored == 0:
-            return
-        below: list[int] = []
-        self._assert_node(0, [], below)
-        assert sorted(below) == list(range(self.n_stored))
-
-    def _assert_node(
-        self, node: int, sides: list[tuple[int, int]], below: list[int]
-    ) -> None:
-        _store, next_row, bit, child, size, union, _pending = self.arrays
-        rows = self.arrays.store.rows
-        start = len(below)
-        if bit[node] >= 0:
-            for side in range(2):
-                self._assert_node(
-                    int(child[node]) + side, [*sides, (int(bit[node]), side)], below
-                )
-        else:
-            row = int(child[node])
-            while row >= 0:
-                below.append(row)
-                row = int(next_row[row])
-            assert len(below) - start == size[node] <= LEAF_ROWS
-        own = rows[below[start:]]
-        assert np.array_equal(np.bitwise_or.reduce(own, axis=0), union[node])
-        for place, side in sides:
-            has = own[:, place // _WORD_BITS] >> np.uint64(place % _WORD_BITS) & _ONE
-            assert np.all(has == side)
+        nodes, rows, n = self.arrays, self.arrays.store.rows, self.n_stored
+        groups = [(0, np.arange(n))] if n else []  # nodes, and what has to be below
+        for node, below in groups:  # grows while it is read
+            union = np.bitwise_or.reduce(rows[below], axis=0)
+            assert np.array_equal(union, nodes.union[node])
+            bit, child = int(nodes.bit[node]), int(nodes.child[node])
+            if bit >= 0:
+                side = rows[below, bit // _WORD_BITS] >> np.uint64(bit % _WORD_BITS)
+                groups += [(child + k, below[side & _ONE == k]) for k in range(2)]
+                continue
+            known = []
+            while child >= 0:
+                known.append(child)
+                child = int(nodes.next_row[child])
+            assert sorted(known) == below.tolist()
+            assert len(known) == nodes.size[node] <= LEAF_ROWS

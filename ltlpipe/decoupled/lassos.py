@@ -385,41 +385,41 @@ class Origins(NamedTuple):
 
 
 @njit
-def breadth_step(tables, visited, known, registers, origins, goal, fresh, budget):
+def breadth_step(tables, registers, visited, origins, goal, fresh, budget):
     """Advance the search by at most `budget` >= 1 labels.
 
-    visited (Visited) with its registers `known`, `registers` and origins (Origins) are
-    changed in place; goal : uint64[1, n_words]; fresh : uint64[1, n_words], room for a
-    row.  ``registers[Reg.DEPTH]`` is the state that is expanded and
-    ``registers[Reg.TOP]`` its next label; after FOUND the last one that was taken.
+    visited : Visited, and origins : Origins, are changed in place, and `registers`;
+    goal : uint64[1, n_words]; fresh : uint64[1, n_words], room for a row.
+    ``registers[Reg.DEPTH]`` is the state that is expanded and ``registers[Reg.TOP]``
+    its next label; after FOUND the last one that was taken.
     """
     n_labels = tables.first_part.shape[0] - 1
-    rows = visited.store.rows
+    rows, places = visited.store.rows, tables.places
     while budget > 0:
         src = registers[Reg.DEPTH]
         label = registers[Reg.TOP]
-        if src == known[Reg.STORED]:
+        if src == visited.registers[Reg.STORED]:
             return Status.EMPTY
-        if not has_room(visited, known):
+        if not has_room(visited):
             return Status.GROW
         if label == n_labels:
             registers[Reg.DEPTH] = src + 1
             registers[Reg.TOP] = 0
             continue
         budget -= 1
-        if is_enabled(tables, tables, rows, src, label):
-            united = write_successor(tables, tables, rows, src, label, fresh, 0)
-            registers[Reg.UNITED] += united
+        registers[Reg.EXPANSIONS] += 1
+        if is_enabled(tables, places, rows, src, label):
+            write_successor(tables, places, registers, rows, src, label, fresh)
             reached = True
             for w in range(goal.shape[1]):
                 reached &= goal[0, w] & ~fresh[0, w] == 0
             if reached:
                 return Status.FOUND
-            if find_dominating(visited, known, fresh, 0) < 0:
+            if find_dominating(visited, fresh, 0) < 0:
                 if at_limit(registers):
                     return Status.LIMIT
                 registers[Reg.VISITED] += 1
-                state = add_row(visited, known, fresh, 0)
+                state = add_row(visited, fresh, 0)
                 origins.parent[state] = src
                 origins.label[state] = label
         registers[Reg.TOP] = label + 1
@@ -434,23 +434,21 @@ class Breadth(DecoupledSearch):
     ) -> None:
         super().__init__(network, start)
         n_rows = self.visited.arrays.store.rows.shape[0]
-        self.origins = Origins(
-            parent=np.zeros(n_rows, dtype=np.int32),
-            label=np.zeros(n_rows, dtype=np.int32),
-        )
+        parent, label = (np.zeros(n_rows, dtype=np.int32) for _ in range(2))
+        self.origins = Origins(parent, label)
         self.goal = goal[np.newaxis].copy()
         self.fresh = np.zeros_like(self.goal)
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
+        tables, visited = self.network.tables, self.visited.arrays
+        rows = self.goal, self.fresh
         return breadth_step, (
-            self.network.tables,
-            self.visited.arrays,
-            self.visited.registers,
+            tables,
             self.registers,
+            visited,
             self.origins,
-            self.goal,
-            self.fresh,
+            *rows,
             budget,
         )
 

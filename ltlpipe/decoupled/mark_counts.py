@@ -43,16 +43,16 @@ from ltlpipe.decoupled.boxes import (
     BoxSearch,
     enter,
     is_full,
-    next_label,
+    move_on,
+    next_successor,
     table_words,
 )
 from ltlpipe.decoupled.composition import (
     LOCAL,
     Block,
     has_local_run,
-    is_enabled,
+    meets,
     watching,
-    write_successor,
 )
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
 from ltlpipe.search.growth import OutOfMemoryError, total_bytes
@@ -103,13 +103,6 @@ def count_marks(seen, marks, n_marks):
     return seen
 
 
-@inlined
-def write_level(rows, i, seen, n_levels):
-    """Write the levels up to a number of marks to the last word of ``rows[i]``."""
-    level = min(seen, n_levels - 1)
-    rows[i, rows.shape[1] - 1] = (_ONE << np.uint64(level + 1)) - _ONE
-
-
 @called
 def find_seed(tables, work, counts, seen, n_marks):
     """Return the box with members of ``work.fresh[0]`` that closes a cycle, or -1.
@@ -117,103 +110,72 @@ def find_seed(tables, work, counts, seen, n_marks):
     It is on the way to the current box, which ends in it, and `n_marks` marks or more
     are seen behind it.
     """
-    rows = work.rows
     state = np.int64(counts.seed[work.state[work.at[At.CURRENT]]])
     for _ in range(MOST_SEEDS):
         if state < 0:
             break
-        if seen - counts.seen[state] >= n_marks:
-            overlaps = True
-            for component in range(tables.first_word.shape[0]):
-                some = False
-                first = tables.first_word[component]
-                for w in range(first, first + tables.n_words[component]):
-                    both = work.fresh[0, w] & rows[state, w]
-                    some |= both & tables.mask[component] != 0
-                if not some:
-                    overlaps = False
-                    break
-            if overlaps:
-                return state
+        closes = seen - counts.seen[state] >= n_marks
+        if closes and meets(tables, work.rows[state], work.fresh, 0):
+            return state
         parent = work.parent[state]
         state = np.int64(-1) if parent < 0 else np.int64(counts.seed[parent])
     return np.int64(-1)
 
 
 @inlined
-def note_entered(work, counts, seen, raised):
-    """Note the marks of the box that was entered last, `raised` if by a mark."""
-    state = work.at[At.STATES] - 1
-    counts.seen[state] = seen
-    counts.seed[state] = state
-    if not raised:
-        current = work.state[work.at[At.CURRENT]]
-        counts.seed[state] = counts.seed[current]
-
-
-@inlined
-def follow_label(tables, watched, boxes, registers, work, counts, label):
-    """Follow an enabled label from the current box; return a Status."""
-    row = work.at[At.CURRENT]
-    before = work.at[At.STATES]
-    n_marks = watched.n_marks
-    n_levels = watched.n_levels
-    marks = watched.marks[label, watching(tables, work.rows, row)]
-    united = write_successor(tables, tables, work.rows, row, label, work.fresh, 0)
-    registers[Reg.UNITED] += united
-    old = np.int64(counts.seen[work.state[row]])
-    seen = count_marks(old, marks, n_marks)
-    if seen > old and registers[Reg.VISITED] >= registers[Reg.PATIENCE]:
-        state = find_seed(tables, work, counts, seen, n_marks)
+def enter_counted(tables, watched, registers, boxes, counts, label):
+    """Count what a label has led to, and let it wait; return a Status."""
+    work = boxes.work
+    current = np.int64(work.state[work.at[At.CURRENT]])
+    new = work.at[At.STATES]
+    monitor = watching(tables, work.rows, work.at[At.CURRENT])
+    before = np.int64(counts.seen[current])
+    seen = count_marks(before, watched.marks[label, monitor], watched.n_marks)
+    if seen > before and registers[Reg.VISITED] >= registers[Reg.PATIENCE]:
+        state = find_seed(tables, work, counts, seen, watched.n_marks)
         if state >= 0:
             registers[Reg.CLOSING] = state
             return Status.FOUND
-    write_level(work.fresh, 0, seen, n_levels)
-    status = enter(registers, work, boxes, label)
-    if work.at[At.STATES] > before:
-        note_entered(work, counts, seen, seen > old)
-        level = min(seen, n_levels - 1)
+    level = min(seen, watched.n_levels - 1)
+    levels = (_ONE << np.uint64(level + 1)) - _ONE
+    work.fresh[0, work.fresh.shape[1] - 1] = levels
+    status = enter(registers, boxes, label)
+    if work.at[At.STATES] > new:
+        counts.seen[new] = seen
+        counts.seed[new] = new if seen > before else counts.seed[current]
         registers[Reg.HIGHEST] = max(registers[Reg.HIGHEST], level)
     return status
 
 
 @njit
-def count_step(tables, watched, boxes, registers, work, counts, budget):
+def count_step(tables, watched, registers, boxes, counts, budget):
     """Advance the search by at most `budget` >= 1 labels; return a Status.
 
-    watched : Watched; boxes : Boxes; work : Worklist; counts : Counts.  The last three
-    are changed in place, and `registers`.  FOUND is a candidate, and the search can go
-    on: ``registers[Reg.CLOSING]`` is the state to which the last label leads back, or
+    watched : Watched; boxes : Boxes; counts : Counts.  The last two are changed in
+    place, and `registers`.  FOUND is a candidate, and the search can go on:
+    ``registers[Reg.CLOSING]`` is the state to which the last label leads back, or
     LOCAL, which is a run for sure.
     """
-    at = work.at
-    n_labels = tables.first_part.shape[0] - 1
     while budget > 0 and registers[Reg.TURN] > 0:
-        if is_full(work, boxes):
+        if is_full(boxes):
             return Status.GROW  # before any write: the call can be repeated
         budget -= 1
         registers[Reg.TURN] -= 1
-        label = next_label(work, boxes, n_labels, True)
+        registers[Reg.EXPANSIONS] += 1
+        label = next_successor(tables, tables.places, registers, boxes, True)
         if label == END:
             return Status.EMPTY
         if label == NOTHING:
             continue
-        row = at[At.CURRENT]
         status = Status.RUNNING
-        if label < 0:
-            if has_local_run(tables, work.rows, row):
-                registers[Reg.CLOSING] = LOCAL
-                status = Status.FOUND
-        elif is_enabled(tables, tables, work.rows, row, label):
-            status = follow_label(
-                tables, watched, boxes, registers, work, counts, label
-            )
-            if status == Status.LIMIT:
-                registers[Reg.TURN] += 1
-                return status  # the call can be repeated
-            registers[Reg.TRANSITIONS] += 1
-        at[At.LABEL] = label + 1
+        if label >= 0:
+            status = enter_counted(tables, watched, registers, boxes, counts, label)
+        elif has_local_run(tables, boxes.work.rows, boxes.work.at[At.CURRENT]):
+            registers[Reg.CLOSING] = LOCAL
+            status = Status.FOUND
+        move_on(registers, boxes, label, status)
         if status != Status.RUNNING:
+            registers[Reg.TURN] += status == Status.LIMIT
             return status
     return Status.RUNNING
 
@@ -286,19 +248,18 @@ class MarkCounts:
         return (
             self.tables,
             self.watched,
-            self.search.boxes,
             self.registers,
-            self.search.work,
+            self.search.boxes,
             self.counts,
             budget,
         )
 
-    def labels(self) -> tuple[list[int], list[int]]:
+    def labels(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the labels to the state that was found, and from there to itself."""
-        taken = self.search.labels_to_current()
+        taken = np.array(self.search.labels_to_current(), dtype=np.int64)
         closing = int(self.registers[Reg.CLOSING])
         if closing == LOCAL:
-            return taken[:-1], []
+            return taken[:-1], taken[:0]
         depth = int(self.search.work.depth[closing])
         return taken[:depth], taken[depth:]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.runtime.errors import spelled
 from ltlpipe.runtime.jobs import MIB, timed
-from ltlpipe.runtime.spelling import spelled
-from ltlpipe.runtime.values import ByValue
+from ltlpipe.runtime.objects import ByValue
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Clock, Job, Result

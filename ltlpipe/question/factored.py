@@ -14,7 +14,7 @@ from ltlpipe.question.conditions import ALPHABET, EACH, FACTORING
 from ltlpipe.question.network import NetworkQuestion, with_components
 
 if TYPE_CHECKING:
-    from ltlpipe.components.factoring.factors import Factored
+    from ltlpipe.components.factors import Factored
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
@@ -75,8 +75,8 @@ def factored_question(question: Question) -> Job[Question]:
 
 
 def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
-    from ltlpipe.components.composition.shared_results import trimmed_network
-    from ltlpipe.components.factoring.factors import factored, needed_bytes
+    from ltlpipe.components.alphabet import trimmed_network
+    from ltlpipe.components.factors import factored, needed_bytes
     from ltlpipe.components.progress import factoring
 
     options, before = question.options, question.system

@@ -12,8 +12,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
-from ltlpipe.runtime.errors import nearest, warn
-from ltlpipe.runtime.spelling import PARAMETERS, spelled
+from ltlpipe.runtime.errors import PARAMETERS, nearest, spelled, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

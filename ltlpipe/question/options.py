@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ltlpipe.components.composition.groups import MAX_COMPONENT_STATES
+from ltlpipe.components.groups import MAX_COMPONENT_STATES
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
@@ -37,9 +37,9 @@ from ltlpipe.question.option import (
     TRANSLATE,
     Option,
 )
+from ltlpipe.runtime.errors import declare
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.spelling import declare
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 
 STUBBORN = "stubborn"
@@ -340,8 +340,8 @@ class _Experts:
         "What questions about one network share of its reductions, in each process "
         "and on disk; 0 is nothing.",
         "MIB",
-        "Networks that were composed, factored or reduced for one formula serve the "
-        "others of a run, whichever process answers them.",
+        "What was factored or reduced for one formula of a network serves the others, "
+        "and what was composed also those that other processes of a run answer.",
         least=0,
         systems=NETWORKS,
     )

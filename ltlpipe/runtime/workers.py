@@ -26,7 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.runtime.wire import Message, error_from_dict
-from ltlpipe.runtime.worker_process import MOST_GROWTH, Worker, WorkerDiedError
+from ltlpipe.runtime.worker_process import (
+    IDLE_SECONDS,
+    MOST_GROWTH,
+    Worker,
+    WorkerDiedError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +43,6 @@ STARTING = "starting a worker process"
 
 FREE_GROWTH = 32 << 20
 """Bytes that an operation may take uncounted: what Spot's first translation takes."""
-
-IDLE_SECONDS = 5.0
-"""For so long a process may do nothing before it is not waited for."""
 
 _MOST_IDLE = 4  # workers that are kept for the next calls
 
@@ -142,9 +144,11 @@ def call(
     /,
     *,
     phase: str = "",
-    subject: str = "Spot",
+    subject: str | None = "Spot",
     parts: list[Any] | None = None,
     leaves: bool = False,
+    leased: Callable[[Worker], None] | None = None,
+    most_growth: float = MOST_GROWTH,
     **arguments: Any,
 ) -> Job[Any]:
     """Have a worker process do something.
@@ -159,14 +163,20 @@ def call(
         A key of `ltlpipe.worker.OPERATIONS`, and what `ltlpipe.runtime.wire` can send.
     phase : str
         What the job says that it does.
-    subject : str
-        What has crashed if the worker does.
+    subject : str, optional
+        What has crashed if the worker does; None for callers who look at that
+        themselves.
     parts : list, optional
         What the operation yields is appended as it comes: it is there even if the job
         is stopped.
     leaves : bool
         Whether the operation may go on when the job is closed, because its work is
         kept for others.  One worker at most goes on, and not beyond this process.
+    leased : callable, optional
+        Is given the worker that has got the request; another one after an idle worker
+        was found dead.
+    most_growth : float
+        Bytes by which a worker may grow from its first answer on before it is replaced.
 
     Returns
     -------
@@ -179,39 +189,10 @@ def call(
         The worker holds more memory than granted, or the system has killed it.
     UnsupportedError
         The worker crashed.
+    WorkerDiedError
+        It ended while it was at work, if no subject is given.
     LtlpipeError, RuntimeError
         What the operation has raised; see `ltlpipe.runtime.wire.error_from_dict`.
-    """
-    try:
-        return (
-            yield from exchange(
-                operation, arguments, phase=phase, parts=parts, leaves=leaves
-            )
-        )
-    except WorkerDiedError as died:
-        raise died.translated(subject) from None
-
-
-def exchange(
-    operation: str,
-    arguments: dict[str, Any],
-    *,
-    phase: str = "",
-    parts: list[Any] | None = None,
-    leaves: bool = False,
-    leased: Callable[[Worker], None] | None = None,
-    most_growth: float = MOST_GROWTH,
-) -> Job[Any]:
-    """Do what `call` does for callers who look at the process themselves.
-
-    `leased` is given the worker that has got the request; another one after an idle
-    worker was found dead.  `most_growth` are the bytes by which a worker may grow from
-    its first answer on before it is replaced.
-
-    Raises
-    ------
-    WorkerDiedError
-        The worker ended while it was at work; or as for `call`.
     """
     request = Message({"operation": operation, "arguments": arguments})
     workers = _of_this_process()
@@ -223,6 +204,10 @@ def exchange(
         is_closed = False
         try:
             reply = yield from _reply(worker, phase, parts)
+        except WorkerDiedError as died:
+            if subject is None:
+                raise
+            raise died.translated(subject) from None
         except GeneratorExit:
             is_closed = True
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.names import counted, quoted_name, visible
+from ltlpipe.runtime.errors import counted, quoted_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

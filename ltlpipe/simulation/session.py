@@ -7,8 +7,13 @@ import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.errors import UnsupportedError, nearest
-from ltlpipe.runtime.names import counted, quoted_name, visible
+from ltlpipe.runtime.errors import (
+    UnsupportedError,
+    counted,
+    nearest,
+    quoted_name,
+    visible,
+)
 from ltlpipe.simulation import descriptions
 
 if TYPE_CHECKING:

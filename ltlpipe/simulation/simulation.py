@@ -13,8 +13,7 @@ from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
-from ltlpipe.runtime.display import Displayed
-from ltlpipe.runtime.errors import UnsupportedError, nearest
+from ltlpipe.runtime.errors import UnsupportedError, counted, nearest
 from ltlpipe.runtime.files import write_text
 from ltlpipe.runtime.jobs import (
     MEMORY,
@@ -24,7 +23,7 @@ from ltlpipe.runtime.jobs import (
     run,
 )
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.simulation.points import (
     Point,

@@ -57,7 +57,7 @@ def job_of_orbits(
         Unless there are more permutations than fewer members have, and each orbit has
         one representative, it is not worth it.
     """
-    from ltlpipe.symmetry.orbits.lifting import lifted
+    from ltlpipe.symmetry.orbits import lifted
 
     composed = None
     if question.options.insists_on(COMPONENTS):
@@ -126,7 +126,7 @@ class QuotientProduct:
 
     def _of(self, packing: Job[Any]) -> Job[PackedSystem | None]:
         """Return the quotient of what a job packs, which can be packed again wider."""
-        from ltlpipe.symmetry.orbits.quotient import quotient, table_bytes
+        from ltlpipe.symmetry.orbits import quotient, table_bytes
 
         packed = yield from packing
         if packed is None:

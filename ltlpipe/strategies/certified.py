@@ -39,7 +39,7 @@ from ltlpipe.strategies.state_search import (
 from ltlpipe.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
-    from ltlpipe.components.composition.groups import Group
+    from ltlpipe.components.groups import Group
     from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
@@ -183,11 +183,8 @@ class CertifiedComponents(Certified):
         return (yield from composed.lifted(answer, trace))
 
     def _composed(self, question: NetworkQuestion, cap: int) -> Job[Composed]:
-        from ltlpipe.components.composition.merger import shrink_components
-        from ltlpipe.components.composition.shared_results import (
-            reduced_components,
-            trimmed_network,
-        )
+        from ltlpipe.components.alphabet import trimmed_network
+        from ltlpipe.components.merger import reduced_components, shrink_components
 
         network = question.system
         if self.trims:

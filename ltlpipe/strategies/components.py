@@ -31,7 +31,7 @@ from ltlpipe.strategies.state_search import search_states
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.components.composition.groups import Reduced
+    from ltlpipe.components.groups import Reduced
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.interruptible import Decision
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
@@ -95,7 +95,7 @@ class Composed(NamedTuple):
 
     def noted(self, plan: Plan) -> Plan:
         """Say in a settled plan how components were reduced."""
-        from ltlpipe.components.composition.groups import tree
+        from ltlpipe.components.groups import tree
 
         groups, largest = self.reduced.groups, self.reduced.largest
         n_before = len(frozenset().union(*(group.members for group in groups)))
@@ -148,11 +148,8 @@ def composed_if_named(
 
 def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:
     """Compose and reduce the components of a question's network."""
-    from ltlpipe.components.composition.merger import shrink_components
-    from ltlpipe.components.composition.shared_results import (
-        reduced_components,
-        trimmed_network,
-    )
+    from ltlpipe.components.alphabet import trimmed_network
+    from ltlpipe.components.merger import reduced_components, shrink_components
 
     visible, network = question.actions, question.system
     if question.options.reduces(ALPHABET):

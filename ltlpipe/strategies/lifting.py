@@ -30,7 +30,7 @@ from ltlpipe.systems.runs import Run
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from ltlpipe.components.composition.groups import Group
+    from ltlpipe.components.groups import Group
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.model import ModelQuestion
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.groups.group import Group
-    from ltlpipe.symmetry.orbits.lifting import SystemStep
+    from ltlpipe.symmetry.orbits import SystemStep
     from ltlpipe.systems.networks.lts import Network
 
 
@@ -55,12 +55,12 @@ class NetworkSide:
 
         It is trivial if fewer than `least` components seem to be alike.
         """
-        from ltlpipe.symmetry.groups.declared import (
+        from ltlpipe.symmetry.groups.models import letter_classes
+        from ltlpipe.symmetry.groups.networks import (
             declared_permutations,
             group_of_declared,
+            group_of_network,
         )
-        from ltlpipe.symmetry.groups.letters import letter_classes
-        from ltlpipe.symmetry.groups.networks import group_of_network
 
         self._kinds = self._letters
         if self._merges:
@@ -86,7 +86,7 @@ class NetworkSide:
 
     def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
         """Yield the steps of a state."""
-        from ltlpipe.symmetry.orbits.lifting import SystemStep
+        from ltlpipe.symmetry.orbits import SystemStep
 
         for step in self._view.each_step(tuple(state)):
             local: Any = step.state
@@ -104,9 +104,11 @@ class ModelSide:
 
     def group(self, least: int) -> Job[Group]:  # noqa: ARG002 (it is asked for)
         """Return the group of the model and the property."""
-        from ltlpipe.symmetry.groups.expressions import Propositions
-        from ltlpipe.symmetry.groups.letters import letter_classes
-        from ltlpipe.symmetry.groups.nets import group_of_net
+        from ltlpipe.symmetry.groups.models import (
+            Propositions,
+            group_of_net,
+            letter_classes,
+        )
         from ltlpipe.symmetry.groups.programs import group_of_program
         from ltlpipe.systems.nets.structure import Net
 
@@ -148,7 +150,7 @@ class ModelSide:
 
     def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
         """Yield the steps of a valuation."""
-        from ltlpipe.symmetry.orbits.lifting import SystemStep
+        from ltlpipe.symmetry.orbits import SystemStep
 
         for step in self._model.each_step(tuple(state)):
             yield SystemStep(step.action, self.kind(step.action), step.state)

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.colours.group import ColourGroup
-    from ltlpipe.symmetry.colours.reached import Layout
+    from ltlpipe.symmetry.colours.group import ColourGroup, Layout
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.runs import Run
 
@@ -80,8 +79,7 @@ def _with_search(plan: Plan) -> Plan:
 
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
-    from ltlpipe.symmetry.colours.group import group_of_colours
-    from ltlpipe.symmetry.colours.reached import layout_of
+    from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
 
     net = question.system
     if not isinstance(net, SymmetricNet):
@@ -148,9 +146,8 @@ def _search(
     trace: Trace,
 ) -> Job[tuple[Answer, Made]]:
     """Search the symbolic product with fields of some widths."""
-    from ltlpipe.symmetry.sets.backward_steps import NetSteps, run_through
     from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
-    from ltlpipe.symmetry.sets.runs import SetRuns
+    from ltlpipe.symmetry.sets.runs import NetSteps, SetRuns, run_through
     from ltlpipe.symmetry.sets.tables import symbolic_product
 
     propositions = list(question.propositions.values())

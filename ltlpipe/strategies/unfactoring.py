@@ -44,7 +44,7 @@ def _unfactored(question: FactoredQuestion, run: Run) -> Job[Run]:
 
     Steps are left out first: those of different factors depend less on each other.
     """
-    from ltlpipe.components.factoring.unfactoring import unfactored
+    from ltlpipe.components.factors import unfactored
 
     run = yield from sliced(question, run, Trace(question.given))
     return (yield from unfactored(question.before, question.factored, run))

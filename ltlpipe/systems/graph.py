@@ -22,9 +22,9 @@ import numpy as np
 from ltlpipe.automata.graph_memory import is_kripke
 from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
 from ltlpipe.automata.graphs import graph_arrays, propositions_of
-from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import allocation
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem

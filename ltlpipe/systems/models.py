@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.display import Displayed, graph_output
+from ltlpipe.runtime.objects import Displayed, graph_output
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.networks.packing import PackedSystem

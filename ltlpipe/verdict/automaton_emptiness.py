@@ -10,9 +10,8 @@ from ltlpipe.automata.graph_steps import edge_of, lasso_automaton
 from ltlpipe.automata.graphs import is_graph
 from ltlpipe.question.given_options import takes_options
 from ltlpipe.question.option import CHECK
-from ltlpipe.runtime.display import Displayed
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.values import ByValue
+from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED

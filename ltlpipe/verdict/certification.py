@@ -23,7 +23,7 @@ from ltlpipe.strategies.certified import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.certificates.writing import Certificate
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.question.question import Question
@@ -130,14 +130,14 @@ class Certification:
         StoppedError
             Memory does not suffice.
         """
-        from ltlpipe.certificates.writing.certificate import (
+        from ltlpipe.certificates.writing import (
             Certificate,
             Evidence,
             digest_of,
             hoa_of,
+            reduction_of,
             written,
         )
-        from ltlpipe.certificates.writing.reduction import reduction_of
 
         began = time.monotonic()
         question, strategy = self._question, self._strategy

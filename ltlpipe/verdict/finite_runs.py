@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import Trace
-from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
-from ltlpipe.runtime.identity_cache import Beside
+from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, quoted_name, warn
 from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
-from ltlpipe.runtime.names import quoted_name
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.strategies.instant_graph import sccs
 from ltlpipe.strategies.instant_search import Moves
 from ltlpipe.systems.graph import SpotGraph

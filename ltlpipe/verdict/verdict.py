@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Plan, Statistics
-from ltlpipe.runtime.display import Displayed
-from ltlpipe.runtime.values import ByValue
+from ltlpipe.runtime.objects import ByValue, Displayed
 
 if TYPE_CHECKING:
-    from ltlpipe.certificates.writing.certificate import Certificate
+    from ltlpipe.certificates.writing import Certificate
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.verdict.lasso import FiniteRun, Lasso
 

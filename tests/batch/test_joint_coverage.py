@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import LtlpipeError, check, joint_coverage, results, save, solve
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.search.nested.coverage import (
     MOST_HASHES,
     Member,

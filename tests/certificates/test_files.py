@@ -301,7 +301,7 @@ def test_a_limit_leaves_the_verdict(tmp_path, monkeypatch):
         yield from ()
         raise StoppedError("memory")
 
-    monkeypatch.setattr("ltlpipe.certificates.writing.certificate._ranks", stopped)
+    monkeypatch.setattr("ltlpipe.certificates.writing._ranks", stopped)
     system, path = tmp_path / "ring.aut", tmp_path / "ring.cert"
     system.write_text(RING)
     with pytest.warns(match="no certificate is written: memory"):

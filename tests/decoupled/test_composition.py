@@ -14,8 +14,8 @@ from ltlpipe.decoupled.dominance import (
     find_dominating,
     has_room,
 )
+from ltlpipe.families.networks import ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.driver import Outcome
 from ltlpipe.search.registers import Reg, Status
@@ -31,13 +31,13 @@ NETWORKS = networks(
 
 
 @njit
-def look_up(visited, registers, rows, i):
+def look_up(visited, rows, i):
     """Look a row up as searches do; -2 asks for room."""
-    if not has_room(visited, registers):
+    if not has_room(visited):
         return np.int64(-2)
-    found = find_dominating(visited, registers, rows, i)
+    found = find_dominating(visited, rows, i)
     if found < 0:
-        add_row(visited, registers, rows, i)
+        add_row(visited, rows, i)
     return found
 
 
@@ -75,10 +75,10 @@ def test_dominating_rows_against_a_linear_scan(n_bits, n_words, seed):
     known = []
     n_duplicates = 0
     for i in range(len(rows)):
-        found = look_up(visited.arrays, visited.registers, rows, i)
+        found = look_up(visited.arrays, rows, i)
         while found == -2:
             list(visited.grow(float("inf")))
-            found = look_up(visited.arrays, visited.registers, rows, i)
+            found = look_up(visited.arrays, rows, i)
         matrix = rows[known]
         including = np.all(rows[i] & ~matrix == 0, axis=1)
         assert (found >= 0) == bool(including.any())

@@ -60,14 +60,14 @@ def run(network, monitor, *, budget=None, limits=None, n_levels=0):
 def assert_consistent(search):
     """Live states have their places, roots ascend, others are dead or unknown."""
     search.visited.assert_consistent()
-    registers, parts = search.registers, search.parts
+    registers, parts = search.registers, search.arrays
     n_live, n_roots = int(registers[Reg.COUNT]), int(registers[Reg.N_ROOTS])
     live = parts.live[:n_live]
     assert parts.number[live].tolist() == list(range(n_live))
     assert (np.diff(parts.roots[:n_roots]) > 0).all()
     numbers = parts.number[: search.visited.n_stored]
     assert np.count_nonzero(numbers >= 0) == n_live
-    path = search.path.states[: int(registers[Reg.DEPTH])]
+    path = search.arrays.states[: int(registers[Reg.DEPTH])]
     assert parts.place[path].tolist() == list(range(len(path)))
 
 
@@ -112,7 +112,7 @@ def test_dead_states_accept_nothing(network, text):
     monitor = asked(network, text)
     search, _ = run(network, monitor)
     rows = search.visited.arrays.store.rows
-    numbers = search.parts.number[: search.visited.n_stored]
+    numbers = search.arrays.number[: search.visited.n_stored]
     for state in np.flatnonzero(numbers == DEAD)[:4]:
         begun = decoupled_of(network, monitor)._replace(initial=rows[state])
         again = DecoupledSCC(begun, n_levels=0)

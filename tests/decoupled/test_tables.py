@@ -21,7 +21,7 @@ NETWORKS = networks(
 def named(decoupled, i, place):
     """The local states of component i in one of the table's sets."""
     tables = decoupled.tables
-    first, n = int(tables.first_word[i]), int(tables.n_words[i])
+    first, n = int(tables.places.first_word[i]), int(tables.places.n_words[i])
     row = np.zeros(len(decoupled.initial), dtype=np.uint64)
     row[first : first + n] = tables.sets[place : place + n]
     return decoupled.unpack(row)[i]
@@ -40,7 +40,7 @@ def assert_tables_are_those_of(network):
         assert accepting[i] == plain.accepting[i] & known
         assert looping[i] == {s for s in accepting[i] if plain.on_internal_cycle(i, s)}
         for k, state in enumerate(states.tolist()):
-            at = tables.first_closure[i] + int(tables.shift[i]) + k
+            at = tables.first_closure[i] + int(tables.places.shift[i]) + k
             closure = named(decoupled, i, tables.closure[at])
             assert closure == plain.iclose(i, [state])
     for label, action in enumerate(plain.global_actions):
@@ -56,7 +56,7 @@ def assert_images(decoupled, plain, part, i, action):
     tables = decoupled.tables
     first = tables.first_source[part]
     for k, state in enumerate(decoupled.local_states[i].tolist()):
-        bit = int(tables.shift[i]) + k
+        bit = int(tables.places.shift[i]) + k
         place = tables.image[tables.first_image[part] + bit]
         word = int(tables.sources[first + bit // WORD_BITS])
         image = plain.image(i, [state], action)
@@ -89,8 +89,8 @@ def test_sets_beyond_a_word(sizes):
 def test_bits_of_components_do_not_overlap():
     """Small components share a word, each with bits of its own."""
     tables = decoupled_of(figure_8()).tables
-    assert tables.first_word.tolist() == [0, 0]
-    assert int(tables.mask[0]) & int(tables.mask[1]) == 0
+    assert tables.places.first_word.tolist() == [0, 0]
+    assert int(tables.places.mask[0]) & int(tables.places.mask[1]) == 0
 
 
 def test_unreachable_states_and_idle_labels():
@@ -99,4 +99,7 @@ def test_unreachable_states_and_idle_labels():
     two = LTS.from_transitions([(0, "x", 0), (1, "g", 1)])
     decoupled = decoupled_of(Network([one, two]))
     assert [len(s) for s in decoupled.local_states] == [1, 1]
-    assert decoupled.tables.sources.tolist() == [1 << int(decoupled.tables.shift[0]), 0]
+    assert decoupled.tables.sources.tolist() == [
+        1 << int(decoupled.tables.places.shift[0]),
+        0,
+    ]

@@ -218,7 +218,7 @@ MUTANTS = [
     ),
     Mutant(
         "silent steps within a block are told apart",
-        "components/equivalence/refinement.py",
+        "components/refinement.py",
         "if step < graph.silent[state] or block[target] != b:",
         "if step < graph.silent[state] or block[target] == b:",
         COMPONENTS,

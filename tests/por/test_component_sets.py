@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.interrupts import first_violation
 from ltlpipe.automata.translation import from_formula
-from ltlpipe.families.populations import species
+from ltlpipe.families.networks import species
 from ltlpipe.logic.formulas import parse
 from ltlpipe.por.component_sets import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.por.tables import enabling_of, relation_of

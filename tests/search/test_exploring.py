@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.automata.conditions import fin, inf
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.registers import Reg, Status

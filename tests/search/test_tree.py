@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES, SHARED

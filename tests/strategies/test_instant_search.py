@@ -21,7 +21,7 @@ from ltlpipe.automata.structure import Draft
 from ltlpipe.automata.structure import table_of as made_table
 from ltlpipe.automata.translation import from_formula, from_formula_over_states
 from ltlpipe.components.alphabet import letters_of
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network, check
-from ltlpipe.components.factoring import factors
+from ltlpipe.components import factors
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, Answer, Trace
 from ltlpipe.question.factored import FactoredQuestion, factored_question

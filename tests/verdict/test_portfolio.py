@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from benchmarks.cases import CASES, large_component, linear
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
-from ltlpipe.families.client_server import client_server
 from ltlpipe.families.nets import token_ring
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import client_server, philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.options import Options

@@ -5,6 +5,14 @@ conjunctions of literals, and acceptance on transitions.  What an acceptance con
 means, and that clauses cover it, is decided here as well.
 
 Source of the format: T. Babiak et al., "The Hanoi Omega-Automata Format", CAV 2015.
+
+Fairness as marks, as certificates have it.
+
+Of the k-th set of actions: weak fairness has mark k on the steps that take it and on
+those that leave a state in which it is not enabled, and asks for ``Inf(k)``; strong
+fairness has mark 2k on the steps that leave a state in which it is enabled and mark
+2k + 1 on those that take it, and asks for ``Fin(2k)|Inf(2k+1)``.  All of that behind
+the marks of the automaton and of the system.
 """
 
 from __future__ import annotations
@@ -12,16 +20,26 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.automata.conditions import Condition, Op, parse_condition
-from ltlpipe.certificates.checking.evidence import RefusedError
+from ltlpipe.automata.conditions import (
+    TRUE,
+    Condition,
+    Op,
+    conjunction,
+    fin,
+    inf,
+    marks_in,
+    parse_condition,
+)
+from ltlpipe.certificates.checking.document import MAX_MARKS, RefusedError
 from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ltlpipe.certificates.checking.document import Clause
+    from ltlpipe.systems.models import Model
 
-MAX_MARKS = 32
 _MAX_CLAUSES = 1 << 16
 
 _HEADERS = {"States", "Start", "AP", "acc-name", "Acceptance", "properties"}
@@ -131,7 +149,7 @@ def _edges(
         if dst >= n_states or not marks <= set(range(n_marks)):
             raise ValueError
         cubes = tuple(_cube(part, n_propositions) for part in parsed[1].split("|"))
-        own.append(Edge(cubes, dst, sum(1 << mark for mark in marks)))
+        own.append(Edge(cubes, dst, bits_of(marks)))
     return edges
 
 
@@ -160,12 +178,11 @@ def uncovered(condition: Condition, clauses: Iterable[Clause]) -> str | None:
     RefusedError
         That would take too long to find out.
     """
-    known = [(clause.fin, clause.inf) for clause in clauses]
-    for fin, inf in _distributed(condition):
-        if not any(f & ~fin == 0 and i & ~inf == 0 for f, i in known):
-            parts = [f"Fin({m})" for m in _bits(fin)] + [
-                f"Inf({m})" for m in _bits(inf)
-            ]
+    known = [(bits_of(clause.fin), bits_of(clause.inf)) for clause in clauses]
+    for fins, infs in _distributed(condition):
+        if not any(f & ~fins == 0 and i & ~infs == 0 for f, i in known):
+            parts = [f"Fin({m})" for m in marks_in(fins)]
+            parts += [f"Inf({m})" for m in marks_in(infs)]
             return "&".join(parts) or "t"
     return None
 
@@ -193,5 +210,76 @@ def _distributed(condition: Condition) -> list[tuple[int, int]]:
     return clauses
 
 
-def _bits(marks: int) -> Sequence[int]:
-    return [mark for mark in range(MAX_MARKS) if marks >> mark & 1]
+def bits_of(marks: Iterable[int]) -> int:
+    """Return the integer with these bits."""
+    return sum(1 << mark for mark in {*marks})
+
+
+class Fairness(NamedTuple):
+    """The marks of fairness, from 0 on; sets of them are bits."""
+
+    n_marks: int
+    condition: Condition
+    idle: int  # where nothing is enabled and nothing taken
+    enabled: list[int]  # of each action: marks that change where it is enabled
+    taken: list[int]  # marks of a step that takes it
+
+
+def fairness_of(
+    system: Network | Model, kind: str | None, named: Sequence[str]
+) -> Fairness:
+    """Return the marks of a kind of fairness, "weak", "strong" or None.
+
+    Raises
+    ------
+    RefusedError
+        A set names an action that there is not.
+    """
+    n_actions = len(system.actions)
+    enabled, taken = [0] * n_actions, [0] * n_actions
+    if kind is None:
+        return Fairness(0, TRUE, 0, enabled, taken)
+    sets = _sets(system, named)
+    strong = kind == "strong"
+    if len(sets) * (1 + strong) > 32:
+        raise RefusedError("there are too many sets of fairness")
+    conditions = []
+    for k, actions in enumerate(sets):
+        here, done = (2 * k, 2 * k + 1) if strong else (k, k)
+        conditions.append(fin(here) | inf(done) if strong else inf(done))
+        for action in actions:
+            enabled[action] |= 1 << here
+            taken[action] |= 1 << done
+    n_marks = len(sets) * (1 + strong)
+    idle = 0 if strong else (1 << n_marks) - 1
+    return Fairness(n_marks, conjunction(conditions), idle, enabled, taken)
+
+
+def _sets(system: Network | Model, named: Sequence[str]) -> list[set[int]]:
+    if named:
+        return [_members(system, text) for text in named]
+    if not isinstance(system, Network):
+        raise RefusedError("a model has no components to be fair to")
+    return [
+        {k for k, action in enumerate(system.actions) if i in action.participants}
+        for i in range(len(system.components))
+    ]
+
+
+def _called(system: Network | Model, name: str) -> set[int] | None:
+    """Return the actions that a name means; None if it is no name."""
+    if isinstance(system, Network):
+        named = enumerate(system.actions)
+        return {k for k, a in named if a.name == name and not a.internal} or None
+    called = system.vocabulary.actions
+    return {*called[name]} if name in called else None
+
+
+def _members(system: Network | Model, text: str) -> set[int]:
+    found: set[int] = set()
+    for part in map(str.strip, text.split(",")):
+        own = _called(system, part)
+        if own is None:
+            raise RefusedError(f"fairness names an action {part!r} that is not")
+        found |= own
+    return found

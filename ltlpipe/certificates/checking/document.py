@@ -3,21 +3,32 @@
 Nothing that a file says is believed: each field has to be known and of its kind, and no
 more memory is taken than the states need that are there.  Since format 2 there is a
 checksum of the header behind it, and one of all contents behind the last state.
+
+A header is a `Document`: the annotations of its fields, and of those of the objects in
+it, say what JSON has to have there.  Of a reduction it says that the network that was
+searched is made of *forms*: each takes the place of a component of the system, or of
+two forms that came before it.  How forms are proved to be sound is in
+``docs/certificates.md``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from functools import cache
+from typing import (
+    IO,
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
-from ltlpipe.certificates.checking.evidence import (
-    RefusedError,
-    reduction_in,
-    refuse_others,
-)
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
 
@@ -34,40 +45,24 @@ _ANY_VERSION = b"ltlpipe certificate "
 _TYPES = ("<u1", "<u2", "<u4", "<i8")
 _MOST_HEADER = 1 << 28  # bytes
 _MOST_VALUES = 1 << 26  # of a block
+_MOST_OF_FORM = 1 << 26  # states or transitions
+
+MAX_MARKS = 32
 _VALUE_WORK = 0.005  # microseconds
 
-_FIELDS: dict[str, type | tuple[type, ...]] = {
-    "formula": (str, type(None)),
-    "asked": str,
-    "system": dict,
-    "letters": str,
-    "never": list,
-    "deadlock": str,
-    "fairness": (str, type(None)),
-    "fair_sets": list,
-    "automaton": str,
-    "clauses": list,
-    "states": int,
-    "block": int,
-    "columns": list,
-}
 
-_FOR_PEOPLE = ("written_by", "acceptance", "transitions")
+class RefusedError(Exception):
+    """A certificate does not prove what it claims, or is none.
 
-_CHOICES = {
-    "asked": ("formula", "automaton", "empty"),
-    "letters": ("actions", "states"),
-    "deadlock": ("ignore", "stutter"),
-    "fairness": (None, "weak", "strong"),
-}
+    Parameters
+    ----------
+    reason : str
+        The first thing that is wrong, for people.
+    """
 
-
-class Clause(NamedTuple):
-    """A clause of the acceptance with what its ranks lack; marks are bits."""
-
-    fin: int
-    inf: int
-    lacks: tuple[int, ...]  # rank r lacks the mark lacks[r % len(lacks)]
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
 
 
 class File(NamedTuple):
@@ -77,63 +72,78 @@ class File(NamedTuple):
     sha256: str
 
 
-class Document:
-    """The header of a certificate, with its fields checked.
+class About(NamedTuple):
+    """The system, and how its files were read."""
 
-    Parameters
-    ----------
-    header : dict
-        As it was parsed.
-    constraint : str
-        What the field about a constraint is called: in format 1 ``constrained``.
+    name: str = ""
+    files: tuple[File, ...] = ()
+    format: str | None = None
+    alphabet: str | None = "used"
 
-    Raises
-    ------
-    RefusedError
-        A field is missing or makes no sense.
-    """
+    @property
+    def manner(self) -> dict[str, Any]:
+        """What was not as by default when the files were read."""
+        said = {"format": self.format, "alphabet": self.alphabet}
+        usual = self._field_defaults
+        return {name: way for name, way in said.items() if way != usual[name]}
 
-    def __init__(self, header: Any, constraint: str = "constraint") -> None:
-        if not isinstance(header, dict):
-            raise RefusedError("the header is no JSON object")
-        fields = _FIELDS | {constraint: (str, type(None), bool)}
-        refuse_others(header, {*fields, *_FOR_PEOPLE, "reduction"}, "the header")
-        for name, kind in fields.items():
-            if name not in header:
-                raise RefusedError(f"the header has no field {name!r}")
-            value = header[name]
-            if not isinstance(value, kind) or (kind is int and value is True):
-                raise RefusedError(f"the field {name!r} of the header is of no use")
-        for name, known in _CHOICES.items():
-            if header[name] not in known:
-                raise RefusedError(f"{name} is {header[name]!r}: expected {known}")
-        self.header: dict[str, Any] = header
-        self.formula: str | None = header["formula"]
-        self.asked: str = header["asked"]
-        if (self.asked == "formula") != (self.formula is not None):
-            raise RefusedError("it is not said whether a formula is asked about")
-        if header[constraint] is True:
-            raise RefusedError("the constraint is not in it, as it is since format 2")
-        self.constraint: str | None = header[constraint] or None
-        self.letters: str = header["letters"]
-        self.stutters = header["deadlock"] == "stutter"
-        self.fairness: str | None = header["fairness"]
-        self.fair_sets = _texts(header, "fair_sets")
-        self.never = _texts(header, "never")
-        self.automaton: str = header["automaton"]
-        self.columns = _texts(header, "columns")
-        self.n_states: int = header["states"]
-        self.block: int = header["block"]
-        self.clauses = [_clause(told) for told in header["clauses"]]
-        self.files, self.manner, self.name = _system(header["system"])
-        self.reduction = reduction_in(header.get("reduction"))
-        n_columns = len(self.columns)
-        if self.n_states < 1 or self.block < 1:
-            raise RefusedError("there are no states, or no blocks of them")
-        if n_columns < 1 + len(self.clauses):
-            raise RefusedError("there are fewer columns than clauses")
-        if self.block * n_columns > _MOST_VALUES:
-            raise RefusedError("a block is too large")
+
+class Clause(NamedTuple):
+    """A clause of the acceptance: marks, and what its ranks lack."""
+
+    fin: tuple[int, ...]
+    inf: tuple[int, ...]
+    lacks: tuple[int, ...]  # rank r lacks the mark lacks[r % len(lacks)]
+
+
+WORDS, STEPS = "words", "steps"
+"""What forms keep: words and divergences, or each step with its letter."""
+
+
+class Form(NamedTuple):
+    """What takes the place of a component or of two forms."""
+
+    parts: tuple[int, ...]  # components from 0 on, forms behind them
+    states: int
+    initial: int
+    labels: tuple[str, ...]  # observable ones; the number behind them means silent
+    transitions: int
+
+
+class Reduction(NamedTuple):
+    """The forms from which the searched network is made."""
+
+    keeps: Literal["words", "steps"]
+    trimmed: bool  # whether components lost the transitions that no run can take
+    forms: tuple[Form, ...]
+
+
+class Document(NamedTuple):
+    """The header of a certificate; see ``docs/certificates.md``."""
+
+    formula: str | None
+    asked: Literal["formula", "automaton", "empty"]
+    constraint: str | None
+    system: About
+    letters: Literal["actions", "states"]
+    never: tuple[str, ...]
+    deadlock: Literal["ignore", "stutter"]
+    fairness: Literal["weak", "strong"] | None
+    fair_sets: tuple[str, ...]
+    automaton: str
+    clauses: tuple[Clause, ...]
+    states: int
+    block: int
+    columns: tuple[str, ...]
+    reduction: Reduction | None = None
+    written_by: Any = None  # this and what follows is for people
+    acceptance: Any = None
+    transitions: Any = None
+
+    @property
+    def stutters(self) -> bool:
+        """Whether a state of the system without steps repeats itself."""
+        return self.deadlock == "stutter"
 
     @property
     def n_entries(self) -> int:
@@ -141,48 +151,76 @@ class Document:
         return len(self.columns) - 1 - len(self.clauses)
 
 
-def _texts(header: dict[str, Any], name: str) -> list[str]:
-    if not all(isinstance(text, str) for text in header[name]):
-        raise RefusedError(f"the field {name!r} of the header is no list of texts")
-    return list(header[name])
+_hints_of = cache(get_type_hints)
 
 
-def _clause(told: Any) -> Clause:
-    parts: dict[str, list[int]] = {}
-    for name in ("fin", "inf", "lacks"):
-        marks = told.get(name) if isinstance(told, dict) else None
-        known = isinstance(marks, list) and all(
-            type(mark) is int and 0 <= mark < 32 for mark in marks
-        )
-        if not known:
-            raise RefusedError("a clause is no object with marks fin, inf and lacks")
-        parts[name] = marks  # type: ignore[assignment]
-    refuse_others(told, parts, "a clause")
-    fin, inf = (sum(1 << m for m in set(parts[name])) for name in ("fin", "inf"))
-    if not set(parts["lacks"]) <= set(parts["inf"]):
-        raise RefusedError("a rank lacks a mark that its clause does not ask for")
-    return Clause(fin, inf, tuple(parts["lacks"]))
+def _read(told: Any, hint: Any, what: str) -> Any:
+    """Return a JSON value as its annotation has it: objects are named tuples.
+
+    Raises
+    ------
+    RefusedError
+        `what` is of another kind, or has a field that is not known: it may carry
+        meaning.
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any or (origin is Literal and told in parts) or type(told) is hint:
+        return told
+    if parts[1:] == (type(None),):
+        return None if told is None else _read(told, parts[0], what)
+    if origin is tuple and isinstance(told, list):
+        return tuple([_read(entry, parts[0], what) for entry in told])
+    if not hasattr(hint, "_fields") or not isinstance(told, dict):
+        raise RefusedError(f"{what} is of no use")
+    hints = _hints_of(hint)
+    for name in told:
+        if name not in hints:
+            raise RefusedError(f"{what} has an unknown field {name[:40]!r}")
+    for name in hints:
+        if name not in told and name not in hint._field_defaults:
+            raise RefusedError(f"{what} has no field {name!r}")
+    return hint(
+        **{
+            name: _read(value, hints[name], f"the field {name!r} of {what}")
+            for name, value in told.items()
+        }
+    )
 
 
-def _system(told: dict[str, Any]) -> tuple[list[File], dict[str, Any], str]:
-    refuse_others(told, ("name", "files", "format", "alphabet"), "the system")
-    files = []
-    for entry in told.get("files", ()):
-        known = isinstance(entry, dict) and all(
-            isinstance(entry.get(name), str) for name in ("path", "sha256")
-        )
-        if not known:
-            raise RefusedError("a file of the system has no path or no SHA-256")
-        refuse_others(entry, ("path", "sha256"), "a file of the system")
-        files.append(File(entry["path"], entry["sha256"]))
-    manner = {}
-    for name, usual in (("format", None), ("alphabet", "used")):
-        value = told.get(name, usual)
-        if value is not None and not isinstance(value, str):
-            raise RefusedError(f"the {name} of the system is no text")
-        if value != usual:
-            manner[name] = value
-    return files, manner, str(told.get("name", ""))
+def _document_of(header: Any) -> Document:
+    """Return a header with its fields checked.
+
+    Raises
+    ------
+    RefusedError
+        A field is missing or makes no sense.
+    """
+    document: Document = _read(header, Document, "the header")
+    clauses, size = document.clauses, document.block * len(document.columns)
+    forms = () if document.reduction is None else document.reduction.forms
+    marks = {mark for clause in clauses for mark in clause.fin + clause.inf}
+    sizes = {n for form in forms for n in (form.states, form.transitions)}
+    asked, has_formula = document.asked == "formula", document.formula is not None
+    wrong = {
+        "it is not said whether a formula is asked about": asked != has_formula,
+        "there are no states": document.states < 1,
+        "a block is empty or too large": not 0 < size <= _MOST_VALUES,
+        "there are fewer columns than clauses": document.n_entries < 0,
+        "a clause has other marks": not marks <= {*range(MAX_MARKS)},
+        "a rank lacks another mark": any({*c.lacks} - {*c.inf} for c in clauses),
+        "a form has no part, or too many": any(
+            len(f.parts) not in (1, 2) for f in forms
+        ),
+        "a form has a label twice": any(
+            len({*f.labels}) < len(f.labels) for f in forms
+        ),
+        "a form is too large": any(not 0 <= n <= _MOST_OF_FORM for n in sizes),
+        "a form has no such state": any(not 0 <= f.initial < f.states for f in forms),
+    }
+    for reason, is_so in wrong.items():
+        if is_so:
+            raise RefusedError(reason)
+    return document
 
 
 class Contents:
@@ -272,8 +310,11 @@ def opened(file: IO[bytes], name: str) -> tuple[Document, Contents]:
         header = json.loads(line)
     except (ValueError, RecursionError):
         raise RefusedError("the header is no JSON") from None
-    field = "constrained" if digest is None else "constraint"
-    return Document(header, field), Contents(file, digest)
+    if digest is None and isinstance(header, dict):
+        if header.pop("constrained", True):
+            raise RefusedError("the constraint is not in it, as it is since format 2")
+        header["constraint"] = None
+    return _document_of(header), Contents(file, digest)
 
 
 def blocks_of(contents: Contents, document: Document) -> Iterator[list[np.ndarray]]:
@@ -284,8 +325,8 @@ def blocks_of(contents: Contents, document: Document) -> Iterator[list[np.ndarra
     RefusedError
         The file ends early or late, or is damaged.
     """
-    for first in range(0, document.n_states, document.block):
-        n = min(document.block, document.n_states - first)
+    for first in range(0, document.states, document.block):
+        n = min(document.block, document.states - first)
         yield contents.columns(n, len(document.columns))
     contents.end()
 

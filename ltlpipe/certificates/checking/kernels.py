@@ -6,7 +6,7 @@ action is enabled if each of its participants has a transition with it.
 Each successor, with each transition of the automaton on its letter, has to be a state
 of the certificate (a hash table over packed rows), and to have a rank that fits.
 
-All kernels are in this module: Numba's cache then notices every change.
+Steps of models are found elsewhere, and looked up here.
 """
 
 from __future__ import annotations
@@ -24,21 +24,18 @@ _SHIFT = np.uint64(31)
 _AHEAD = 16  # rows whose slots are asked for before they are entered
 
 
-class Number(IntEnum):
-    """Places in `Net.numbers`."""
+class Fields(NamedTuple):
+    """Where the n entries of a state lie in a row, and the automaton's state behind."""
 
-    N_LETTERS = 0
-    STUTTERS = 1  # whether a state without steps repeats itself
-    ACCEPTANCE = 2  # the mark, as a set, of states in which all components accept
-    IDLE = 3  # marks of fairness of a state in which nothing is enabled
+    word: np.ndarray  # int64[n + 1]
+    shift: np.ndarray  # uint64[n + 1]
+    mask: np.ndarray  # uint64[n + 1]
 
 
 class Net(NamedTuple):
     """A network and an automaton: n components, a actions."""
 
-    word: np.ndarray  # int64[n + 1], of each component, and of the automaton's state
-    shift: np.ndarray  # uint64[n + 1]
-    mask: np.ndarray  # uint64[n + 1]
+    fields: Fields
     offset: np.ndarray  # int64[n], number of a component's state 0 among all
     group_first: np.ndarray  # int64[states + 1], the groups of a local state
     group_action: np.ndarray  # int32[groups], ascending in each state
@@ -53,7 +50,10 @@ class Net(NamedTuple):
     edge_first: np.ndarray  # int64[automaton states * letters + 1]
     edge_dst: np.ndarray  # int32[edges]
     edge_marks: np.ndarray  # uint32[edges]
-    numbers: np.ndarray  # int64[len(Number)]
+    n_letters: int
+    stutters: bool  # whether a state without steps repeats itself
+    acceptance: np.uint32  # the mark of states in which all components accept
+    idle: np.uint32  # marks of fairness of a state in which nothing is enabled
 
 
 class Proof(NamedTuple):
@@ -67,27 +67,23 @@ class Proof(NamedTuple):
     lacks: np.ndarray  # uint32[...], each as a set of its own
 
 
+class Batch(NamedTuple):
+    """Room for b successors of any states that have not been looked up."""
+
+    rows: np.ndarray  # uint64[b, words]
+    hashes: np.ndarray  # uint64[b]
+    src: np.ndarray  # int64[b], the states whose successors they are
+    marks: np.ndarray  # uint32[b]
+    actions: np.ndarray  # int64[b], -1 where a state repeats itself
+
+
 class Room(NamedTuple):
-    """Room for one state, and for b successors of any states."""
+    """Room for one state."""
 
     local: np.ndarray  # int64[n + 1], its local states, and the automaton's
     found: np.ndarray  # int64[...], groups of the participants of enabled actions
     choice: np.ndarray  # int64[n], which of its targets each participant takes
     row: np.ndarray  # uint64[words], a successor
-    batch: np.ndarray  # uint64[b, words], successors that have not been looked up
-    hashes: np.ndarray  # uint64[b]
-    src: np.ndarray  # int64[b], the states whose successors they are
-    marks: np.ndarray  # uint32[b]
-    actions: np.ndarray  # int64[b]
-
-
-class Fault(IntEnum):
-    """Reasons to refuse a step."""
-
-    NONE = 0
-    OPEN = 1  # where it leads is no state of the certificate
-    RISES = 2  # its rank rises, or does not fall where it has to
-    SEES = 3  # its rank stays, and the step has the mark that this rank lacks
 
 
 class At(IntEnum):
@@ -96,12 +92,7 @@ class At(IntEnum):
     STATE = 0  # the steps of states below it have been found
     TRANSITIONS = 1
     WAITING = 2  # successors in the batch
-    FAULT = 3
-    ACTION = 4  # of the step at fault, -1 where a state repeats itself
-    CLAUSE = 5
-    DST = 6  # the state to which it leads, -1 if that is none
-    ENTRY = 7  # of the batch
-    SRC = 8  # the state with the step at fault
+    FAULT = 3  # the one that is no state, or whose rank does not fit; or -1
 
 
 @inlined
@@ -178,10 +169,10 @@ def group_with(net, i, local, action):
 
 
 @inlined
-def decode(net, rows, state, local):
+def decode(fields, rows, state, local):
     """Write the local states, and that of the automaton, of a row."""
     for i in range(local.shape[0]):
-        value = (rows[state, net.word[i]] >> net.shift[i]) & net.mask[i]
+        value = (rows[state, fields.word[i]] >> fields.shift[i]) & fields.mask[i]
         local[i] = np.int64(value)
 
 
@@ -193,7 +184,7 @@ def enable(net, room):
     other.  Returns how many there are, the marks of fairness, and whether all accept.
     """
     count = np.int64(0)
-    marks = np.uint32(net.numbers[Number.IDLE])
+    marks = net.idle
     seen = np.uint32(0)
     accepting = True
     for i in range(net.offset.shape[0]):
@@ -221,7 +212,7 @@ def enable(net, room):
 
 @inlined
 def fits(proof, state, dst, marks):
-    """Return the Fault of a step between two states, and the clause."""
+    """Whether the ranks of two states fit to a step between them, for all clauses."""
     for c in range(proof.fin.shape[0]):
         if marks & proof.fin[c] != 0:
             continue
@@ -231,35 +222,27 @@ def fits(proof, state, dst, marks):
         first = proof.lacks_first[c]
         n_lacks = proof.lacks_first[c + 1] - first
         if there > here or n_lacks == 0:
-            return np.int64(Fault.RISES), c
+            return False
         if marks & proof.lacks[first + here % n_lacks] != 0:
-            return np.int64(Fault.SEES), c
-    return np.int64(Fault.NONE), 0
+            return False
+    return True
 
 
 @njit
-def settle(proof, room, at):
+def settle(proof, batch, at):
     """Look up the successors that wait, and compare ranks; whether all is well."""
+    last_slot = proof.slots.shape[0] - 1
     for k in range(at[At.WAITING]):
-        mixed = hash_of(room.batch, k)
-        room.hashes[k] = mixed
-        prefetch(proof.slots, np.int64(mixed & np.uint64(proof.slots.shape[0] - 1)))
+        batch.hashes[k] = hash_of(batch.rows, k)
+        prefetch(proof.slots, np.int64(batch.hashes[k] & np.uint64(last_slot)))
     for k in range(at[At.WAITING]):
-        home = np.int64(room.hashes[k] & np.uint64(proof.slots.shape[0] - 1))
+        home = np.int64(batch.hashes[k] & np.uint64(last_slot))
         prefetch(proof.rows, np.int64(proof.slots[home]) - 1)
         prefetch(proof.ranks, np.int64(proof.slots[home]) - 1)
     for k in range(at[At.WAITING]):
-        _, dst = find(proof.rows, proof.slots, room.batch, k, room.hashes[k])
-        fault, clause = np.int64(Fault.OPEN), 0
-        if dst >= 0:
-            fault, clause = fits(proof, room.src[k], dst, room.marks[k])
-        if fault != Fault.NONE:
-            at[At.FAULT] = fault
-            at[At.CLAUSE] = clause
-            at[At.ACTION] = room.actions[k]
-            at[At.DST] = dst
-            at[At.ENTRY] = k
-            at[At.SRC] = room.src[k]
+        _, dst = find(proof.rows, proof.slots, batch.rows, k, batch.hashes[k])
+        if dst < 0 or not fits(proof, batch.src[k], dst, batch.marks[k]):
+            at[At.FAULT] = k
             return False
     at[At.TRANSITIONS] += at[At.WAITING]
     at[At.WAITING] = 0
@@ -269,8 +252,8 @@ def settle(proof, room, at):
 @inlined
 def put(net, room, i, value):
     """Replace the local state of a component in `room.row`."""
-    word, shift = net.word[i], net.shift[i]
-    room.row[word] &= ~(net.mask[i] << shift)
+    word, shift = net.fields.word[i], net.fields.shift[i]
+    room.row[word] &= ~(net.fields.mask[i] << shift)
     room.row[word] |= np.uint64(value) << shift
 
 
@@ -292,28 +275,28 @@ def next_choice(net, room, first, found, n):
 
 
 @njit
-def check_step(net, proof, room, at, budget):
+def check_step(net, proof, room, batch, at, budget):
     """Check the steps of at most `budget` states from ``at[At.STATE]`` on.
 
-    Returns whether to go on; ``at[At.FAULT]`` says why not, if it is not 0.
+    Returns whether to go on; ``at[At.FAULT]`` says why not, if it is not -1.
     """
     last = net.offset.shape[0]
     n_states, n_words = proof.rows.shape
-    own_word, own_shift = net.word[last], net.shift[last]
-    most = room.batch.shape[0]
+    fields = net.fields
+    own_word, own_shift = fields.word[last], fields.shift[last]
     while at[At.STATE] < n_states and budget > 0:
         budget -= 1
         state = at[At.STATE]
-        decode(net, proof.rows, state, room.local)
+        decode(fields, proof.rows, state, room.local)
         for w in range(n_words):
             room.row[w] = proof.rows[state, w]
-        room.row[own_word] &= ~(net.mask[last] << own_shift)
-        base = room.local[last] * net.numbers[Number.N_LETTERS]
+        room.row[own_word] &= ~(fields.mask[last] << own_shift)
+        base = room.local[last] * net.n_letters
         count, of_state, accepting = enable(net, room)
         if accepting:
-            of_state |= np.uint32(net.numbers[Number.ACCEPTANCE])
+            of_state |= net.acceptance
         found = np.int64(0)
-        repeats = count == 0 and net.numbers[Number.STUTTERS] != 0
+        repeats = count == 0 and net.stutters
         while found < count or repeats:
             action, entry, marks = np.int64(-1), base, of_state
             first, n = np.int64(0), np.int64(0)
@@ -329,16 +312,18 @@ def check_step(net, proof, room, at, budget):
             more = True
             while more:
                 for edge in range(net.edge_first[entry], net.edge_first[entry + 1]):
-                    if at[At.WAITING] == most and not settle(proof, room, at):
-                        return False
                     k = at[At.WAITING]
+                    if k == batch.src.shape[0]:
+                        if not settle(proof, batch, at):
+                            return False
+                        k = 0
                     for w in range(n_words):
-                        room.batch[k, w] = room.row[w]
+                        batch.rows[k, w] = room.row[w]
                     own = np.uint64(net.edge_dst[edge])
-                    room.batch[k, own_word] |= own << own_shift
-                    room.src[k] = state
-                    room.marks[k] = net.edge_marks[edge] | marks
-                    room.actions[k] = action
+                    batch.rows[k, own_word] |= own << own_shift
+                    batch.src[k] = state
+                    batch.marks[k] = net.edge_marks[edge] | marks
+                    batch.actions[k] = action
                     at[At.WAITING] = k + 1
                 more = next_choice(net, room, first, found, n)
             for k in range(n):
@@ -348,4 +333,4 @@ def check_step(net, proof, room, at, budget):
             repeats = False
         at[At.STATE] = state + 1
     # Successors of many states are looked up together: memory takes its time.
-    return settle(proof, room, at) and at[At.STATE] < n_states
+    return settle(proof, batch, at) and at[At.STATE] < n_states

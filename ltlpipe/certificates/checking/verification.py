@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.conditions import TRUE, generalised_buchi
 from ltlpipe.automata.containment import contains_violations
 from ltlpipe.certificates.checking.automaton import (
-    MAX_MARKS,
+    fairness_of,
     propositions_in,
     read_automaton,
     uncovered,
 )
 from ltlpipe.certificates.checking.document import (
+    MAX_MARKS,
     READING,
+    WORDS,
     Contents,
     Document,
+    RefusedError,
     blocks_of,
     opened,
     progress_of,
 )
-from ltlpipe.certificates.checking.evidence import WORDS, RefusedError
-from ltlpipe.certificates.checking.fairness import fairness_of
-from ltlpipe.certificates.checking.reduced import reduced_network
-from ltlpipe.certificates.checking.trimming import possible
+from ltlpipe.certificates.checking.reduced import possible, reduced_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.interruptible import interruptible_formula
 from ltlpipe.runtime.arguments import NUMBER, PATH, expect
@@ -62,9 +62,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.certificates.checking.automaton import Automaton
-    from ltlpipe.certificates.checking.model import ModelProof
-    from ltlpipe.certificates.checking.network import NetworkProof
-    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.certificates.checking.proofs import StateProof
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.reading import SystemLike
 
@@ -206,7 +204,7 @@ def verification_job(
         claim=None if document is None else claim_of(document, check.name),
         trusted=tuple(check.trusted),
         conditions=tuple(check.conditions),
-        states=None if document is None or reason else document.n_states,
+        states=None if document is None or reason else document.states,
         transitions=None if reason else check.transitions,
         seconds=time.monotonic() - began,
     )
@@ -222,7 +220,7 @@ def claim_of(document: Document, name: str) -> str:
     what = told.get(document.asked, f"violates {document.formula}")
     allowed = " that the constraint allows" if document.constraint else ""
     stutters = {"actions": False, "states": True}[document.letters]
-    about = [f"--{name}={value}" for name, value in document.manner.items()]
+    about = [f"--{name}={value}" for name, value in document.system.manner.items()]
     if document.stutters != stutters:
         about.append(f"--deadlock={'stutter' if document.stutters else 'ignore'}")
     about += [f"--fair-sets={names}" for names in document.fair_sets]
@@ -265,7 +263,7 @@ class _Check:
                     system = yield from self._reduced(
                         document, automaton, system, contents
                     )
-                proof = self._proof(document, automaton, system)
+                proof = yield from self._proof(document, automaton, system)
                 yield from _filled(proof, document, contents)
         except OSError as error:
             message = error.strerror or str(error)
@@ -316,20 +314,27 @@ class _Check:
             combined=sorted(combined),
         )
         try:
-            contains = yield from bounded(judging, _JUDGING)
+            yield from self._decided(
+                judging,
+                "the automaton accepts all violations",
+                "that the automaton accepts all violations of the formula",
+                "the automaton misses words that violate the formula",
+            )
         except InputError as error:
             raise RefusedError(f"of its constraint: {error}") from None
+
+    def _decided(
+        self, judging: Job[bool], claim: str, on_trust: str, otherwise: str
+    ) -> Job[None]:
+        """Have Spot decide what a proof rests on, if it can."""
+        try:
+            holds = yield from bounded(judging, _JUDGING)
         except (TooMuchWorkError, UnsupportedError):
-            self.conditions.append(
-                "that the automaton accepts all violations of the formula, which was "
-                "too hard to check"
-            )
+            self.conditions.append(f"{on_trust}, which was too hard to check")
             return
-        if not contains:
-            raise RefusedError("the automaton misses words that violate the formula")
-        self.trusted.append(
-            "Spot, which says that the automaton accepts all violations"
-        )
+        if not holds:
+            raise RefusedError(otherwise)
+        self.trusted.append(f"Spot, which says that {claim}")
 
     def _reduced(
         self,
@@ -348,30 +353,19 @@ class _Check:
         reduction = document.reduction
         assert reduction is not None
         if reduction.keeps == WORDS and document.formula is not None:
-            yield from self._judge_words(formula)
+            claim = "only the actions that the formula names matter to it"
+            yield from self._decided(
+                interruptible_formula(formula),
+                claim,
+                f"that {claim}",
+                "actions that the formula does not name matter to it",
+            )
         yield from imported("pyarrow")
         return (yield from reduced_network(system, document, visible, contents))
 
-    def _judge_words(self, formula: Formula) -> Job[None]:
-        """Check that nothing but the actions that a formula names matters to it."""
-        judging = interruptible_formula(formula)
-        try:
-            interruptible = yield from bounded(judging, _JUDGING)
-        except (TooMuchWorkError, UnsupportedError):
-            self.conditions.append(
-                "that only the actions that the formula names matter to it, which was "
-                "too hard to check"
-            )
-            return
-        if not interruptible:
-            raise RefusedError("actions that the formula does not name matter to it")
-        self.trusted.append(
-            "Spot, which says that only the actions that the formula names matter to it"
-        )
-
     def _proof(
         self, document: Document, automaton: Automaton, system: System
-    ) -> NetworkProof | ModelProof:
+    ) -> Job[StateProof]:
         """Return what is to be filled with the states, its acceptance checked."""
         if isinstance(system, SpotGraph):
             raise UnsupportedError("there are no certificates for graphs of Spot")
@@ -390,21 +384,28 @@ class _Check:
         missing = uncovered(condition, document.clauses)
         if missing is not None:
             raise RefusedError(f"no clause covers {missing} of the acceptance")
-        common: Any = (document.clauses, fairness, document.n_states)
-        proof: NetworkProof | ModelProof
+        yield from imported("numba")
+        from ltlpipe.certificates.checking.proofs import (
+            Claim,
+            ModelProof,
+            NetworkProof,
+        )
+
+        claim = Claim(
+            automaton,
+            document.never,
+            document.clauses,
+            fairness,
+            document.states,
+            document.stutters,
+        )
+        proof: StateProof
         if isinstance(system, Network):
-            from ltlpipe.certificates.checking.network import NetworkProof
-
             _refuse_names(document, automaton, system)
-            proof = NetworkProof(system, automaton, *common, stutters=document.stutters)
+            proof = NetworkProof(system, claim)
         else:
-            from ltlpipe.certificates.checking.model import ModelProof
-
             self.trusted.append(STEPS)
-            never = document.never
-            proof = ModelProof(
-                system, automaton, never, *common, stutters=document.stutters
-            )
+            proof = ModelProof(system, claim)
         if proof.n_entries != document.n_entries:
             raise RefusedError(
                 f"a state has {document.n_entries} entries, and the system has "
@@ -419,7 +420,7 @@ def _impossible(network: Network, names: set[str]) -> Job[set[str]]:
     if not names <= index.keys():
         return set()
     found = yield from possible(network)
-    return {name for name in names if not found.happens(index[name])}
+    return {name for name in names if not found.happens[index[name]]}
 
 
 def _refuse_names(document: Document, automaton: Automaton, network: Network) -> None:
@@ -430,12 +431,8 @@ def _refuse_names(document: Document, automaton: Automaton, network: Network) ->
             raise RefusedError(f"no action of the network is called {name!r}")
 
 
-def _filled(
-    proof: NetworkProof | ModelProof, document: Document, contents: Contents
-) -> Job[None]:
+def _filled(proof: StateProof, document: Document, contents: Contents) -> Job[None]:
     """Read all states."""
-    if document.letters == "actions":
-        yield from imported("numba")
     yield from imported("pyarrow")
     grant = yield progress_of(document, proof.memory_bytes)
     if proof.memory_bytes > grant.memory_bytes:
@@ -448,7 +445,7 @@ def _filled(
 
 def _system(document: Document, given: Any, path: str, root: str | None) -> Job[System]:
     """Read the system from the files that a certificate names, or that are given."""
-    named = document.files
+    named = document.system.files
     if not named:
         raise InputError(
             "the certificate names no file of its system, which was none: give it from "
@@ -468,7 +465,7 @@ def _system(document: Document, given: Any, path: str, root: str | None) -> Job[
     for place, file in zip(files, named, strict=True):
         if (yield from _digest(place)) != file.sha256.lower():
             raise RefusedError(f"{place} is not the file that was checked")
-    return (yield from load_job(files, **document.manner))
+    return (yield from load_job(files, **document.system.manner))
 
 
 def _below(path: str) -> str:

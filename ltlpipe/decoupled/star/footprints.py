@@ -12,13 +12,14 @@ Local states are tuples of values, in the order of a part's variables.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ltlpipe.components.progress import ITEMS, counting
-from ltlpipe.por.processes import accesses, expressions
+from ltlpipe.por.groups import accesses
 from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.programs.expressions import Element
 from ltlpipe.systems.programs.interpreting import Interpreter
+from ltlpipe.systems.programs.program import Element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,16 +115,14 @@ class ProgramFootprints:
             found = accesses(program, transition)
             reads |= {state} | {atom.variable for atom in found.reads}
             writes |= {state} | {atom.variable for atom in found.writes}
-            targets = [effect.target for effect in transition.effects]
-            message = transition.message
-            if message is not None and not message.sends:
-                targets += message.values  # type: ignore[arg-type]
-            for target in targets:
-                if isinstance(target, Element):
-                    reads |= set(range(target.first, target.first + target.size))
-            if any(part in self._failing for part in expressions(transition)):
+            if not self._failing.isdisjoint(transition.expressions()):
                 reads.add(program.error)
                 writes.add(program.error)
+        moves = [t.effects for t in action.transitions]
+        for assignment in chain(program.exchange(action), *moves):
+            target = assignment.target
+            if isinstance(target, Element):
+                reads |= set(range(target.first, target.first + target.size))
         self._reads.append(frozenset(reads))
         self._writes.append(frozenset(writes))
 

@@ -40,7 +40,7 @@ from ltlpipe.decoupled.star.exploration import (
     partition,
 )
 from ltlpipe.decoupled.star.footprints import footprints_of
-from ltlpipe.por.processes import names_steps, watched
+from ltlpipe.por.groups import names_steps, watched
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.networks.lts import LTS, Network

@@ -18,7 +18,7 @@ transitions: an SCC is complete when all to which it leads is, so its rank follo
 what was noted while its transitions were generated.  `ranks_of` ranks the states of a
 graph that is stored.
 
-SCCs of a stored graph are found by `ltlpipe.components.equivalence.silent_sccs`; of
+SCCs of a stored graph are found by `ltlpipe.components.transition_arrays`; of
 those of the search see `ltlpipe.search.scc.couvreur99`.  Source of the idea: S. Wimmer,
 F. Herbreteau and J. van de Pol, "Certifying Emptiness of Timed Büchi Automata", FORMATS
 2020, LNCS 12288, who certify that there is no accepting run by numbers of SCCs.
@@ -53,7 +53,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause, from_clauses, marks_in
-from ltlpipe.components.equivalence.silent_sccs import sccs_of
+from ltlpipe.components.transition_arrays import sccs_of
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit

@@ -13,8 +13,7 @@ from ltlpipe.automata.translation import from_formula_over_states
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete, run
-from ltlpipe.symmetry.colours.group import group_of_colours
-from ltlpipe.symmetry.colours.reached import layout_of
+from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
 from ltlpipe.symmetry.sets.tables import symbolic_product
 from ltlpipe.systems.propositions.letters import evaluate
 from tests.symmetry.sets.properties import Underlying
@@ -115,8 +114,8 @@ def underlying(asked):
     """The plain product of the unfolded net and the property, in cells."""
     net, table = asked.net, asked.table
     unfolded = complete(net.unfolding())
-    cells = net.cells.listed(unfolded.place_ranges, unfolded.colours)
-    numbers = net.moves.listed(unfolded.transition_ranges, unfolded.bindings)
+    cells = unfolded.kept_cells
+    numbers = unfolded.kept_moves
 
     def spread(tokens):
         whole = [0] * len(net.cells)

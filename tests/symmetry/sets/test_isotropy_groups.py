@@ -10,8 +10,7 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.translating import automaton
 from ltlpipe.automata.translation import from_automaton_over_states
-from ltlpipe.families.priorities import priorities
-from ltlpipe.families.symmetric_nets import coloured_client_server
+from ltlpipe.families.nets import coloured_client_server, priorities
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
