@@ -275,37 +275,41 @@ class StoredSearch(Resumable):
         return self._branching
 
     def _grow_states(self, limit_bytes: float) -> Iterator[None]:
-        tree = self.store.tree
-        more, of_state = self._more_states, self._state_bytes
-        grown = self._grow_table(
-            self.store, self.registers, more, of_state, limit_bytes
-        )
-        self.store = yield from grown
+        table = self.registers, self._more_states, limit_bytes
+        self.store = self._with_rows(self.store, *table, self._state_bytes)
         self._follow()
+        self.store = yield from self._with_slots(self.store, *table)
+        tree = self.store.tree
         if tree is not None:
-            more *= parts_per_row(tree)
-            yield from self._grow_table(
-                tree.parts, tree.registers, more, 0, limit_bytes
-            )
+            more = self._more_states * parts_per_row(tree)
+            table = tree.registers, more, limit_bytes
+            self._with_rows(tree.parts, *table, 0)
+            yield from self._with_slots(tree.parts, *table)
 
-    def _grow_table(
+    def _with_rows(
         self,
         store: Store,
         registers: np.ndarray,
         more: int,
-        row_bytes: float,
         limit_bytes: float,
-    ) -> Generator[None, None, Store]:
+        row_bytes: float,
+    ) -> Store:
         """Make room for more rows, which take so many bytes beside their words."""
-        needed = int(registers[Reg.STORED]) + more
+        rows, needed = store.rows, int(registers[Reg.STORED]) + more
         if needed > MAX_STATES:
             raise OutOfMemoryError
-        rows, slots = store.rows, store.slots
-        if needed > len(rows):
-            row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
-            length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
-            with self._room_on_disk():
-                store = with_room(store, length)
+        if needed <= len(rows):
+            return store
+        row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
+        length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
+        with self._room_on_disk():
+            return with_room(store, length)
+
+    def _with_slots(
+        self, store: Store, registers: np.ndarray, more: int, limit_bytes: float
+    ) -> Generator[None, None, Store]:
+        """Make room for the slots of more rows, with pauses."""
+        slots, needed = store.slots, int(registers[Reg.STORED]) + more
         if needed > MAX_LOAD * len(slots):
             length = int(needed / MAX_LOAD) + 1
             if not is_mapped(slots):
