@@ -78,6 +78,7 @@ def new_buffers(
     rows = np.zeros((n_successors, n_words), dtype=np.uint64)
     actions = np.zeros(n_successors, dtype=np.int32)
     marks = np.zeros(n_successors, dtype=np.uint32)
+    own: dict[str, np.ndarray]
     own = {"system_rows": rows, "actions": actions, "system_marks": marks}
     if not in_place:
         own = {k: np.zeros((n_steps, *b.shape[1:]), b.dtype) for k, b in own.items()}
