@@ -59,7 +59,7 @@ from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 from ltlpipe.report.plots import acceptances, save
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:

@@ -7,8 +7,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltlpipe.question.option import EVERYWHERE, KINDS, SIMULATE, Option, flag_of
-from ltlpipe.question.options import DEFAULTS, OPTIONS
+from ltlpipe.question.options import (
+    DEFAULTS,
+    EVERYWHERE,
+    KINDS,
+    OPTIONS,
+    SIMULATE,
+    Option,
+    flag_of,
+)
 from ltlpipe.runtime.errors import FLAGS, spelled
 
 PAGE = Path(__file__).parent.parent / "docs" / "options.md"

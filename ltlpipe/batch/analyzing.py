@@ -26,8 +26,7 @@ from ltlpipe.logic.formulas import (
     from_spot_text,
     spot_text,
 )
-from ltlpipe.logic.interruptible import interruptible_here as is_interruptible
-from ltlpipe.logic.witnesses import witness
+from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
@@ -263,7 +262,9 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     if interruptible:
         yield {"interruptible": True}, None
     else:
-        answer, note = _attempted(lambda: {"interruptible": is_interruptible(formula)})
+        answer, note = _attempted(
+            lambda: {"interruptible": interruptible_formula.here(formula)}
+        )
         yield answer, note
         interruptible = answer.get("interruptible", False)
     for columns in (

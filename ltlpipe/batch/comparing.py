@@ -37,8 +37,7 @@ from ltlpipe.question.given_options import (
     takes_options,
     understood,
 )
-from ltlpipe.question.option import COMPARE
-from ltlpipe.question.options import DEFAULTS, NEVER, Options
+from ltlpipe.question.options import COMPARE, DEFAULTS, NEVER, Options
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import INTERRUPTED
@@ -46,8 +45,7 @@ from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.reading import system_of
-from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.sizes import chosen_search, product_size
+from ltlpipe.verdict.checking import check, chosen_search, product_size
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:

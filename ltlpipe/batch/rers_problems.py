@@ -39,8 +39,7 @@ from ltlpipe.logic.words import Word, interrupt_free, satisfies
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced
 from ltlpipe.runtime.files import write_text
 from ltlpipe.systems.writing import save
-from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:

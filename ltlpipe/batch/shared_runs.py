@@ -38,9 +38,8 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps
 from ltlpipe.systems.reading import load, system_of
-from ltlpipe.verdict.recorded import RunFinder, UndecidedError
+from ltlpipe.verdict.recorded import RunFinder, UndecidedError, Walker, holding_of
 from ltlpipe.verdict.verdict import VIOLATED
-from ltlpipe.verdict.walkers import Walker, holding_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -36,7 +36,7 @@ from ltlpipe.batch.tasks import (
     portable,
 )
 from ltlpipe.question.given_options import takes_options, understood
-from ltlpipe.question.option import SOLVE
+from ltlpipe.question.options import SOLVE
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import (

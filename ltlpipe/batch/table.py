@@ -12,8 +12,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import parse_condition
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import normal_form, parse_condition
 from ltlpipe.batch.tasks import configuration_of, meant, options_text, versions
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT

@@ -29,9 +29,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import options_of, renamed
-from ltlpipe.question.option import KINDS, SOLVE, flag_of
-from ltlpipe.question.options import OPTIONS, Options
+from ltlpipe.question.options import KINDS, OPTIONS, SOLVE, Options
 from ltlpipe.runtime.arguments import ANY, TEXT, a_kind, expect, several, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular, split_suffix

@@ -25,8 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe._version import __version__
-from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in, normal_form
 from ltlpipe.components.refinement import classes
 from ltlpipe.components.transition_arrays import Steps
 from ltlpipe.runtime.errors import InputError

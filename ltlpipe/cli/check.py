@@ -14,8 +14,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer, report
 from ltlpipe.question.given_options import manner_of, understood
-from ltlpipe.question.option import CHECK
-from ltlpipe.question.options import NEVER
+from ltlpipe.question.options import CHECK, NEVER
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, counted, noting
 
 if TYPE_CHECKING:

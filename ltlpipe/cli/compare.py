@@ -18,7 +18,7 @@ from ltlpipe.cli.options import given_flags
 from ltlpipe.cli.progress import Complaints, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.given_options import manner_of, of_question
-from ltlpipe.question.option import COMPARE
+from ltlpipe.question.options import COMPARE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
 

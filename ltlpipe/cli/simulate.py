@@ -15,7 +15,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.question.given_options import manner_of, of_question
-from ltlpipe.question.option import SIMULATE
+from ltlpipe.question.options import SIMULATE
 from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _converse(session: Session) -> None:
     """Read commands and print their results."""
     from ltlpipe.runtime.errors import visible_lines
     from ltlpipe.runtime.jobs import complete
-    from ltlpipe.simulation.descriptions import overview
+    from ltlpipe.simulation.session import overview
 
     simulation = session.simulation
     print("\n".join([*_heading(simulation), overview(simulation)]), flush=True)

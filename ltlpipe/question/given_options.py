@@ -17,7 +17,7 @@ from ltlpipe.runtime.errors import PARAMETERS, nearest, spelled, warn
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from ltlpipe.question.option import Option
+    from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
 
 _PLACE = "\n**options\n"
@@ -110,7 +110,7 @@ def takes_options(command: str) -> Callable[[Function], Function]:
     Parameters
     ----------
     command : str
-        One of those of `ltlpipe.question.option`.
+        One of those of `ltlpipe.question.options`.
 
     Raises
     ------

@@ -1,9 +1,17 @@
-"""The options of a question, declared once and checked."""
+"""The options of a question, declared once and checked.
+
+The flags of the commands, the columns of task tables, the values of ``--grid``, the
+keys of a store, the parameters of the functions and their documentation are made of
+their declarations (`Option`).
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from numbers import Real
 from typing import Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
@@ -22,25 +30,151 @@ from ltlpipe.question.conditions import (
     SYMMETRY,
     TAKERS,
     TOGETHER,
+    flag_of,
     refuse,
 )
-from ltlpipe.question.option import (
-    ABOUT_PROPERTIES,
-    ABOUT_RUNS,
-    CHECK,
-    COMPARE,
-    EVERYWHERE,
-    KINDS,
-    NETWORKS,
-    SIMULATE,
-    SOLVE,
-    TRANSLATE,
-    Option,
-)
-from ltlpipe.runtime.errors import declare
+from ltlpipe.runtime.arguments import is_one
+from ltlpipe.runtime.errors import UnsupportedError, declare
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+
+CHECK, SOLVE, COMPARE = "check", "solve", "compare"
+LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
+TRANSLATE, SIMULATE = "translate", "simulate"
+ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
+ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
+EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
+
+NETWORKS = "networks"
+ALL_SYSTEMS = "all"
+
+KINDS = {
+    str: "a text",
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    tuple: "texts",
+    object: "a HOA file or a spot.twa_graph",
+}
+"""The kinds of options, and their values.
+
+`object` is the kind of automata, which are files at the command line and in tables.
+"""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option.
+
+    Parameters
+    ----------
+    help : str
+        One line.
+    metavar : str, optional
+        What the command line's help calls a value, which is its unit if it has one.
+    details : str
+        More of it, for the documentation.
+    choices : tuple
+        The only values.
+    least, most : int, optional
+        The smallest and the largest value.
+    unlimited : bool
+        A limit: None is no limit, nor is infinity.
+    commands : frozenset of str
+        The commands, and functions of the same names, that have it.
+    systems : str
+        The systems to which it applies.
+    old : tuple of str
+        Names of earlier versions, which are accepted for one more release.
+    kind : type
+        Of a value; tuple where it can be given again.
+    default
+        What it is if not given.
+    group : str
+        What it is about: question, search, limits, counterexample, output, experts.
+    """
+
+    help: str
+    metavar: str | None = None
+    details: str = ""
+    choices: tuple[Any, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    unlimited: bool = False
+    commands: frozenset[str] = ABOUT_RUNS
+    systems: str = ALL_SYSTEMS
+    old: tuple[str, ...] = ()
+    kind: type = str
+    default: Any = None
+    group: str = ""
+
+    def meant(self, name: str, value: Any) -> Any:
+        """Return a value converted to the option's kind.
+
+        A text is a sequence of one.  None is the default where that is None or empty,
+        and an infinite limit is none.
+
+        Raises
+        ------
+        UnsupportedError
+            It is of another kind or out of range; the message says what was expected.
+        """
+        if value is None and self.default in (None, ()):
+            return self.default
+        if self.unlimited and isinstance(value, Real) and value == math.inf:
+            return None
+        plain = _of_kind(self.kind, value)
+        expected = self._expected(plain)
+        if expected is None:
+            return plain
+        shown = repr(value) if plain is None else value
+        raise UnsupportedError(f"--{flag_of(name)}={shown}: expected {expected}")
+
+    def _expected(self, value: Any) -> str | None:
+        """Describe the expected value; None if it is that.
+
+        A value that is None was of another kind.
+        """
+        if self.choices:
+            listed = f"one of {', '.join(map(str, self.choices))}"
+            return None if value in self.choices else listed
+        if value is None:
+            return KINDS[self.kind]
+        if self.least is not None and not value >= self.least:
+            return f"{self.least} or more"
+        if self.most is not None and value > self.most:
+            return f"{self.most} or less"
+        return None
+
+
+def _of_kind(kind: type, value: Any) -> Any:
+    """Return a value as one of a kind; None if it is of another one.
+
+    NumPy's scalars and whole numbers of any type are numbers; truth values are none.
+    """
+    if kind is object:
+        has_kind = isinstance(value, str) or hasattr(value, "__fspath__")
+        return value if has_kind or hasattr(value, "acc") else None
+    if getattr(value, "shape", None) == ():
+        value = value.item()
+    if kind is tuple:
+        if isinstance(value, str):
+            return (value,)
+        if is_one(value):
+            return None
+        parts = tuple(value)
+        return parts if all(isinstance(part, str) for part in parts) else None
+    if kind in (str, bool):
+        return value if isinstance(value, kind) else None
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = kind(value)
+    except (OverflowError, ValueError):  # infinity is not a whole number
+        return None
+    return number if kind is float or number == value else None
+
 
 STUBBORN = "stubborn"
 NEVER = "never"
@@ -66,6 +200,10 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
     return field(default=default, metadata={"option": option})
 
 
+_limit = partial(_option, commands=EVERYWHERE, least=0, unlimited=True)
+_of_networks = partial(_option, systems=NETWORKS)
+
+
 @dataclass(frozen=True)
 class _Question:
     """What is asked: which runs count, and what propositions mean."""
@@ -77,13 +215,12 @@ class _Question:
         "NAME",
         commands=EVERYWHERE | {SIMULATE},
     )
-    alphabet: str = _option(
+    alphabet: str = _of_networks(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
         commands=EVERYWHERE | {SIMULATE},
-        systems=NETWORKS,
     )
     semantics: str | None = _option(
         None,
@@ -110,12 +247,11 @@ class _Question:
         commands=ABOUT_PROPERTIES | {SIMULATE},
         old=("strict",),
     )
-    network_acceptance: str = _option(
+    network_acceptance: str = _of_networks(
         TOGETHER,
         "Whether accepting components have to accept in the same state (together), or "
         "each infinitely often, no matter when (each).",
         choices=(TOGETHER, EACH),
-        systems=NETWORKS,
         old=("accepting",),
     )
     fairness: str | None = _option(
@@ -131,13 +267,12 @@ class _Question:
         "A,B",
         old=("fair", "progress"),
     )
-    visible: str | None = _option(
+    visible: str | None = _of_networks(
         None,
         "Visible actions of --automaton; by default those that it names.",
         "A,B",
         "Ample sets are used only if no other actions matter to it.",
         commands=frozenset({CHECK, SOLVE}),
-        systems=NETWORKS,
     )
     constraint: object = _option(
         None,
@@ -220,38 +355,29 @@ class _Search:
 class _Limits:
     """When a question is given up."""
 
-    timeout: float | None = _option(
+    timeout: float | None = _limit(
         None,
         "Wall-clock time limit of each question.",
         "SECONDS",
         "Compiling and loading kernels does not count; reading the system may take as "
         "long again.  None means no limit.",
-        least=0,
-        unlimited=True,
-        commands=EVERYWHERE,
     )
-    memory: float | None = _option(
+    memory: float | None = _limit(
         None,
         "Memory limit of each question; by default nine tenths of the free memory.",
         "MIB",
-        least=0,
-        commands=EVERYWHERE,
+        unlimited=False,
     )
-    cpu_time: float | None = _option(
+    cpu_time: float | None = _limit(
         None,
         "CPU time limit of each question, worker processes included.",
         "SECONDS",
-        least=0,
-        unlimited=True,
-        commands=EVERYWHERE,
     )
-    max_states: int | None = _option(
+    max_states: int | None = _limit(
         None,
         "Limit of product states of each question.",
         "N",
         least=1,
-        unlimited=True,
-        commands=EVERYWHERE,
     )
 
 
@@ -298,12 +424,11 @@ class _Output:
 class _Experts:
     """What need not be touched."""
 
-    ample_sets: str = _option(
+    ample_sets: str = _of_networks(
         STUBBORN,
         "How ample sets of networks are found: as stubborn sets of actions, or as "
         "closed sets of components (Siegel & Yan 2020).",
         choices=(STUBBORN, COMPONENTS),
-        systems=NETWORKS,
     )
     red_ample: str = _option(
         "full",
@@ -327,15 +452,14 @@ class _Experts:
         "For one worker, and searches that look at one state at a time.  The files have"
         " no names, and are gone afterwards.",
     )
-    max_component_states: int = _option(
+    max_component_states: int = _of_networks(
         MAX_COMPONENT_STATES,
         "Limit of states of a composition during component reduction.",
         "N",
         least=1,
-        systems=NETWORKS,
         old=("cap_states",),
     )
-    share: float = _option(
+    share: float = _of_networks(
         256.0,
         "What questions about one network share of its reductions, in each process "
         "and on disk; 0 is nothing.",
@@ -343,15 +467,13 @@ class _Experts:
         "What was factored or reduced for one formula of a network serves the others, "
         "and what was composed also those that other processes of a run answer.",
         least=0,
-        systems=NETWORKS,
     )
-    ndfs_stack_test: bool = _option(
+    ndfs_stack_test: bool = _of_networks(
         False,
         "Let decoupled-ndfs compare states with its stack, too.",
         details="Inner states are compared with those on the stack (Gnad et al. 2021, "
         "Lemma 1): violations may be found earlier, at a cost that grows with "
         "the stack.",
-        systems=NETWORKS,
         old=("stack_test",),
     )
     deterministic: bool = _option(
@@ -365,13 +487,12 @@ class _Experts:
         "CMD",
         "A task table names one only if --allow-translators lists its program.",
     )
-    symmetric: tuple[str, ...] = _option(
+    symmetric: tuple[str, ...] = _of_networks(
         (),
         "Interchangeable components, or a permutation of components; by default they "
         "are detected.",
         "P1,P2,P3|(P1 P2 P3)",
         "A permutation takes each component of a cycle to the next one.",
-        systems=NETWORKS,
     )
 
 

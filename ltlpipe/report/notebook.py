@@ -20,12 +20,12 @@ from ltlpipe.report.charts.sequence import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.report.palette import ON_WHITE
 from ltlpipe.runtime.errors import counted
-from ltlpipe.simulation.descriptions import violation_text
+from ltlpipe.simulation.session import violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.verdict.automaton_emptiness import EmptinessResult
+from ltlpipe.verdict.checking import EmptinessResult
 from ltlpipe.verdict.lasso import FiniteRun, Lasso
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Vacuity, Verdict
 

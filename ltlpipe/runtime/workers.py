@@ -16,13 +16,14 @@ started by one thread that lives as long as the process.
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import queue
 import threading
 import time
 from contextlib import suppress
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.runtime.wire import Message, error_from_dict
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.runtime.jobs import Job
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 STARTING = "starting a worker process"
 """The phase before a new worker has begun."""
@@ -160,7 +164,8 @@ def call(
     Parameters
     ----------
     operation, **arguments
-        A key of `ltlpipe.worker.OPERATIONS`, and what `ltlpipe.runtime.wire` can send.
+        A key of `ltlpipe.worker.OPERATIONS`, or what would be its value; and what
+        `ltlpipe.runtime.wire` can send.
     phase : str
         What the job says that it does.
     subject : str, optional
@@ -221,6 +226,74 @@ def call(
     if "error" in reply:
         raise error_from_dict(reply["error"])
     return reply["result"]
+
+
+class _Codec(NamedTuple):
+    """How values of one kind are sent, as `ltlpipe.runtime.wire` sends no objects."""
+
+    is_one: Callable[[Any], bool]
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+_codecs: dict[str, _Codec] = {}
+
+
+def can_send(
+    kind: str,
+    is_one: Callable[[Any], bool],
+    encode: Callable[[Any], Any],
+    decode: Callable[[Any], Any],
+) -> None:
+    """Have remote functions take and return objects of a kind."""
+    _codecs[f"a {kind}"] = _Codec(is_one, encode, decode)
+
+
+def _encoded(value: Any) -> Any:
+    for kind, codec in _codecs.items():
+        if codec.is_one(value):
+            return {kind: codec.encode(value)}
+    if isinstance(value, (set, frozenset, range)):
+        return sorted(value)
+    return list(map(_encoded, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, told),) = value.items()
+        return _codecs[kind].decode(told) if kind in _codecs else value
+    return value
+
+
+class Remote(Generic[Given, Answer]):
+    """A function that a worker process executes; `here` does it in this process."""
+
+    def __init__(self, here: Callable[Given, Answer], phase: str) -> None:
+        self.here, self._phase = here, phase
+        update_wrapper(self, here)
+
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Job[Answer]:
+        """Have a worker process call it; see `call`."""
+        given = inspect.signature(self.here).bind(*args, **kwargs).arguments
+        told = {name: _encoded(value) for name, value in given.items()}
+        operation = f"{self.here.__module__}:{self.here.__qualname__}.answer"
+        return _decoded((yield from call(operation, phase=self._phase, **told)))  # type: ignore[no-any-return]
+
+    def answer(self, **told: Any) -> Any:
+        """Do what a worker is asked for."""
+        here: Any = self.here
+        return _encoded(here(**{name: _decoded(value) for name, value in told.items()}))
+
+
+def remote(
+    phase: str,
+) -> Callable[[Callable[Given, Answer]], Remote[Given, Answer]]:
+    """Make a function a job that a worker process does, in a phase.
+
+    It takes and returns what `ltlpipe.runtime.wire` can send, and what `can_send` has
+    been called for; sets arrive as sorted lists.
+    """
+    return lambda here: Remote(here, phase)
 
 
 def _reply(

@@ -36,7 +36,7 @@ from ltlpipe.automata.conditions import (
     disjunction,
     marks_in,
 )
-from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.automata.fin_removal import Step, decompose
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.kernels.jit import inlined, specialised
 

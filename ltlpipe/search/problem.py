@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import generalised_buchi, normal_form
 from ltlpipe.por.component_sets import AmpleTables, Inner, new_tables
 from ltlpipe.por.stubborn_sets import stubborn_tables
 from ltlpipe.por.tables import Relation
@@ -21,8 +20,7 @@ from ltlpipe.search.product import MAX_MARKS, Product, Setting
 from ltlpipe.search.stacks import mark_bits
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.conditions import Clause, Condition
-    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.automata.conditions import Clause, Condition, Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.por.tables import Enabling
     from ltlpipe.systems.networks.packing import PackedSystem

@@ -22,8 +22,7 @@ from ltlpipe.question.conditions import (
     obstacle,
 )
 from ltlpipe.question.network import with_components
-from ltlpipe.question.plan import for_workers
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
 from ltlpipe.strategies.explicit import ample_plan
 from ltlpipe.strategies.state_search import search_states
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.components.groups import Reduced
     from ltlpipe.question.answer import Plan, Trace
-    from ltlpipe.question.interruptible import Decision
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
+    from ltlpipe.question.property import Decision
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
@@ -125,9 +124,7 @@ class Composed(NamedTuple):
         run = answer.run
         if run is None:
             return answer
-        lift = Lifter(self.before).lift(
-            self.reduced.groups, run.actions, run.states[-1], run.length
-        )
+        lift = Lifter(self.before).lift(self.reduced.groups, run)
         found = yield from trace.timed("lasso_seconds", lift)
         return Answer(FOUND, run=found)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
@@ -69,6 +70,7 @@ def search_states(
     *,
     max_states: int | None = None,
     way: Way | None = None,
+    packing: Job[PackedSystem | None] | None = None,
 ) -> Job[Answer]:
     """Search a product for an accepting run.
 
@@ -84,13 +86,15 @@ def search_states(
         States that the search may enter, if not those of the question.
     way : callable, optional
         How, if not by one search; it takes what `search_once` takes.
+    packing : job, optional
+        Returns the packed system, if it is not that of the product.
     """
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
 
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
-    packed = yield from product.packed()
+    packed = yield from packing or product.packed()
     while packed is not None:
         needed = product.needed_bytes(packed) + (question.options.bitstate or 0) * MIB
         grant = yield Progress("searching", memory_bytes=needed)
@@ -141,7 +145,7 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
         from ltlpipe.search.nested.bitstate import CompactSE05
 
         return CompactSE05(problem, options.compact, variant)
-    assert plan.emptiness is not None  # since `settle`
+    assert plan.emptiness is not None  # since it is settled
     workers = question.options.workers
     known = SEARCHES if workers == 1 else SEARCHES | OF_WORKERS
     kind = known[plan.emptiness]()
@@ -151,29 +155,27 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
 
 
 def answer_of(
-    attempt: Attempt, search: Search, outcome: Outcome | None = None
+    attempt: Attempt, search: Search, advancing: Job[Outcome] | None = None
 ) -> Job[Answer]:
-    """Run a search of a product to its end; `outcome` is that of `searched`."""
+    """Run a search of a product to its end; `advancing` is that of `searched`."""
+    from ltlpipe.search.driver import advance
+
     question, _, packed, trace, max_states = attempt
+    overflowed = packed.overflowed
+    if advancing is None:
+        advancing = advance(search, max_states=max_states, overflowed=overflowed)
 
     def extraction() -> Job[Run | None]:
         lasso = yield from search.lasso()
-        if packed.overflowed() is not None:  # extraction may have searched on
+        if overflowed() is not None:  # extraction may have searched on
             return None
         return run_of(lasso, search, packed)
 
+    options = question.options
     try:
-        answer = yield from searched(
-            question,
-            search,
-            trace,
-            extraction,
-            max_states=max_states,
-            overflowed=packed.overflowed,
-            outcome=outcome,
-        )
+        answer = yield from searched(options, search, trace, extraction, advancing)
     finally:
-        if question.options.bitstate is not None:
+        if options.bitstate is not None:
             from ltlpipe.search.nested.bitstate import BitstateSE05
 
             assert isinstance(search, BitstateSE05)  # since `new_search`
@@ -187,27 +189,20 @@ def answer_of(
 
 
 def searched(
-    question: Question,
+    options: Options,
     search: AnySearch,
     trace: Trace,
     extraction: Callable[[], Job[Run | None]],
-    *,
-    max_states: int | None,
-    overflowed: Callable[[], int | None] | None = None,
-    outcome: Outcome | None = None,
+    advancing: Job[Outcome],
 ) -> Job[Answer]:
     """Run a search to its end, and extract the run that it has found.
 
-    `max_states` and `overflowed` are what `ltlpipe.search.driver.advance` takes;
-    `outcome` is what it has returned if the search has been run already.
+    `advancing` is `ltlpipe.search.driver.advance` of the search.
     """
-    from ltlpipe.search.driver import advance
     from ltlpipe.search.registers import Status
 
-    advancing = advance(search, max_states=max_states, overflowed=overflowed)
     try:
-        if outcome is None:
-            outcome = yield from trace.timed("search_seconds", advancing)
+        outcome = yield from trace.timed("search_seconds", advancing)
     finally:
         note_search(trace, search)
     if outcome.reason is not None:
@@ -215,7 +210,7 @@ def searched(
     if outcome.status == Status.EMPTY:
         return Answer(EMPTY)
     trace.has_found = trace.is_certain
-    if not question.options.lasso:
+    if not options.lasso:
         return Answer(FOUND)
     run = yield from trace.timed("lasso_seconds", extraction())
     return Answer(FOUND, run=run)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.conditions import SYMMETRY
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.plan import not_generalised
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import NotApplicableError, not_generalised
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
@@ -44,6 +43,13 @@ _LOST = (
 )
 
 
+_WHY = (
+    "sets of states include each other: it stops at what a set on its stack includes, "
+    "lets sets be as large as the property lets them, and goes on as iec where that "
+    "can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 and 4; docs/symmetry.md)"
+)
+
+
 class _LostRunError(Exception):
     """A run of sets is lost, since inclusions of its sets are not found again."""
 
@@ -64,19 +70,6 @@ def _with_colours(question: Question) -> ModelQuestion | None:
     return question if question.system.has_colours else None
 
 
-def _with_search(plan: Plan) -> Plan:
-    """Make a search of sets that of a plan, before it is settled."""
-    if plan.emptiness is not None:
-        return plan
-    why = (
-        "aec-closed, because sets of states include each other: it stops at what a set "
-        "on its stack includes, lets sets be as large as the property lets them, and "
-        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
-        "and 4; docs/symmetry.md)"
-    )
-    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
-
-
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
     from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
@@ -94,11 +87,12 @@ def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     table = yield from question.automaton(question.given, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
-    plan = question.settled(_with_search(question.given), table, None)
+    chosen = question.given.searched_by(AEC_CLOSED, _WHY)
+    plan = question.settled(chosen, table, None)
     trace.plan = _noted(plan, group)
     layout = yield from layout_of(net, group)
     emptiness = trace.plan.emptiness
-    assert emptiness is not None  # since `settle`
+    assert emptiness is not None  # since it is settled
     while True:
         try:
             search = _search(question, layout, table, emptiness, trace)
@@ -146,6 +140,7 @@ def _search(
     trace: Trace,
 ) -> Job[tuple[Answer, Made]]:
     """Search the symbolic product with fields of some widths."""
+    from ltlpipe.search.driver import advance
     from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
     from ltlpipe.symmetry.sets.runs import NetSteps, SetRuns, run_through
     from ltlpipe.symmetry.sets.tables import symbolic_product
@@ -164,16 +159,13 @@ def _search(
     yield from made.automaton.ready()
     search = PowersetSearch(made.automaton, emptiness)
 
-    def found_run() -> Job[Run]:
-        sets = yield from SetRuns(search).accepting()
+    def extraction() -> Job[Run]:
         steps = NetSteps(
             layout.net, propositions, table, made, stutter=stutter, ends=ends
         )
-        return (yield from run_through(steps, search, sets))
-
-    def extraction() -> Job[Run]:
         try:
-            return (yield from found_run())
+            sets = yield from SetRuns(search).accepting()
+            return (yield from run_through(steps, search, sets))
         except ReplayError as error:
             if not made.approximate:
                 raise
@@ -182,15 +174,12 @@ def _search(
             # The violation is there; its markings are not recognised in their sets.
             raise StoppedError(MEMORY) from error
 
-    limit = question.options.max_states
-    answer = yield from searched(
-        question,
+    advancing = advance(
         search,
-        trace,
-        extraction,
-        max_states=limit,
+        max_states=question.options.max_states,
         overflowed=lambda: next(iter(made.noted()), None),
     )
+    answer = yield from searched(question.options, search, trace, extraction, advancing)
     if made.approximate:
         details = trace.stats.details | {"approximate_markings": made.approximate}
         trace.note(details=details)

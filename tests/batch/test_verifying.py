@@ -19,8 +19,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict import recorded as recorded_runs
-from ltlpipe.verdict.confirmation import confirmed, run_options
-from ltlpipe.verdict.recorded import UndecidedError, recorded
+from ltlpipe.verdict.recorded import UndecidedError, confirmed, recorded, run_options
 from tests.report.handmade_stores import make_store, result
 
 ROOT = Path(__file__).parents[2]

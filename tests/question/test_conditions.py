@@ -7,8 +7,7 @@ from ltlpipe.families.nets import coloured_peers
 from ltlpipe.families.networks import client_server
 from ltlpipe.question.conditions import ANY, CONDITIONS, first_obstacle
 from ltlpipe.question.options import Options
-from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.strategy import Strategy
+from ltlpipe.strategies.registry import STRATEGIES, Strategy
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 

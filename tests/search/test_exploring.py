@@ -12,7 +12,7 @@ from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import conditions

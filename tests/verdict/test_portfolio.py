@@ -27,8 +27,8 @@ from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
 from ltlpipe.strategies import instant
-from ltlpipe.strategies.continuation import continued
 from ltlpipe.strategies.registry import BY_NAME, STRATEGIES
+from ltlpipe.strategies.shortening import continued
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.judgement import judged

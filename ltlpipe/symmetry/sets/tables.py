@@ -64,7 +64,7 @@ from ltlpipe.systems.nets.coloured.net import (
     signed_tokens,
     variables_of,
 )
-from ltlpipe.systems.propositions.tables import assemble
+from ltlpipe.systems.propositions.kernels import assemble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

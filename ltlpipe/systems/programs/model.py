@@ -203,7 +203,7 @@ class DveModel(Model):
         """
         # Imported here: reading models and simulation need no Numba.
         from ltlpipe.systems.programs.kernels import N_HEADER, Header
-        from ltlpipe.systems.propositions.tables import assemble, taken_bits
+        from ltlpipe.systems.propositions.kernels import assemble, taken_bits
 
         if self.max_successors > MAX_SUCCESSORS:
             raise UnsupportedError(

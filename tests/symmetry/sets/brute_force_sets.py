@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from ltlpipe.automata.translation import from_formula_over_states
+from ltlpipe.automata.translation import table_over_states
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete, run
@@ -38,7 +38,7 @@ def question(net, text, *, stutter=True, closes=False):
     formula = text if isinstance(text, Formula) else parse(text)
     propositions = [net.bound(parse_proposition(p), p) for p in formula.propositions]
     names = list(formula.propositions)
-    table = from_formula_over_states(formula, "tgba", names)
+    table = table_over_states(formula, "tgba", names)
     layout = complete(layout_of(net, group))
     layout.bits |= {orbit: bits + 4 for orbit, bits in layout.bits.items()}
     job = symbolic_product(layout, propositions, table, stutter=stutter, closes=closes)

@@ -1,8 +1,8 @@
-"""A question about the factors of a network (``--reduce factoring``).
+"""A strategy on the factors of a network, and its run on the components themselves.
 
-Only trimming comes before factoring; all other reductions and all strategies with
-kernels see the factors.  The search in plain Python does not: factors have as many
-states together, and it must not wait.
+Only trimming comes before factoring (``--reduce factoring``); all other reductions and
+all strategies with kernels see the factors.  The search in plain Python does not:
+factors have as many states together, and it must not wait.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ltlpipe.question.answer import Trace
 from ltlpipe.question.conditions import ALPHABET, EACH, FACTORING
 from ltlpipe.question.network import NetworkQuestion, with_components
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.strategies.slicing import sliced
 
 if TYPE_CHECKING:
     from ltlpipe.components.factors import Factored
+    from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.networks.lts import Network
-
+    from ltlpipe.systems.runs import Run
 
 _MEMORY = "that takes too much memory"
 
@@ -104,3 +109,36 @@ def _with_reason(question: NetworkQuestion, reason: str) -> NetworkQuestion:
     reasons = (*question.given.reasons, f"no {FACTORING}, because {reason}")
     same.given = replace(question.given, reasons=reasons)
     return same
+
+
+def answered(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
+    """Return what a strategy answers; it looks at factors where there are some.
+
+    If it cannot be used on them (symmetry that was not found again, say), it is used
+    on the components.
+    """
+    asked = yield from factored_question(question)
+    trace.plan = asked.given
+    try:
+        answer = yield from strategy.job(asked, trace)
+    except NotApplicableError:
+        if not isinstance(asked, FactoredQuestion):
+            raise
+        trace.plan = question.given
+        return (yield from strategy.job(question, trace))
+    if not isinstance(asked, FactoredQuestion) or answer.run is None:
+        return answer
+    back = _unfactored(asked, answer.run)
+    run = yield from trace.timed("lasso_seconds", back)
+    return answer._replace(run=run, is_shortest=False)
+
+
+def _unfactored(question: FactoredQuestion, run: Run) -> Job[Run]:
+    """Return the run of the components, without steps that can be left out.
+
+    Steps are left out first: those of different factors depend less on each other.
+    """
+    from ltlpipe.components.factors import unfactored
+
+    run = yield from sliced(question, run, Trace(question.given))
+    return (yield from unfactored(question.before, question.factored, run))
