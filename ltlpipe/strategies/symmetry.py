@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.colours.group import ColourGroup, Layout
+    from ltlpipe.symmetry.colours import ColourGroup, Layout
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.runs import Run
 
@@ -72,7 +72,7 @@ def _with_colours(question: Question) -> ModelQuestion | None:
 
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
-    from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
+    from ltlpipe.symmetry.colours import group_of_colours, layout_of
 
     net = question.system
     if not isinstance(net, SymmetricNet):
