@@ -135,9 +135,9 @@ class Certification:
             Evidence,
             digest_of,
             hoa_of,
+            reduction_of,
             written,
         )
-        from ltlpipe.certificates.writing import reduction_of
 
         began = time.monotonic()
         question, strategy = self._question, self._strategy
