@@ -54,12 +54,12 @@ from benchmarks.tasks import significant
 from ltlpipe import UnsupportedError, check
 from ltlpipe.batch.table import comparison_columns, row_of
 from ltlpipe.families.leader_election import leader_election
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 from ltlpipe.report.plots import acceptances, save
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from ltlpipe import check
 from ltlpipe.automata.conditions import disjunction, fin, inf
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.components.alphabet import letters_of
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime.jobs import run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance

@@ -37,7 +37,7 @@ from ltlpipe.batch.results import results
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.tasks import Task, options_text
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -202,12 +202,12 @@ def resumed(n: int, folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / "resumed.sqlite"
     tasks = [Task(RING, "G a", options={"seed": k}) for k in range(n)]
     (answered,) = solve_rows(tasks[:1], jobs=1)
-    from ltlpipe.batch.tasks import Digests
+    from ltlpipe.batch.tasks import Digests, key_of
 
     digests = Digests()
     with Store(path) as store:
         for task in tasks:
-            store.record(digests.key(task, task.options), answered)
+            store.record(key_of(digests.identity(task, task.options)), answered)
     clock = Clock()
     assert len(list(solve_rows(tasks, store=path))) == n
     yield clock.row("store", "a run with nothing left to do", n)

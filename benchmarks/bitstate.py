@@ -36,9 +36,8 @@ import numpy as np
 
 from benchmarks import record
 from ltlpipe import LTS, LtlpipeError, Network, check, load
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 from ltlpipe.verdict.verdict import HOLDS
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import record
 from ltlpipe import LtlpipeError, Network, check, load, verify_certificate
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.rers_networks import rers_network
-from ltlpipe.families.ring import ring
 from ltlpipe.logic.generating import instances
 
 if TYPE_CHECKING:

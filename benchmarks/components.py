@@ -35,7 +35,7 @@ from benchmarks import record
 from benchmarks.spin import available, run_spin
 from ltlpipe import LTS, Network, check
 from ltlpipe.components.alphabet import trim
-from ltlpipe.components.composition.merger import Limit, n_composed, reduce_components
+from ltlpipe.components.merger import Limit, n_composed, reduce_components
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.generating import instances
 from ltlpipe.runtime.jobs import run

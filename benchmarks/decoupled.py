@@ -44,9 +44,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks import cunf, decoupled_random, por, record, spin
 from benchmarks.tasks import CUNF, SPIN, Limits, Options, Task, answers, medians, ours
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

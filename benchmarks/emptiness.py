@@ -52,9 +52,8 @@ from benchmarks.spot_checks import (
 )
 from ltlpipe import Network, UnsupportedError, check
 from ltlpipe.automata.translation import spot_version
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 

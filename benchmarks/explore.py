@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import record, spin
 from ltlpipe import check
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers, ring
 
 if TYPE_CHECKING:
     from ltlpipe import Network

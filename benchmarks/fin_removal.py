@@ -35,8 +35,8 @@ from ltlpipe.automata.conditions import (
     disjunction,
     fin,
     inf,
+    normal_form,
 )
-from ltlpipe.automata.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import record
-from ltlpipe.question.option import EVERYWHERE, flag_of
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.conditions import flag_of
+from ltlpipe.question.options import EVERYWHERE, OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

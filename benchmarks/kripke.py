@@ -27,11 +27,14 @@ from spot import buddy
 
 from benchmarks.record import RESULTS, write
 from ltlpipe import check, is_empty
-from ltlpipe.automata.graph_memory import edges_by_interface
-from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
-from ltlpipe.automata.graphs import graph_arrays
-from ltlpipe.automata.translating import hoa_text
+from ltlpipe.automata.graphs import (
+    decoded_graph,
+    edges_by_interface,
+    encoded_graph,
+)
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.graph import graph_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -151,12 +154,12 @@ def timed(work: Callable[[], Any], runs: int) -> tuple[Any, float]:
 
 def conversions(graph: Any, runs: int) -> Iterator[tuple[str, float]]:
     """Yield the ways to read a graph out of Spot, and how long each takes."""
-    yield "memory", timed(lambda: complete(graph_arrays(graph)), runs)[1]
+    yield "memory", timed(lambda: complete(graph_job(graph)), runs)[1]
     if graph.num_states() <= 100_000:
         work = partial(edges_by_interface, graph)
         yield "edge by edge", timed(lambda: complete(work()), 1)[1]
         yield "HOA text, written only", timed(lambda: hoa_text(graph), 1)[1]
-        told = encoded_graph(complete(graph_arrays(graph)), graph)
+        told = encoded_graph(complete(graph_job(graph)))
         yield "plain data, made again", timed(lambda: decoded_graph(told), 1)[1]
 
 
@@ -168,7 +171,7 @@ def row(
     expected, spot_seconds = timed(theirs, runs)
     answer = found.verdict == "violated" if what == "check" else not found.empty
     assert answer == (expected is not None), (what, n, about)
-    _, conversion = timed(lambda: complete(graph_arrays(graph)), runs)
+    _, conversion = timed(lambda: complete(graph_job(graph)), runs)
     print(f"{what} {n} {about}: {seconds:.3f} s, Spot {spot_seconds:.3f} s", flush=True)
     return {
         "question": what,

@@ -2,7 +2,7 @@
 
 The questions of `benchmarks.bitstate`, whose products have no accepting run, are
 answered by exact searches, with stacks that are swept before they grow
-(`ltlpipe.search.sweeping`) and with stacks that are not (``unswept``), over
+(`ltlpipe.search.stacks`) and with stacks that are not (``unswept``), over
 fingerprints (``compact``) and over 16 bits per state (``bitstate``).  The first run of
 each, which may compile, does not count; of the others medians are written.
 

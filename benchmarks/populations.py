@@ -15,7 +15,7 @@ from benchmarks import record
 from benchmarks.sizes import chosen, grown
 from benchmarks.tasks import Limits, Options, Task, ours
 from ltlpipe import UnsupportedError
-from ltlpipe.families.populations import majority, remainder, species
+from ltlpipe.families.networks import majority, remainder, species
 
 if TYPE_CHECKING:
     from collections.abc import Callable

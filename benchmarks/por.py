@@ -32,9 +32,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import record
 from ltlpipe import LTS, Network, check
 from ltlpipe.families.leader_election import leader_election
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 from ltlpipe.logic.generating import random_interruptible
 
 if TYPE_CHECKING:

@@ -18,14 +18,16 @@ from benchmarks import cases, coloured, populations
 from benchmarks.decoupled_random import COMPONENTS, RATIOS, SMALL, STATES
 from benchmarks.emptiness import philosophers_cases, ring_cases
 from ltlpipe import load
-from ltlpipe.families.client_server import client_server
-from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.families.leader_election import leader_election
-from ltlpipe.families.nets import dining, kanban, token_ring
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.nets import (
+    coloured_client_server,
+    coloured_peers,
+    dining,
+    kanban,
+    token_ring,
+)
+from ltlpipe.families.networks import client_server, dispatcher, philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
-from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 

@@ -52,10 +52,9 @@ from benchmarks.published_tables import ERROR
 from benchmarks.tasks import significant
 from ltlpipe import LtlpipeError, UnsupportedError, check, load
 from ltlpipe.automata.hoa import read_automaton
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.question.given_options import understood
-from ltlpipe.runtime.errors import InputError
-from ltlpipe.runtime.spelling import FLAGS, name_as
+from ltlpipe.runtime.errors import FLAGS, InputError, name_as
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
 if TYPE_CHECKING:

@@ -37,8 +37,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime.worker_process import end_with_parent
 from ltlpipe.systems.networks.promela import to_promela
 

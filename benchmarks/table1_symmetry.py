@@ -49,8 +49,7 @@ import spot
 from benchmarks import record
 from benchmarks.tasks import medians, significant
 from ltlpipe import check, load
-from ltlpipe.families.priorities import priorities
-from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_peers
+from ltlpipe.families.nets import coloured_client_server, coloured_peers, priorities
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED

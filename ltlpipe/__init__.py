@@ -17,7 +17,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe._version import __version__
-from ltlpipe.runtime.display import output_with, render_with
 from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
@@ -27,6 +26,7 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
 )
 from ltlpipe.runtime.loading import count_imports
+from ltlpipe.runtime.objects import load_with
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -59,23 +59,24 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain_steps import Move
     from ltlpipe.systems.reading import load
     from ltlpipe.systems.writing import save
-    from ltlpipe.verdict.automaton_emptiness import (
+    from ltlpipe.verdict.checking import (
         AutomatonRun,
         EmptinessResult,
         RunStep,
+        check,
         is_empty,
+        livelock,
     )
-    from ltlpipe.verdict.checking import check, livelock
     from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
     from ltlpipe.verdict.lasso import FiniteRun, Lasso, LassoStep
     from ltlpipe.verdict.verdict import Vacuity, Verdict
 
 _PLACES = {
-    "AutomatonRun": "ltlpipe.verdict.automaton_emptiness",
+    "AutomatonRun": "ltlpipe.verdict.checking",
     "Certificate": "ltlpipe.certificates.writing",
     "Chart": "ltlpipe.report.charts.chart",
-    "EmptinessResult": "ltlpipe.verdict.automaton_emptiness",
+    "EmptinessResult": "ltlpipe.verdict.checking",
     "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.networks.lts",
     "FiniteRun": "ltlpipe.verdict.lasso",
@@ -86,7 +87,7 @@ _PLACES = {
     "Network": "ltlpipe.systems.networks.lts",
     "Plan": "ltlpipe.question.answer",
     "Progress": "ltlpipe.runtime.jobs",
-    "RunStep": "ltlpipe.verdict.automaton_emptiness",
+    "RunStep": "ltlpipe.verdict.checking",
     "Simulation": "ltlpipe.simulation.simulation",
     "SpotGraph": "ltlpipe.systems.graph",
     "Statistics": "ltlpipe.question.answer",
@@ -102,7 +103,7 @@ _PLACES = {
     "compare": "ltlpipe.batch.comparing",
     "deadlocks": "ltlpipe.verdict.deadlocks",
     "intrpt": "ltlpipe.logic.interruptible",
-    "is_empty": "ltlpipe.verdict.automaton_emptiness",
+    "is_empty": "ltlpipe.verdict.checking",
     "is_erasable": "ltlpipe.logic.erasable",
     "is_interruptible": "ltlpipe.logic.interruptible",
     "joint_coverage": "ltlpipe.batch.results",
@@ -191,8 +192,7 @@ def _spot_output() -> ModuleType:
 
 
 count_imports()
-render_with(_notebook)
-output_with(_spot_output)
+load_with(renderer=_notebook, graphs=_spot_output)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,9 +18,10 @@ import time
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.spelling import AS_WRITTEN, name_as
+from ltlpipe.runtime.errors import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
 from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
 
@@ -31,32 +32,15 @@ OPERATIONS = {
     "analyse": "ltlpipe.batch.analyzing:parts_of",
     "answer task": "ltlpipe.batch.task_data:answer_task",
     "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
-    "automaton text": "ltlpipe.automata.translating:write_automaton",
     "check hoa": "ltlpipe.automata.external:check_output",
-    "compile kernel": "ltlpipe.runtime.kernels.compilation:compile_kernel",
-    "compile pointer": "ltlpipe.runtime.kernels.compilation:compile_pointer",
-    "constrain": "ltlpipe.automata.translating:product_text",
-    "contains violations": "ltlpipe.automata.containment:are_contained",
-    "equivalent formulas": "ltlpipe.logic.actions:are_equivalent",
+    "compile": "ltlpipe.runtime.kernels.compilation:compile_there",
     "extend permutations": "ltlpipe.symmetry.groups.graph:extend_permutations",
-    "erasable formula": "ltlpipe.logic.erasable:is_erasable_text",
-    "erasable table": "ltlpipe.automata.erasures:is_erasable_table",
     "explain": "ltlpipe.batch.analyzing:explained",
-    "graph automaton": "ltlpipe.automata.lettering:write_violations",
-    "graph table": "ltlpipe.automata.lettering:write_table",
-    "interruptible formula": "ltlpipe.logic.interruptible:is_interruptible_text",
-    "interruptible table": "ltlpipe.automata.interrupts:is_interruptible_table",
-    "judge word": "ltlpipe.automata.words:is_violation",
-    "judge prefix": "ltlpipe.automata.bad_prefixes:is_bad_prefix",
-    "bad prefix": "ltlpipe.automata.bad_prefixes:bad_prefix",
-    "monitor text": "ltlpipe.automata.bad_prefixes:monitor_text",
     "normalise hoa": "ltlpipe.automata.hoa:normalised",
     "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",
-    "stutter invariant": "ltlpipe.automata.translating:is_stutter_invariant",
-    "translate": "ltlpipe.automata.translating:translate_subject",
 }
-"""Where the function of an operation is: "module:function"."""
+"""Where the function of an operation is: "module:function", as remote functions say."""
 
 
 def main(descriptor: int, parent: int) -> None:
@@ -121,6 +105,6 @@ def _answer(connection: socket.socket, request: dict[str, Any]) -> None:
 @cache
 def _function(operation: str) -> tuple[Callable[..., Any], bool]:
     """Return the function of an operation, and whether it wants to tell parts."""
-    module, _, name = OPERATIONS[operation].partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
+    module, _, name = OPERATIONS.get(operation, operation).partition(":")
+    function: Callable[..., Any] = attrgetter(name)(import_module(module))
     return function, "tell" in inspect.signature(function).parameters

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from typer.main import get_command
 
 from ltlpipe.cli.application import app
-from ltlpipe.question.option import EVERYWHERE, SIMULATE
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.options import EVERYWHERE, OPTIONS, SIMULATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ltlpipe.question.option import EVERYWHERE, KINDS, SIMULATE, Option, flag_of
-from ltlpipe.question.options import DEFAULTS, OPTIONS
-from ltlpipe.runtime.spelling import FLAGS, spelled
+from ltlpipe.question.options import (
+    DEFAULTS,
+    EVERYWHERE,
+    KINDS,
+    OPTIONS,
+    SIMULATE,
+    Option,
+    flag_of,
+)
+from ltlpipe.runtime.errors import FLAGS, spelled
 
 PAGE = Path(__file__).parent.parent / "docs" / "options.md"
 _ORDER = "check solve compare livelock deadlocks simulate"

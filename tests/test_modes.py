@@ -6,7 +6,7 @@ from tests.kernel_modes import INTERPRETED, checked, output
 
 BEYOND = """
 import numpy as np
-from ltlpipe.components.equivalence.silent_sccs import number_sccs
+from ltlpipe.components.transition_arrays import number_sccs
 first, cursor = np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64)
 dst, path = (np.zeros(0, dtype=np.int32) for _ in range(2))
 others = [np.zeros(1, dtype=np.int32) for _ in range(4)]

@@ -125,11 +125,11 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.report.charts.chart",
         "ltlpipe.report.charts.sequence",
         "ltlpipe.report.lasso_pictures",
-        "ltlpipe.verdict.automaton_emptiness",
+        "ltlpipe.verdict.checking",
         "ltlpipe.simulation.simulation",
         "ltlpipe.verdict.explicit_product",
         "ltlpipe.runtime.arguments",
-        "ltlpipe.runtime.names",
+        "ltlpipe.runtime.errors",
     ],
 )
 def test_examples_in_docstrings(name):

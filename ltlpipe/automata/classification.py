@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.interrupts import first_violation, norm, to_spot
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.automata.translation import by_spot, from_formula
+from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.actions import numbered
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.spot_graphs import by_spot
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton

@@ -9,27 +9,47 @@ generalized Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Sec. 2,
 for the forms, Table 1 for their names; T. Babiak et al., "The Hanoi Omega-Automata
 Format", CAV 2015, LNCS 9206, pp. 479-486, for the notation.
 
-Differences from the sources: the paper makes one set of the union of the Fin sets
-of a clause; a `Clause` says "none of these marks", which is the same without any
-change of an automaton (`ltlpipe.automata.normal_form.merged_fin` gives the paper's
-form).  Forms are recognised up to the order of parts and the numbers of marks, and
-the same mark may stand in several places, as the paper's sets of transitions may.  A
-generalised Rabin pair may have no Fin (its set is empty).  Generalised co-Büchi,
-trivial and unsatisfiable conditions have names, too.  Forms are recognised by how a
-condition is written: ``Fin(0)|Inf(0)`` is a Streett condition although it always holds.
+Differences from the sources: the paper makes one set of the union of the Fin sets of a
+clause; a `Clause` says "none of these marks", which is the same without any change of
+an automaton (`merged_fin` gives the paper's form).  Forms are recognised up to the
+order of parts and the numbers of marks, and the same mark may stand in several places,
+as the paper's sets of transitions may.  A generalised Rabin pair may have no Fin (its
+set is empty).  Generalised co-Büchi, trivial and unsatisfiable conditions have names,
+too.  Forms are recognised by how a condition is written: ``Fin(0)|Inf(0)`` is a Streett
+condition although it always holds.  In disjunctive normal forms, the pairs of
+generalised Rabin, pairs that contradict themselves or imply another one are left out at
+every step, so a small normal form is found where distributing alone would explode; the
+paper keeps them, and calls equal or overlapping pairs a missed opportunity (Sec. 3.1).
+Marks that other pairs make superfluous are removed.
+
+Fairness is marks on the steps of a system, and a condition on them.  A set of actions
+is *enabled* in a state if some action of it is, and *taken* by a step with one of its
+actions.  A run is weakly fair to it if it does not happen that from some point on the
+set is enabled in every state and never taken; strongly fair if it does not happen that
+it is enabled again and again and from some point on never taken.
+
+Weak fairness is one mark per set, on the steps that take it and on all that leave a
+state in which it is not enabled: each has to come infinitely often.  Strong fairness is
+two: one on the steps that leave a state in which it is enabled, one on those that take
+it; each set asks for ``Fin(enabled) | Inf(taken)``.
+The paper's Sec. 4.3 has livelocks
+without fairness; the two kinds of fairness are the usual ones (C. Baier and J.-P.
+Katoen, "Principles of Model Checking", MIT Press 2008, Def. 3.46).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
 MAX_MARKS = 32
 """How many marks a transition can carry."""
@@ -316,30 +336,23 @@ def shape_of(condition: Condition) -> Shape:
 
 def has_shape(condition: Condition, shape: Shape) -> bool:
     """Whether a condition is written in a form."""
-    match shape:
-        case Shape.NONE | Shape.ALL:
-            return condition.op == (Op.FALSE if shape == Shape.NONE else Op.TRUE)
-        case Shape.BUCHI:
-            return condition.op == Op.INF
-        case Shape.CO_BUCHI:
-            return condition.op == Op.FIN
-        case Shape.GENERALISED_BUCHI:
-            conjuncts = _split(Op.AND, condition)
-            return condition.op == Op.TRUE or _all_are(Op.INF, conjuncts)
-        case Shape.GENERALISED_CO_BUCHI:
-            disjuncts = _split(Op.OR, condition)
-            return condition.op == Op.FALSE or _all_are(Op.FIN, disjuncts)
-        case Shape.RABIN:
-            return _consists_of_pairs(condition, Op.OR, Op.AND)
-        case Shape.STREETT:
-            return _consists_of_pairs(condition, Op.AND, Op.OR)
-        case Shape.PARITY:
-            return _is_parity(condition)
-        case Shape.FIN_LESS:
-            return condition.fin_marks == 0
-        case Shape.GENERALISED_RABIN:
-            return all(map(_is_generalised_pair, _split(Op.OR, condition)))
-    return True
+    return _FORMS[shape](condition)
+
+
+_FORMS: dict[Shape, Callable[[Condition], bool]] = {
+    Shape.NONE: lambda c: c.op == Op.FALSE,
+    Shape.ALL: lambda c: c.op == Op.TRUE,
+    Shape.BUCHI: lambda c: c.op == Op.INF,
+    Shape.CO_BUCHI: lambda c: c.op == Op.FIN,
+    Shape.GENERALISED_BUCHI: lambda c: _joins(Op.AND, Op.INF, c, empty=Op.TRUE),
+    Shape.GENERALISED_CO_BUCHI: lambda c: _joins(Op.OR, Op.FIN, c, empty=Op.FALSE),
+    Shape.RABIN: lambda c: _consists_of_pairs(c, Op.OR, Op.AND),
+    Shape.STREETT: lambda c: _consists_of_pairs(c, Op.AND, Op.OR),
+    Shape.PARITY: lambda c: _is_parity(c),
+    Shape.FIN_LESS: lambda c: c.fin_marks == 0,
+    Shape.GENERALISED_RABIN: lambda c: all(map(_is_generalised_pair, _split(Op.OR, c))),
+    Shape.EMERSON_LEI: lambda _: True,
+}
 
 
 def _split(op: Op, condition: Condition) -> tuple[Condition, ...]:
@@ -347,8 +360,9 @@ def _split(op: Op, condition: Condition) -> tuple[Condition, ...]:
     return condition.parts if condition.op == op else (condition,)
 
 
-def _all_are(op: Op, parts: Iterable[Condition]) -> bool:
-    return all(part.op == op for part in parts)
+def _joins(outer: Op, leaf: Op, condition: Condition, *, empty: Op) -> bool:
+    parts = _split(outer, condition)
+    return condition.op == empty or all(part.op == leaf for part in parts)
 
 
 def _consists_of_pairs(condition: Condition, outer: Op, inner: Op) -> bool:
@@ -380,3 +394,179 @@ def _is_parity(condition: Condition) -> bool:
         rest = others[0]
     marks.append(rest.mark)
     return rest.op in (Op.INF, Op.FIN) and len(set(marks)) == len(marks)
+
+
+MAX_CLAUSES = 4096
+"""How many clauses a disjunctive normal form may have."""
+
+_MAX_PRODUCT = 1 << 16  # clauses that are looked at for one conjunction
+_MAX_SHARPENED = 256  # more clauses than this keep what marks they have
+
+# A clause as one number, Fin marks above Inf marks: it implies another clause iff
+# its bits contain the other's.
+_FIN = MAX_MARKS
+
+
+class MergedFin(NamedTuple):
+    """A condition in the paper's form, at most one Fin in each clause."""
+
+    condition: Condition  # over new marks
+    unions: tuple[int, ...]  # mark i is where any of the old marks unions[i] is
+
+
+def normal_form(condition: Condition) -> tuple[Clause, ...]:
+    """Return the disjunctive normal form, the pairs of generalised Rabin.
+
+    No pair contradicts itself, and none implies another one.  No pair is left for a
+    condition that cannot hold; ``Clause(0, 0)`` always does.
+
+    Raises
+    ------
+    UnsupportedError
+        There would be more than `MAX_CLAUSES`.
+    """
+    return tuple(map(_clause, _sharpened(_distributed(condition))))
+
+
+def merged_fin(clauses: Iterable[Clause]) -> MergedFin:
+    """Return clauses in the paper's form, with one Fin set in each at most.
+
+    Marks that no clause uses are dropped, and equal sets get the same mark.
+
+    Raises
+    ------
+    UnsupportedError
+        More than 32 marks would be needed.
+    """
+    pairs = list(clauses)
+    unions = {c.fin for c in pairs if c.fin}
+    unions |= {1 << mark for c in pairs for mark in marks_in(c.inf)}
+    ordered = tuple(sorted(unions))
+    number = {union: i for i, union in enumerate(ordered)}
+    written = disjunction(
+        conjunction(
+            [
+                *([fin(number[c.fin])] if c.fin else []),
+                *(inf(number[1 << mark]) for mark in marks_in(c.inf)),
+            ]
+        )
+        for c in pairs
+    )
+    return MergedFin(written, ordered)
+
+
+def _clause(code: int) -> Clause:
+    return Clause(code >> _FIN, code & ((1 << _FIN) - 1))
+
+
+def _distributed(condition: Condition) -> list[int]:
+    """Return the clauses of a condition, none of which implies another."""
+    if condition.op == Op.OR:
+        found = [code for part in condition.parts for code in _distributed(part)]
+        return _absorbed(dict.fromkeys(found))
+    if condition.op == Op.AND:
+        codes = [0]
+        for part in condition.parts:
+            more = _distributed(part)
+            if len(codes) * len(more) > _MAX_PRODUCT:
+                raise _too_many(condition)
+            pairs = (a | b for a, b in product(codes, more))
+            codes = _absorbed(dict.fromkeys(c for c in pairs if not c >> _FIN & c))
+            if len(codes) > MAX_CLAUSES:
+                raise _too_many(condition)
+        return codes
+    if condition.op == Op.INF:
+        return [1 << condition.mark]
+    if condition.op == Op.FIN:
+        return [1 << condition.mark << _FIN]
+    return [0] if condition.op == Op.TRUE else []
+
+
+def _too_many(condition: Condition) -> UnsupportedError:
+    shown = str(condition)
+    shown = shown if len(shown) <= 80 else shown[:77] + "..."
+    return UnsupportedError(
+        f"the disjunctive normal form of {shown} has more than {MAX_CLAUSES} pairs; "
+        "use --emptiness=tela, and --acceptance=tela, which need none, or tgba"
+    )
+
+
+def _absorbed(codes: Iterable[int]) -> list[int]:
+    """Drop the clauses that imply another one; the others keep their order."""
+    order = list(codes)
+    if len(order) < 2:
+        return order
+    left = np.array(sorted(order, key=int.bit_count), dtype=np.uint64)
+    kept = set()
+    while len(left):
+        smallest = left[0]  # nothing that is left is contained in it
+        kept.add(int(smallest))
+        left = left[left & smallest != smallest]
+    return [code for code in order if code in kept]
+
+
+def _sharpened(codes: list[int]) -> list[int]:
+    """Drop the marks of clauses that other clauses make superfluous.
+
+    ``(Fin(0)&A)|(Inf(0)&A&B)`` is ``(Fin(0)&A)|(A&B)``: where mark 0 is seen
+    finitely often, A&B implies the first clause anyway.
+    """
+    changed = 1 < len(codes) <= _MAX_SHARPENED
+    while changed:
+        changed = False
+        for i, code in enumerate(codes):
+            for bit in (1 << at for at in marks_in(code)):
+                opposite = bit << _FIN if bit < 1 << _FIN else bit >> _FIN
+                rest = code ^ bit
+                if any(c & opposite and c ^ opposite | rest == rest for c in codes):
+                    codes = _absorbed(
+                        dict.fromkeys([*codes[:i], rest, *codes[i + 1 :]])
+                    )
+                    changed = True
+                    break
+            if changed:
+                break
+    return codes
+
+
+WEAK, STRONG = "weak", "strong"
+
+
+class Fairness(NamedTuple):
+    """The marks of fairness, from 0 on; sets of them are bits.
+
+    A step that leaves a state in which no set is enabled, and takes none, has the marks
+    `idle`.
+    """
+
+    n_marks: int
+    condition: Condition  # what a fair run satisfies
+    idle: int
+    enabled: np.ndarray  # uint32[n_actions]: change where the action is enabled
+    taken: np.ndarray  # uint32[n_actions]: those that a step with it has besides
+
+
+def fairness_to(
+    sets: Sequence[Collection[int]], n_actions: int, *, strong: bool
+) -> Fairness:
+    """Return the marks that say whether a run is fair to sets of actions.
+
+    The actions are those of a network, which has `n_actions`; `strong` is strong
+    fairness, else weak.
+    """
+    # Never empty: that says that there is no fairness.
+    enabled = np.zeros(max(n_actions, 1), dtype=np.uint32)
+    taken = np.zeros(max(n_actions, 1), dtype=np.uint32)
+    n_marks = 2 * len(sets) if strong else len(sets)
+    for k, actions in enumerate(sets):
+        marks = (1 << 2 * k, 1 << 2 * k + 1) if strong else (1 << k, 1 << k)
+        for action in actions:
+            # What is beyond 32 marks is refused when the product is made.
+            enabled[action] |= np.uint32(marks[0] & 0xFFFFFFFF)
+            taken[action] |= np.uint32(marks[1] & 0xFFFFFFFF)
+    if strong:
+        pairs = range(len(sets))
+        condition = conjunction(fin(2 * k) | inf(2 * k + 1) for k in pairs)
+        return Fairness(n_marks, condition, 0, enabled, taken)
+    idle = (1 << n_marks) - 1
+    return Fairness(n_marks, generalised_buchi(n_marks), idle, enabled, taken)

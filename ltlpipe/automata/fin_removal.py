@@ -29,6 +29,10 @@ Differences from the source:
 
 Cost: linear in the automaton for each pair, times its Fin marks and the pairs of the
 complement.
+
+SCCs are found as by R. E. Tarjan, "Depth-First Search and Linear Graph Algorithms",
+SIAM Journal on Computing 1 (1972), pp. 146-160, with an explicit stack; the transitions
+that close a cycle of the search are returned, too.
 """
 
 from __future__ import annotations
@@ -49,16 +53,86 @@ from ltlpipe.automata.conditions import (
     from_code,
     inf,
     marks_in,
+    merged_fin,
+    normal_form,
 )
-from ltlpipe.automata.normal_form import merged_fin, normal_form
-from ltlpipe.automata.sccs import Decomposition, Step, decompose
-from ltlpipe.automata.structure import Draft, cells_of, table_of, useful_part
+from ltlpipe.automata.structure import cells_of, draft_of, table_of, useful_part
+from ltlpipe.logic.spot_graphs import automaton_of
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+
+
+class Step(NamedTuple):
+    """A transition without its letter."""
+
+    src: int
+    dst: int
+    marks: int
+
+
+class Decomposition(NamedTuple):
+    """The SCCs of a part of a graph; transitions are given by their indices."""
+
+    inside: list[list[int]]  # the transitions of each SCC that has any, ascending
+    back: frozenset[int]  # those that close a cycle of the search: all cycles have one
+
+
+def decompose(
+    steps: Sequence[Step], chosen: Iterable[int], starts: Iterable[int]
+) -> Decomposition:
+    """Decompose what some of all transitions, `chosen` by index, reach from states."""
+    leaving: dict[int, list[int]] = {}
+    for index in chosen:
+        leaving.setdefault(steps[index].src, []).append(index)
+    number: dict[int, int] = {}  # in the order of first visits
+    lowlink: dict[int, int] = {}
+    scc: dict[int, int] = {}  # of states whose SCC is complete
+    live: list[int] = []  # states of SCCs that are not complete
+    path: dict[int, Iterator[int]] = {}  # with the transitions to be looked at
+    back: list[int] = []
+
+    def enter(state: int) -> None:
+        number[state] = lowlink[state] = len(number)
+        live.append(state)
+        path[state] = iter(leaving.get(state, ()))
+
+    def leave(state: int) -> None:
+        del path[state]
+        if lowlink[state] == number[state]:
+            own = len(scc)
+            while state not in scc:
+                scc[live.pop()] = own
+        elif path:
+            above = next(reversed(path))
+            lowlink[above] = min(lowlink[above], lowlink[state])
+
+    for start in starts:
+        if start not in number:
+            enter(start)
+        while path:
+            state = next(reversed(path))
+            for index in path[state]:
+                dst = steps[index].dst
+                if dst not in number:
+                    enter(dst)
+                    break
+                if dst in path:
+                    back.append(index)
+                if dst not in scc:
+                    lowlink[state] = min(lowlink[state], number[dst])
+            else:
+                leave(state)
+    inside: dict[int, list[int]] = {}
+    for state, indices in leaving.items():
+        for index in indices:
+            if state in scc and scc[state] == scc[steps[index].dst]:
+                inside.setdefault(scc[state], []).append(index)
+    return Decomposition([sorted(inside[k]) for k in sorted(inside)], frozenset(back))
+
 
 _MAX_REJECTING = 64  # pairs of the complement that are looked at
 
@@ -110,13 +184,8 @@ def without_fin(table: PropertyAutomaton) -> PropertyAutomaton:
     for src, dst, marks, origin in made.transitions:
         letter = places[origin][0] % table.n_letters
         copied[src * table.n_letters + letter].append((dst, marks))
-    draft = Draft(
-        copied,
-        table.n_letters,
-        table.initial,
-        made.condition.n_marks,
-        made.condition,
-        table.system_marks,
+    draft = draft_of(table)._replace(
+        cells=copied, n_marks=made.condition.n_marks, condition=made.condition
     )
     return table_of(useful_part(draft))
 
@@ -350,15 +419,14 @@ def _automaton(
     condition: Condition,
 ) -> Any:
     """Return a Spot automaton without useless states."""
-    import spot
-
-    made = spot.make_twa_graph(like.get_dict())
-    made.copy_ap_of(like)
-    made.set_acceptance(condition.n_marks, spot.acc_code(str(condition)))
-    made.new_states(n_states)
-    made.set_init_state(like.get_init_state_number())
-    for src, dst, label, marks in edges:
-        made.new_edge(src, dst, label, marks)
+    made = automaton_of(
+        n_states,
+        edges,
+        like=like,
+        initial=like.get_init_state_number(),
+        n_marks=condition.n_marks,
+        acceptance=str(condition),
+    )
     made.merge_edges()
     made.purge_dead_states()
     return made

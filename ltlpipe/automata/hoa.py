@@ -1,8 +1,9 @@
 """Hanoi omega-automata (HOA), read by Spot.
 
-`parse_automata` gives Spot's own automata, for properties; what the components of a
-system are made of is read in `ltlpipe.automata.buchi`.  A short label can have a BDD
-that fills any memory, and nothing stops Spot: `read_automaton` lets a worker go first.
+`parse_automata` gives Spot's own automata, for properties; `read_buchi` what the
+components of a system are made of, as integers: nothing behind this room needs Spot.  A
+short label can have a BDD that fills any memory, and nothing stops Spot:
+`read_automaton` lets a worker go first.
 
 Source: T. Babiak, F. Blahoudek, A. Duret-Lutz, J. Klein, J. Kretinsky,
 D. Mueller, D. Parker and J. Strejcek, "The Hanoi Omega-Automata Format",
@@ -26,10 +27,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import Opening, name_of, read
 from ltlpipe.runtime.jobs import Progress, complete
-from ltlpipe.runtime.workers import call
+from ltlpipe.runtime.workers import call, can_send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -262,6 +265,19 @@ def parse_again(text: str, dictionary: Any) -> Any:
     return next(_spot_automata(text, "automaton", dictionary))
 
 
+def hoa_text(automaton: Any) -> str:
+    """Return an automaton of Spot in HOA, with all that is known of it."""
+    return str(automaton.to_str("hoa", "1.1")) + "\n"
+
+
+can_send(
+    "automaton",
+    lambda value: hasattr(value, "get_acceptance"),
+    hoa_text,
+    lambda text: parse_automata(text, "automaton")[0],
+)
+
+
 def _spot_automata(text: str, file: str, dictionary: Any = None) -> Iterator[Any]:
     import spot
 
@@ -304,3 +320,118 @@ def _refuse_hidden(automaton: Any, section: Section) -> None:
         raise UnsupportedError(
             f"{place} is alternating; Spot's 'autfilt -B -S' makes it nondeterministic"
         )
+
+
+def read_buchi(text: str, file: str, *, declared: bool) -> list[dict[str, Any]]:
+    """Read the components of a network: the fields of an ``LTS`` for each automaton.
+
+    There is a transition for every proposition that satisfies an edge when it holds
+    alone.  Labels are the propositions that some edge uses, or all that are `declared`.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As for `parse_sections`; or an edge that no proposition satisfies alone, or
+        another acceptance than ``Inf(0)`` on states or ``t``.
+    """
+    return [
+        _as_buchi(automaton, section, declared=declared)
+        for automaton, section in parse_sections(text, file)
+    ]
+
+
+def _as_buchi(automaton: Any, section: Section, *, declared: bool) -> dict[str, Any]:
+    import buddy
+
+    propositions = automaton.ap()
+    variables = [automaton.register_ap(p) for p in propositions]
+    one = exactly_one(variables)
+    letters_of: dict[int, tuple[int, ...]] = {}  # by BDD node, a label's letters
+    rows = []
+    for edge in automaton.edges():
+        if edge.cond == buddy.bddfalse:
+            continue  # Spot's way to keep the acceptance of a state without edges
+        label = edge.cond.id()
+        if label not in letters_of:
+            letters_of[label] = _letters(edge.cond, one, variables)
+        if not letters_of[label]:
+            message = (
+                f"{section}, state {edge.src}: no proposition satisfies an edge alone"
+            )
+            line = section.line_of_state(edge.src)
+            raise InputError(message, file=section.file, line=line)
+        rows += [(edge.src, letter, edge.dst) for letter in letters_of[label]]
+    src, letter, dst = np.array(rows, dtype=np.int32).reshape(len(rows), 3).T.copy()
+    used = np.arange(len(propositions)) if declared else np.unique(letter)
+    return {
+        "n_states": automaton.num_states(),
+        "initial": automaton.get_init_state_number(),
+        "labels": tuple(propositions[a].ap_name() for a in used.tolist()),
+        "src": src,
+        "label": np.searchsorted(used, letter).astype(np.int32),
+        "dst": dst,
+        "accepting": _accepting(automaton, section),
+        "name": automaton.get_name() or str(section),
+        "state_names": _state_names(automaton),
+    }
+
+
+def _state_names(automaton: Any) -> tuple[str, ...] | None:
+    """Return the names of the states, if some state has one that is no number."""
+    found = automaton.get_state_names()
+    names = [] if found is None else [str(name) for name in found]
+    if all(not name or name.isdecimal() for name in names):
+        return None
+    names += [""] * (automaton.num_states() - len(names))
+    return tuple(name or str(state) for state, name in enumerate(names))
+
+
+def exactly_one(variables: list[int]) -> Any:
+    """Return the BDD of the assignments under which one variable holds."""
+    import buddy
+
+    none, one = buddy.bddtrue, buddy.bddfalse
+    for variable in sorted(variables, reverse=True):
+        one = buddy.bdd_ite(buddy.bdd_ithvar(variable), none, one)
+        none = none & buddy.bdd_nithvar(variable)
+    return one
+
+
+def _letters(label: Any, one: Any, variables: list[int]) -> tuple[int, ...]:
+    """Return the propositions that satisfy a label when they hold alone.
+
+    In the conjunction with that of `exactly_one` all variables are false along the low
+    branches, and a variable may be the one that holds iff its high branch is
+    not false: one walk down the low branches sees them all.
+    """
+    import buddy
+
+    index = {variable: i for i, variable in enumerate(variables)}
+    letters = []
+    node = label & one
+    while node != buddy.bddfalse:
+        if buddy.bdd_high(node) != buddy.bddfalse:
+            letters.append(index[buddy.bdd_var(node)])
+        node = buddy.bdd_low(node)
+    return tuple(sorted(letters))
+
+
+def _accepting(automaton: Any, section: Section) -> np.ndarray | None:
+    """Return the accepting states; None if the acceptance is ``t``."""
+    place = f"{section.file}:{section.line}: {section}"
+    if automaton.acc().is_t():
+        return None
+    if not automaton.acc().is_buchi():
+        raise UnsupportedError(
+            f"{place} has the acceptance {automaton.get_acceptance()}, expected"
+            " Inf(0) or t; Spot's 'autfilt -B -S' converts it (generalised Büchi"
+            " components want --network-acceptance=each then)"
+        )
+    marked: dict[int, bool] = {}
+    for edge in automaton.edges():
+        if marked.setdefault(edge.src, bool(edge.acc)) != bool(edge.acc):
+            raise UnsupportedError(
+                f"{place}, state {edge.src}: acceptance on edges, expected it on"
+                " states; Spot's 'autfilt -B -S' converts it"
+            )
+    return np.array([marked.get(s, False) for s in range(automaton.num_states())])

@@ -1,9 +1,9 @@
-"""Interrupt normal form, and which automata are interruptible.
+"""Interrupt normal form, and which automata are interruptible or erasable.
 
 A property is *interruptible* for a set of visible letters if inserting, deleting
 or exchanging other letters never changes whether a word has it.  Ample sets need
 that, and an automaton in *interrupt normal form*.  `first_violation` checks the
-form, `norm` brings an automaton into it, and `is_interruptible` compares the two.
+form, `norm` brings an automaton into it, and `interruptible_table` compares the two.
 
 Source: S. F. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata,
 and Reduction", CAV 2020, Def. 10, Def. 11, Prop. 6, Prop. 7, Theorem 2.
@@ -22,27 +22,38 @@ Differences from the source:
 
 Cost: the check of the form takes one operation on sets of states for every
 pair of a transition on an invisible letter and a letter; `norm` is linear;
-`is_interruptible` is as bad as the complementation of Büchi automata:
-`interruptible_table` decides in a worker process.
+`interruptible_table` is as bad as the complementation of Büchi automata.
+
+The words of an automaton, the violations of a property, are *erasable* for a set of
+visible letters if they stay words of it when invisible letters are exchanged for each
+other, repeated, or deleted (but for infinitely many if there are so many).
+`ltlpipe.logic.erasable` has the closure, docs/erasable.md definitions and proofs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
-from ltlpipe.automata.letters import decode, encode
-from ltlpipe.automata.structure import Draft, accepting_only_on, table_of, useful_part
+from ltlpipe.automata.structure import (
+    Draft,
+    accepting_only_on,
+    cells_of,
+    table_of,
+    useful_part,
+)
 from ltlpipe.logic.actions import cube_of
-from ltlpipe.runtime import workers
+from ltlpipe.logic.erasable import closed
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.runtime.jobs import Job
 
 
 @dataclass(frozen=True)
@@ -185,33 +196,14 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
     return table_of(useful_part(draft))
 
 
-def interruptible_table(
-    table: PropertyAutomaton, visible: Collection[int]
-) -> Job[bool]:
-    """Decide it as `is_interruptible` does, in a worker process."""
-    answer: bool = yield from workers.call(
-        "interruptible table",
-        phase="deciding interruptibility",
-        table=encode(table),
-        visible=sorted(visible),
-    )
-    return answer
-
-
-def is_interruptible_table(table: dict[str, Any], visible: list[int]) -> bool:
-    """Do the work of `interruptible_table`."""
-    return is_interruptible(decode(table), visible)
-
-
-def is_interruptible(table: PropertyAutomaton, visible: Collection[int]) -> bool:
-    """Decide whether the words of an automaton are an interruptible property.
-
-    Spot complements automata for it, which may take exponential time and memory.
+@remote("deciding interruptibility")
+def interruptible_table(table: PropertyAutomaton, visible: Collection[int]) -> bool:
+    """Decide whether an automaton is interruptible, by Theorem 2.
 
     Raises
     ------
-    ValueError
-        The acceptance of `table` is not one mark, or none, on states.
+    ValueError, RuntimeError
+        As for `norm`, or Spot gives up.
     """
     import spot
 
@@ -244,17 +236,14 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     graph.new_states(table.n_states)
     graph.set_init_state(table.initial)
     cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]
-    dst, marks = table.edge_dst.tolist(), table.edge_marks.tolist()
-    first = table.first_edge.tolist()
-    for src in range(table.n_states):
-        labels: dict[tuple[int, int], Any] = {}
-        for letter, cube in enumerate(cubes):
-            at = src * table.n_letters + letter
-            for edge in range(first[at], first[at + 1]):
-                key = (dst[edge], marks[edge])
-                labels[key] = labels.get(key, buddy.bddfalse) | cube
-        for (target, bits), label in labels.items():
-            graph.new_edge(src, target, label, marks_in(bits))
+    labels: dict[tuple[int, int, int], Any] = {}
+    for at, cell in enumerate(cells_of(table)):
+        src, letter = divmod(at, table.n_letters)
+        for dst, marks in cell:
+            label = labels.get((src, dst, marks), buddy.bddfalse)
+            labels[src, dst, marks] = label | cubes[letter]
+    for (src, dst, marks), label in labels.items():
+        graph.new_edge(src, dst, label, marks_in(marks))
     return graph
 
 
@@ -272,11 +261,7 @@ def _rows(table: PropertyAutomaton) -> list[list[int]]:
 
 
 def _mask(states: Collection[int]) -> int:
-    """Return a set as the bits of an integer."""
-    mask = 0
-    for state in states:
-        mask |= 1 << state
-    return mask
+    return reduce(or_, (1 << state for state in states), 0)
 
 
 def _lowest(mask: int) -> int:
@@ -290,3 +275,26 @@ def _members(mask: int) -> list[int]:
         members.append(_lowest(mask))
         mask &= mask - 1
     return members
+
+
+@remote("deciding erasability")
+def erasable_table(table: PropertyAutomaton, visible: Collection[int]) -> bool:
+    """Decide whether the words of an automaton survive erasing invisible letters.
+
+    Spot complements the automaton for it, which may take exponential time and memory.
+    """
+    import spot
+
+    # isort: split
+    import buddy
+
+    ours = spot.degeneralize_tba(to_spot(table))
+    n_bits = (table.n_letters - 1).bit_length()
+    variables = [ours.register_ap(f"bit{i}") for i in range(n_bits)]
+    cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]
+    chosen = set(visible)
+    hidden = [cube for letter, cube in enumerate(cubes) if letter not in chosen]
+    if not hidden:
+        return True
+    invisible, letters = (reduce(or_, some, buddy.bddfalse) for some in (hidden, cubes))
+    return not closed(ours, invisible, letters).intersects(spot.complement(ours))

@@ -12,31 +12,24 @@ and marks, and the automaton accepts a word iff both properties hold.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.hoa import parse_again
-from ltlpipe.automata.letters import decode, encode
-from ltlpipe.automata.translating import PHASE, hoa_text, received, subject
+from ltlpipe.automata.conditions import marks_in
+from ltlpipe.automata.hoa import hoa_text, parse_again
+from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import Formula
-from ltlpipe.runtime import workers
+from ltlpipe.logic.spot_graphs import by_spot, cube
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
 
 _OPERATION = 1.5  # microseconds of one on BDDs
 
 TELLING = "telling letters apart"
-
-
-class Delegated(NamedTuple):
-    """An acceptance condition that the automaton has to see to."""
-
-    condition: Condition
-    sets: list[int]  # the sets of marks that edges carry, as bits
 
 
 class Lettering:
@@ -86,16 +79,14 @@ class Lettering:
 
     def with_marks(self, condition: Any, marks: int) -> Any:
         """Return a condition with the propositions of marks."""
-        import buddy
-
-        for proposition in self._automaton.ap():
-            name = proposition.ap_name()
-            if is_mark(name):
-                variable = self._automaton.register_ap(proposition)
-                holds = marks >> _mark_of(name) & 1
-                literal = buddy.bdd_ithvar if holds else buddy.bdd_nithvar
-                condition = condition & literal(variable)
-        return condition
+        told = [p for p in self._automaton.ap() if is_mark(p.ap_name())]
+        return condition & cube(
+            (
+                self._automaton.register_ap(p),
+                marks >> int(p.ap_name().removeprefix(_MARK)) & 1,
+            )
+            for p in told
+        )
 
     def letters_of(self, condition: Any) -> list[int]:
         """Return the letters that a condition meets."""
@@ -153,14 +144,8 @@ class Lettering:
     def table(self, acceptance: str | None) -> Job[PropertyAutomaton]:
         """Return the automaton over the letters that have been met."""
         letters = [holding_in(self._automaton, part) for part in self._examples] or [[]]
-        made = yield from workers.call(
-            "graph table",
-            phase=PHASE,
-            text=self.text,
-            letters=letters,
-            acceptance=acceptance,
-        )
-        return decode(made)
+        assert self.text is not None
+        return (yield from _table(self.text, letters, acceptance))
 
 
 def holding_in(automaton: Any, condition: Any) -> list[str]:
@@ -198,26 +183,28 @@ def valuations_in(
                 parts.append((inside, k + 1))
 
 
-def write_table(
+@remote(PHASE)
+def _table(
     text: str, letters: list[list[str]], acceptance: str | None
-) -> dict[str, Any]:
-    """Do the work of `Lettering.table`."""
+) -> PropertyAutomaton:
+    """Return the automaton of a text over some letters."""
     import spot
 
     from ltlpipe.automata.translation import table_over
 
     automaton = parse_again(text, spot.make_bdd_dict())
-    sets = [set(names) for names in letters]
-    return encode(table_over(automaton, sets, acceptance or "tela"))
+    return table_over(automaton, [*map(set, letters)], acceptance or "tela")
 
 
+@remote(PHASE)
 def violations_text(
     violated: Formula | Any | None,
     acceptance: str | None,
     *,
-    delegated: Delegated | None = None,
+    condition: str | None = None,
+    sets: Sequence[int] = (),
     deterministic: bool = False,
-) -> Job[str]:
+) -> str:
     """Return the automaton of the words that violate a property, in HOA.
 
     Parameters
@@ -227,8 +214,10 @@ def violations_text(
     acceptance : str, optional
         As in `ltlpipe.automata.translation.translate`; None takes an automaton as it
         is.
-    delegated : Delegated, optional
-        What words have to satisfy besides.
+    condition : str, optional
+        The system's acceptance, which words have to satisfy besides.
+    sets : sequence of int
+        The sets of marks that its edges carry, as bits.
     deterministic : bool
         Whether to ask Spot for a deterministic automaton.
 
@@ -237,32 +226,11 @@ def violations_text(
     UnsupportedError
         Spot gives up, for instance over more than 32 marks.
     """
-    text: str = yield from workers.call(
-        "graph automaton",
-        phase=PHASE,
-        violated=None if violated is None else subject(violated),
-        acceptance=acceptance,
-        condition=None if delegated is None else str(delegated.condition),
-        sets=[] if delegated is None else delegated.sets,
-        deterministic=deterministic,
-    )
-    return text
-
-
-def write_violations(
-    violated: dict[str, str] | None,
-    *,
-    acceptance: str | None,
-    condition: str | None,
-    sets: list[int],
-    deterministic: bool,
-) -> str:
-    """Do the work of `violations_text`."""
     import spot
 
-    from ltlpipe.automata.translation import by_spot, of_kind, violations_of
+    from ltlpipe.automata.translation import of_kind, violations_of
 
-    given: Any = None if violated is None else received(violated)
+    given: Any = violated
     if isinstance(given, Formula):
         assert acceptance is not None
         kind = "tgba" if condition is not None and acceptance == "ba" else acceptance
@@ -282,25 +250,19 @@ def write_violations(
     return hoa_text(given)
 
 
-def _recurrence(condition: str, sets: list[int], dictionary: Any) -> Any:
+def _recurrence(condition: str, sets: Sequence[int], dictionary: Any) -> Any:
     """Return the automaton of the words of sets of marks that satisfy a condition."""
-    import spot  # the first: it says where buddy is
-
-    # isort: split
-    import buddy
+    import spot
 
     graph = spot.make_twa_graph(dictionary)
     code = spot.acc_code(condition)
     n_marks = code.used_sets().max_set()
     graph.set_acceptance(n_marks, code)
     graph.new_states(1)
-    variables = [graph.register_ap(mark_name(mark)) for mark in range(n_marks)]
+    variables = [graph.register_ap(f"{_MARK}{mark}") for mark in range(n_marks)]
     for marks in sets:
-        label = buddy.bddtrue
-        for mark, variable in enumerate(variables):
-            literal = buddy.bdd_ithvar if marks >> mark & 1 else buddy.bdd_nithvar
-            label = label & literal(variable)
-        carried = [mark for mark in range(n_marks) if marks >> mark & 1]
+        label = cube((v, marks >> mark & 1) for mark, v in enumerate(variables))
+        carried = marks_in(marks)
         graph.new_edge(0, 0, label, carried)
     return graph
 
@@ -309,15 +271,6 @@ _MARK = "mark\x1f"
 """How the propositions of marks begin: with a character that names do not have."""
 
 
-def mark_name(mark: int) -> str:
-    """Return the proposition that an edge carries a mark."""
-    return f"{_MARK}{mark}"
-
-
 def is_mark(name: str) -> bool:
     """Whether a proposition is that of a mark."""
     return name.startswith(_MARK)
-
-
-def _mark_of(name: str) -> int:
-    return int(name.removeprefix(_MARK))

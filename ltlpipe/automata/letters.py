@@ -8,12 +8,13 @@ BDD and needs no Spot.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.runtime.objects import Displayed
+from ltlpipe.runtime.workers import can_send
 
 if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition
@@ -110,20 +111,20 @@ class PropertyAutomaton(Displayed):
             found = following
 
 
-def encode(table: PropertyAutomaton) -> dict[str, Any]:
-    """Return a table as a dict that `ltlpipe.runtime.wire` can send."""
+def _encode(table: PropertyAutomaton) -> dict[str, Any]:
     condition = None if table.condition is None else table.condition.nested()
     return vars(table) | {"condition": condition}
 
 
-def decode(told: dict[str, Any]) -> PropertyAutomaton:
-    """Return the table that `encode` was given."""
-    table = PropertyAutomaton(**told)
-    if table.condition is None:
-        return table
+def _decode(told: dict[str, Any]) -> PropertyAutomaton:
     from ltlpipe.automata.conditions import Condition
 
-    return replace(table, condition=Condition.from_nested(told["condition"]))
+    condition = told["condition"]
+    condition = None if condition is None else Condition.from_nested(condition)
+    return PropertyAutomaton(**told | {"condition": condition})
+
+
+can_send("table", lambda value: isinstance(value, PropertyAutomaton), _encode, _decode)
 
 
 def universal() -> PropertyAutomaton:

@@ -32,6 +32,7 @@ from ltlpipe.automata.conditions import (
     marks_in,
 )
 from ltlpipe.automata.letters import PropertyAutomaton
+from ltlpipe.logic.spot_graphs import automaton_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -92,14 +93,11 @@ def table_of(draft: Draft) -> PropertyAutomaton:
     if structure.weak and (n_marks > 0 or elsewhere):
         n_marks, condition = 1, None
         cells = _marked_by_state(cells, n_letters, structure.accepting)
-    flat = [edge for cell in cells for edge in cell]
     return PropertyAutomaton(
         n_states=draft.n_states,
         initial=draft.initial,
         n_letters=n_letters,
-        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
-        edge_dst=np.array([dst for dst, _ in flat], dtype=np.int32),
-        edge_marks=np.array([marks for _, marks in flat], dtype=np.uint32),
+        **columns_of(cells),
         n_marks=n_marks,
         state_based=_is_state_based(cells, n_letters),
         weak=structure.weak,
@@ -107,6 +105,17 @@ def table_of(draft: Draft) -> PropertyAutomaton:
         system_marks=draft.system_marks,
         condition=condition,
     )
+
+
+def columns_of(cells: Sequence[Cell]) -> dict[str, Any]:
+    """Return the transitions of a table as its columns."""
+    flat = np.array([edge for cell in cells for edge in cell], dtype=np.int64)
+    dst, marks = flat.reshape(-1, 2).T
+    return {
+        "first_edge": np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        "edge_dst": dst.astype(np.int32),
+        "edge_marks": marks.astype(np.uint32),
+    }
 
 
 def draft_of(table: PropertyAutomaton) -> Draft:
@@ -222,26 +231,24 @@ def structure_of(draft: Draft) -> Structure:
 
 def spot_graph(draft: Draft) -> Any:
     """Return a Spot automaton with these transitions and without labels."""
-    import spot  # the first: it says where buddy is
+    import spot  # noqa: F401  (the first: it says where buddy is)
 
     # isort: split
     import buddy
 
-    graph = spot.make_twa_graph(spot.make_bdd_dict())
-    if draft.condition is None:
-        graph.set_generalized_buchi(draft.n_marks)
-    else:
-        graph.set_acceptance(draft.n_marks, spot.acc_code(str(draft.condition)))
-    graph.new_states(draft.n_states)
-    graph.set_init_state(draft.initial)
     edges = {
         (at // draft.n_letters, dst, marks)
         for at, cell in enumerate(draft.cells)
         for dst, marks in cell
     }
-    for src, dst, marks in sorted(edges):
-        graph.new_edge(src, dst, buddy.bddtrue, marks_in(marks))
-    return graph
+    true, condition = buddy.bddtrue, draft.condition
+    return automaton_of(
+        draft.n_states,
+        ((src, dst, true, marks_in(marks)) for src, dst, marks in sorted(edges)),
+        initial=draft.initial,
+        n_marks=draft.n_marks,
+        acceptance=None if condition is None else str(condition),
+    )
 
 
 def _universal(

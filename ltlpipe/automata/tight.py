@@ -31,13 +31,9 @@ from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from ltlpipe.automata.conditions import inf, marks_in
-from ltlpipe.automata.fin_removal import without_fin
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.sccs import Step, decompose
-from ltlpipe.automata.structure import cells_of
+from ltlpipe.automata.conditions import inf, marks_in, normal_form
+from ltlpipe.automata.fin_removal import Step, decompose, without_fin
+from ltlpipe.automata.structure import cells_of, columns_of
 from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
@@ -267,9 +263,7 @@ def _joined(
     made = replace(
         table,
         n_states=n + len(number),
-        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
-        edge_dst=np.array([dst for c in cells for dst, _ in c], dtype=np.int32),
-        edge_marks=np.array([seen for c in cells for _, seen in c], dtype=np.uint32),
+        **columns_of(cells),
         n_marks=accepting.bit_length(),
         state_based=False,
         weak=False,

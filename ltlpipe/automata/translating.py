@@ -15,19 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.graph_output import dictionary_of
-from ltlpipe.automata.hoa import parse_again, parse_automata
-from ltlpipe.automata.letters import decode, encode
-from ltlpipe.logic.formulas import (
-    Formula,
-    FormulaLike,
-    formula_of,
-    from_spot_text,
-    spot_text,
-)
-from ltlpipe.runtime import workers
+from ltlpipe.automata.graphs import dictionary_of
+from ltlpipe.automata.hoa import hoa_text, parse_again
+from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
+from ltlpipe.logic.spot_graphs import by_spot
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,25 +32,7 @@ if TYPE_CHECKING:
 PHASE = "translating"
 
 
-def subject(given: Formula | Any) -> dict[str, str]:
-    """Return a formula or an automaton of Spot as it travels."""
-    if isinstance(given, Formula):
-        return {"formula": spot_text(given.spot)}
-    return {"automaton": hoa_text(given)}
-
-
-def received(subject: dict[str, str]) -> Formula | Any:
-    """Return the formula or the automaton that `subject` was given."""
-    if "formula" in subject:
-        return Formula(subject["formula"], from_spot_text(subject["formula"]))
-    return parse_automata(subject["automaton"], "automaton")[0]
-
-
-def hoa_text(automaton: Any) -> str:
-    """Return an automaton of Spot in HOA, with all that is known of it."""
-    return str(automaton.to_str("hoa", "1.1")) + "\n"
-
-
+@remote(PHASE)
 def translated(
     violated: Formula | Any,
     acceptance: str | None,
@@ -65,58 +41,30 @@ def translated(
     over_states: bool = False,
     system_marks: int = 0,
     deterministic: bool = False,
-) -> Job[PropertyAutomaton]:
+) -> PropertyAutomaton:
     """Return the table of the words that violate a property.
 
     A formula shall hold, or an automaton accepts the words that shall not be.
     Parameters and errors are those of `ltlpipe.automata.translation.from_formula`, or,
-    if words are of valuations of states, `from_formula_over_states`; an automaton over
-    states with `acceptance` None is taken as it is.  `names` are actions, or
+    if words are of valuations of states, `table_over_states`.  `names` are actions, or
     propositions.
     """
-    table = yield from workers.call(
-        "translate",
-        phase=PHASE,
-        violated=subject(violated),
-        acceptance=acceptance,
-        names=list(names),
-        over_states=over_states,
-        system_marks=system_marks,
-        deterministic=deterministic,
-    )
-    return decode(table)
-
-
-def translate_subject(
-    violated: dict[str, str],
-    names: list[str],
-    *,
-    over_states: bool,
-    acceptance: Any,
-    deterministic: bool,
-    system_marks: int,
-) -> dict[str, Any]:
-    """Do the work of `translated`."""
     from ltlpipe.automata import translation
 
-    given: Any = received(violated)
-    of_formula = isinstance(given, Formula)
     if over_states:
-        over: Any = (
-            translation.from_formula_over_states
-            if of_formula
-            else translation.from_automaton_over_states
+        return translation.table_over_states(
+            violated, acceptance, names, deterministic=deterministic
         )
-        return encode(over(given, acceptance, names, deterministic=deterministic))
+    of_formula = isinstance(violated, Formula)
     make: Any = translation.from_formula if of_formula else translation.from_automaton
-    table = make(
-        given,
+    found: PropertyAutomaton = make(
+        violated,
         acceptance,
         names,
         system_marks=system_marks,
         deterministic=deterministic,
     )
-    return encode(table)
+    return found
 
 
 def automaton(
@@ -165,13 +113,14 @@ def automaton(
     return parse_again(complete(job), dictionary_of())
 
 
+@remote(PHASE)
 def automaton_text(
     formula: Formula,
     acceptance: str,
     *,
     negate: bool = False,
     deterministic: bool = False,
-) -> Job[str]:
+) -> str:
     """Return the automaton of a formula, or of its negation, in HOA.
 
     Raises
@@ -179,28 +128,10 @@ def automaton_text(
     UnsupportedError
         There is no such acceptance, or none of it that is deterministic.
     """
-    text: str = yield from workers.call(
-        "automaton text",
-        phase=PHASE,
-        formula=spot_text(formula.spot),
-        acceptance=acceptance,
-        negate=negate,
-        deterministic=deterministic,
-    )
-    return text
-
-
-def write_automaton(
-    formula: str, acceptance: str, *, negate: bool, deterministic: bool
-) -> str:
-    """Do the work of `automaton_text`."""
     from ltlpipe.automata.translation import translate
 
     automaton = translate(
-        Formula(formula, from_spot_text(formula)),
-        acceptance,
-        negate=negate,
-        deterministic=deterministic,
+        formula, acceptance, negate=negate, deterministic=deterministic
     )
     return str(automaton.to_str("hoa"))
 
@@ -219,30 +150,27 @@ def constrained(violations: Formula | Any | None, constraint: Any) -> Job[Any]:
     """
     if violations is None:
         return constraint
-    text = yield from workers.call(
-        "constrain",
-        phase="constraining",
-        violations=subject(violations),
-        constraint=hoa_text(constraint),
-    )
-    return parse_automata(text, "constraint")[0]
+    given = violations if isinstance(violations, Formula) else hoa_text(violations)
+    return (yield from _product(given, hoa_text(constraint)))
 
 
-def product_text(violations: dict[str, str], constraint: str) -> str:
-    """Return the product of two automata, the first that of a formula, in HOA."""
+@remote("constraining")
+def _product(violations: Formula | str, constraint: str) -> Any:
+    """Return the product of two automata, the first that of a formula or in HOA."""
     import spot
 
     from ltlpipe.automata import translation
 
-    if "automaton" in violations:  # both with the same dictionary of BDDs
-        first = spot.automaton(violations["automaton"])
+    if isinstance(violations, Formula):  # both with the same dictionary of BDDs
+        first = translation.translate(violations, "tgba", negate=True)
     else:
-        first = translation.translate(received(violations), "tgba", negate=True)
+        first = spot.automaton(violations)
     second = spot.automaton(constraint)
-    return hoa_text(translation.by_spot(lambda: spot.product(first, second)))
+    return by_spot(lambda: spot.product(first, second))
 
 
-def stutter_invariant(asked: Formula | Any) -> Job[bool]:
+@remote("deciding stutter invariance")
+def stutter_invariant(asked: Formula | Any) -> bool:
     """Decide whether repeating letters, or deleting repetitions, changes nothing.
 
     Letters are sets of propositions; `ltlpipe.automata.classification` decides it for
@@ -254,19 +182,10 @@ def stutter_invariant(asked: Formula | Any) -> Job[bool]:
     RuntimeError
         It is more than Spot can do.
     """
-    answer: bool = yield from workers.call(
-        "stutter invariant", phase="deciding stutter invariance", asked=subject(asked)
-    )
-    return answer
-
-
-def is_stutter_invariant(asked: dict[str, str]) -> bool:
-    """Do the work of `stutter_invariant`."""
     import spot
 
-    given: Any = received(asked)
-    if isinstance(given, Formula):
-        return bool(spot.is_stutter_invariant(given.spot))
-    unlabelled = spot.make_twa_graph(given, spot.twa_prop_set.all())
+    if isinstance(asked, Formula):
+        return bool(spot.is_stutter_invariant(asked.spot))
+    unlabelled = spot.make_twa_graph(asked, spot.twa_prop_set.all())
     unlabelled.prop_stutter_invariant(spot.trival_maybe())
     return bool(spot.is_stutter_invariant(unlabelled))

@@ -15,29 +15,107 @@ pp. 307-324.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import from_clauses
+import numpy as np
+
+from ltlpipe.automata.conditions import from_clauses, normal_form
 from ltlpipe.automata.fin_removal import (
+    condition_of,
     fin_less,
     generalised_rabin,
+    marks_of,
     without_fin,
 )
-from ltlpipe.automata.labels import cubes_of, draft_over, table_over_sets
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.structure import draft_of, table_of
+from ltlpipe.automata.structure import Draft, draft_of, table_of
 from ltlpipe.logic.actions import bit_names, numbered
+from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.spot_graphs import by_spot, valuation
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import TypeVar
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.logic.formulas import Formula
 
     Answer = TypeVar("Answer")
+    from collections.abc import Mapping
+
+    from ltlpipe.automata.structure import Cell
+
+
+def draft_over(
+    automaton: Any, letters: Sequence[set[str]], system_marks: int = 0
+) -> Draft:
+    """Return the transitions of an automaton, each label evaluated at each letter."""
+    import buddy
+
+    cubes = [valuation(automaton, letter) for letter in letters]
+    cells: list[Cell] = [[] for _ in range(automaton.num_states() * len(letters))]
+    for edge in automaton.edges():
+        marks = marks_of(edge)
+        for i, cube in enumerate(cubes):
+            if edge.cond & cube != buddy.bddfalse:
+                cells[edge.src * len(letters) + i].append((edge.dst, marks))
+    return Draft(
+        cells,
+        len(letters),
+        automaton.get_init_state_number(),
+        automaton.num_sets(),
+        condition_of(automaton),
+        system_marks,
+    )
+
+
+def table_over_sets(automaton: Any, propositions: Sequence[str]) -> PropertyAutomaton:
+    """Return the table over all sets of propositions, bit k of a letter for the k-th.
+
+    A state tells few of them apart: those that satisfy the same of its labels are one
+    letter until the structure of the automaton is known.
+    """
+    numbers = np.arange(1 << len(propositions))
+    bits = {automaton.register_ap(p): k for k, p in enumerate(propositions)}
+    classes, by_state = [], []
+    for state in range(automaton.num_states()):
+        edges = list(automaton.out(state))
+        held = [_holding(edge.cond, numbers, bits) for edge in edges]
+        own = np.zeros(len(numbers), dtype=np.int64)
+        for told in np.packbits(np.array([numbers >= 0, *held]), axis=0):
+            both = own << 8 | told
+            _, first, own = np.unique(both, return_index=True, return_inverse=True)
+        classes.append(own)
+        taken = [[e for e, at in zip(edges, held, strict=True) if at[k]] for k in first]
+        by_state.append([[(e.dst, marks_of(e)) for e in some] for some in taken])
+    n_classes = max(map(len, by_state))
+    cells = [c for own in by_state for c in own + own[:1] * (n_classes - len(own))]
+    draft = draft_over(automaton, [])._replace(cells=cells, n_letters=n_classes)
+    table = table_of(draft)
+    rows = np.concatenate([own + k * n_classes for k, own in enumerate(classes)])
+    counts = np.diff(table.first_edge)[rows]
+    first = np.cumsum([0, *counts], dtype=np.int32)
+    edge = np.repeat(table.first_edge[rows] - first[:-1], counts) + np.arange(first[-1])
+    found = {"edge_dst": table.edge_dst[edge], "edge_marks": table.edge_marks[edge]}
+    return replace(table, n_letters=len(numbers), first_edge=first, **found)
+
+
+def _holding(label: Any, numbers: np.ndarray, bits: Mapping[int, int]) -> np.ndarray:
+    """Return the sets of propositions, as bits, that satisfy a label: bool[n]."""
+    import buddy
+
+    known = {buddy.bddtrue.id(): numbers >= 0, buddy.bddfalse.id(): numbers < 0}
+
+    def holding(node: Any) -> np.ndarray:
+        if node.id() not in known:
+            low, high = holding(buddy.bdd_low(node)), holding(buddy.bdd_high(node))
+            holds = numbers >> bits[buddy.bdd_var(node)] & 1
+            known[node.id()] = np.where(holds, high, low)
+        return known[node.id()]
+
+    return holding(label)
+
 
 ACCEPTANCES = {
     # Without SBAcc, 'Buchi' can put marks on transitions (Spot 2.13).
@@ -196,22 +274,28 @@ def from_automaton(
     return table_over(restricted, letters, acceptance, system_marks)
 
 
-def from_formula_over_states(
-    formula: Formula,
-    acceptance: str,
+def table_over_states(
+    violated: Formula | Any,
+    acceptance: str | None,
     propositions: Sequence[str],
     *,
     deterministic: bool = False,
 ) -> PropertyAutomaton:
-    """Return the table of the words over sets of propositions that violate `formula`.
+    """Return the table of the words over sets of propositions that violate a property.
 
-    Letter i is the set of the propositions ``propositions[k]`` for all bits k of i.
-    Parameters and errors are those of `from_formula`.
+    It is a formula that shall hold, or a Spot automaton of the words that shall not be:
+    with `acceptance` None this is taken as it is, state by state; else Spot makes it
+    one of that kind, and simplifies it.  Letter i is the set of the propositions
+    ``propositions[k]`` for all bits k of i.  Errors are those of `from_formula`.
     """
-    translated = violations_of(formula, acceptance, deterministic=deterministic)
-    return _of_acceptance(
-        translated, table_over_sets(translated, propositions), acceptance
-    )
+    automaton = violated
+    if isinstance(violated, Formula):
+        assert acceptance is not None
+        automaton = violations_of(violated, acceptance, deterministic=deterministic)
+    elif acceptance is not None:
+        automaton = of_kind(violated, acceptance, deterministic=deterministic)
+    table = table_over_sets(automaton, propositions)
+    return _of_acceptance(automaton, table, acceptance or "tela")
 
 
 def violations_of(
@@ -222,24 +306,6 @@ def violations_of(
 
     wishes = _wishes(acceptance, deterministic)
     return _translated(spot.formula_Not(formula.spot), wishes)
-
-
-def from_automaton_over_states(
-    automaton: Any,
-    acceptance: str | None,
-    propositions: Sequence[str],
-    *,
-    deterministic: bool = False,
-) -> PropertyAutomaton:
-    """Return the table of a Spot automaton (see `from_formula_over_states`).
-
-    With `acceptance` None it is taken as it is, state by state; else Spot makes it one
-    of that kind, and simplifies it.
-    """
-    if acceptance is not None:
-        automaton = of_kind(automaton, acceptance, deterministic=deterministic)
-    table = table_over_sets(automaton, propositions)
-    return _of_acceptance(automaton, table, acceptance or "tela")
 
 
 def of_kind(automaton: Any, acceptance: str, *, deterministic: bool = False) -> Any:
@@ -273,15 +339,6 @@ def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[s
     ]
 
 
-def by_spot(work: Callable[[], Answer], what: str = "build the automaton") -> Answer:
-    """Run `work`, with what Spot raises turned into an error of ours."""
-    try:
-        return work()
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise UnsupportedError(f"Spot cannot {what}: {reason}") from error
-
-
 def _restrict(
     automaton: Any, letters: Sequence[set[str]], wishes: Sequence[str]
 ) -> Any:
@@ -290,8 +347,8 @@ def _restrict(
     import spot
 
     possible = buddy.bddfalse
-    for cube in cubes_of(automaton, letters):
-        possible |= cube
+    for letter in letters:
+        possible |= valuation(automaton, letter)
     # What else Spot knew of the automaton, completeness for one, may be gone.
     only_state_based = spot.twa_prop_set(True, *[False] * 5)
     restricted = spot.make_twa_graph(automaton, only_state_based)

@@ -1,54 +1,72 @@
-"""Words for Spot; whether one violates a property is decided by Spot, in a worker."""
+"""What Spot decides of words and automata, in a worker process.
+
+Whether a word violates a property; after which of its steps no continuation satisfies
+a formula; whether an automaton accepts all words that violate one.
+
+A finite word is a bad prefix of a formula if all its continuations violate it
+(O. Kupferman and M. Y. Vardi, "Model Checking of Safety Properties", FMSD 19 (2001),
+pp. 291-314).  A monitor of the formula, which accepts the words without one, has no
+transition for the letter that completes the first.
+
+Formulas are translated without simplification.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import received, subject
+from ltlpipe.automata.hoa import exactly_one, parse_again, parse_automata
+from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
-from ltlpipe.runtime import workers
+from ltlpipe.logic.propositions.parsing import boolean_formula
+from ltlpipe.logic.spot_graphs import automaton_of, by_spot, cube, valuation
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable
 
     import numpy as np
 
     from ltlpipe.runtime.jobs import Job
 
-
 _MOST_CONDITIONS = 5_000
 """Numbers of letters in the conditions of all propositions of a word."""
 
 
+Letters = Sequence[Collection[str]]
+"""The propositions that hold in each letter; at most one if they are actions."""
+
+
+@remote("replaying")
 def violates(
-    asked: Formula | Any, letters: Sequence[Iterable[str]], word: np.ndarray, start: int
-) -> Job[bool]:
+    asked: Formula | Any, letters: Letters, word: np.ndarray, start: int
+) -> bool:
     """Decide whether a word violates a formula, or is one of an automaton.
 
     A formula is translated into another automaton than that which was searched: of
-    any acceptance that comes easily, without simplification.
+    any acceptance that comes easily, without simplification.  Where that makes them
+    fewer, its propositions become the bits of the number of the letter, of which the
+    word has few: there may be hundreds.
 
     Parameters
     ----------
     asked : Formula or spot.twa_graph
         The automaton is one of the words that violate the property.
-    letters : sequence
-        The propositions that hold in each letter; at most one if they are actions.
-    word : int64[n]
-        Numbers of letters.
+    letters, word : sequence, int64[n]
+        Letters, and the numbers of those of the word.
     start : int
         Where the word goes on behind its last letter.
     """
-    answer: bool = yield from workers.call(
-        "judge word",
-        phase="replaying",
-        asked=subject(asked),
-        letters=[sorted(names) for names in letters],
-        word=word,
-        start=start,
-    )
-    return answer
+    import spot
+
+    automaton: Any = asked
+    if isinstance(automaton, Formula):
+        violation = spot.formula_Not(automaton.spot)
+        violation, letters = _numbered(violation, letters)
+        automaton = spot.translate(violation, "any", "low")
+    return accepts(automaton, letters, word.tolist(), start)
 
 
 def word_of(
@@ -79,25 +97,7 @@ def word_of(
     return spot.parse_word(text, *given)
 
 
-def is_violation(
-    asked: dict[str, str], letters: list[list[str]], word: np.ndarray, start: int
-) -> bool:
-    """Do the work of `violates`.
-
-    Where that makes them fewer, the propositions of a formula become the bits of the
-    number of the letter, of which the word has few: there may be hundreds.
-    """
-    import spot
-
-    automaton: Any = received(asked)
-    if isinstance(automaton, Formula):
-        violation = spot.formula_Not(automaton.spot)
-        violation, letters = _numbered(violation, letters)
-        automaton = spot.translate(violation, "any", "low")
-    return accepts(automaton, letters, word.tolist(), start)
-
-
-def _numbered(formula: Any, letters: list[list[str]]) -> tuple[Any, list[list[str]]]:
+def _numbered(formula: Any, letters: Letters) -> tuple[Any, Letters]:
     """Replace propositions by conditions on the bits of the number of a letter.
 
     As they are if they are fewer, or letters so many that conditions would be large.
@@ -133,7 +133,7 @@ def _literals(number: int, bits: Sequence[str]) -> str:
 
 def accepts(
     automaton: Any,
-    letters: list[list[str]],
+    letters: Letters,
     steps: Sequence[int],
     start: int,
     after: Sequence[Any] = (),
@@ -144,33 +144,252 @@ def accepts(
     """
     import spot
 
-    labels, end = labels_of(automaton, letters), len(steps)
-    graph = spot.make_twa_graph(automaton.get_dict())
-    graph.copy_ap_of(automaton)
-    graph.new_states(max(end, start + 1))
-    graph.set_init_state(0)
-    for k, letter in enumerate(steps):
-        graph.new_edge(k, k + 1 if k + 1 < end else start, labels[letter])
-    for label in after:
-        graph.new_edge(end, end, label)
+    labels, end = [valuation(automaton, names) for names in letters], len(steps)
+    edges = [
+        (k, k + 1 if k + 1 < end else start, labels[letter])
+        for k, letter in enumerate(steps)
+    ]
+    edges += [(end, end, label) for label in after]
+    graph = automaton_of(max(end, start + 1), edges, like=automaton)
     # Not `intersects`, which removes Fin first and can need more than 32 marks; and the
     # automaton is the second one, since no place is left to move 32 marks to.
     return not spot.product(graph, automaton).is_empty()
 
 
-def labels_of(automaton: Any, letters: list[list[str]]) -> list[Any]:
-    """Return letters as BDDs over the propositions of an automaton."""
-    import spot  # noqa: F401  (the first: it says where buddy is)
+@remote("replaying")
+def first_bad_prefix(
+    formula: Formula,
+    letters: Letters,
+    word: np.ndarray,
+    start: int,
+    *,
+    one_at_a_time: bool,
+) -> int | None:
+    """Return the length of the shortest bad prefix of a word; None if it has none.
+
+    Parameters
+    ----------
+    formula : Formula
+        What should hold.
+    letters, word, start
+        As in `violates`.
+    one_at_a_time : bool
+        Whether propositions are actions: no continuation has two at a step.
+    """
+    monitor = Monitor(_monitor.here(formula, one_at_a_time))
+    return monitor.first_bad_prefix([letters[k] for k in word.tolist()], start)
+
+
+class Monitor:
+    """Decides of a word, letter by letter, whether it is a bad prefix.
+
+    Parameters
+    ----------
+    automaton : spot.twa_graph
+        Accepts the words without a bad prefix.
+    """
+
+    def __init__(self, automaton: Any) -> None:
+        self._automaton = automaton
+        self._labels: dict[frozenset[str], Any] = {}
+        self.initial: frozenset[int] = frozenset([automaton.get_init_state_number()])
+
+    def after(self, states: frozenset[int], letter: Iterable[str]) -> frozenset[int]:
+        """Return the states after a letter; of a bad prefix there are none."""
+        import buddy
+
+        names = frozenset(letter)
+        if names not in self._labels:
+            self._labels[names] = valuation(self._automaton, names)
+        label = self._labels[names]
+        return frozenset(
+            edge.dst
+            for state in states
+            for edge in self._automaton.out(state)
+            if (edge.cond & label) != buddy.bddfalse
+        )
+
+    def first_bad_prefix(
+        self, word: Sequence[Collection[str]], start: int
+    ) -> int | None:
+        """Return the length of the shortest bad prefix of a word.
+
+        It goes on at `start` behind its last letter, unless that is its length.
+        """
+        states = self.initial
+        seen: set[tuple[int, frozenset[int]]] = set()
+        place, n_steps = 0, 0
+        while place < len(word) and (place, states) not in seen:
+            seen.add((place, states))
+            states = self.after(states, word[place])
+            n_steps += 1
+            if not states:
+                return n_steps
+            place = place + 1 if place + 1 < len(word) else start
+        return None
+
+
+def monitor_of(formula: Formula, *, one_at_a_time: bool) -> Job[Monitor]:
+    """Return the monitor of a formula; `one_at_a_time` is as in `first_bad_prefix`."""
+    return Monitor((yield from _monitor(formula, one_at_a_time)))
+
+
+@remote(PHASE)
+def _monitor(formula: Formula, one_at_a_time: bool) -> Any:
+    """Translate a formula into the automaton of a monitor."""
+    import spot
+
+    wanted = formula.spot
+    if one_at_a_time:
+        wanted = spot.formula_And([wanted, _at_most_one(wanted)])
+    return spot.translate(wanted, "monitor", "low")
+
+
+def _at_most_one(formula: Any) -> Any:
+    """Return that no two propositions of a formula hold together."""
+    import spot
+
+    names = [f'"{p.ap_name()}"' for p in spot.atomic_prop_collect(formula)]
+    pairs = [
+        f"!({first} & {second})"
+        for k, first in enumerate(names)
+        for second in names[k + 1 :]
+    ]
+    return spot.formula(f"G({' & '.join(pairs)})" if pairs else "1")
+
+
+@remote("replaying")
+def every_continuation_violates(
+    asked: Formula | Any,
+    letters: Letters,
+    word: np.ndarray,
+    *,
+    never: Collection[str],
+    one_at_a_time: bool,
+) -> bool:
+    """Decide whether a finite word is a bad prefix of any property.
+
+    No continuation may be a word of the formula, translated without simplification, or
+    of the complement of the automaton.
+
+    Parameters
+    ----------
+    asked : Formula or spot.twa_graph
+        The automaton is one of the words that violate the property.
+    letters, word
+        As in `first_bad_prefix`.
+    never : collection of str
+        Propositions that hold in no continuation.
+    one_at_a_time : bool
+        As in `first_bad_prefix`.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up.
+    """
+    import spot
+
+    if isinstance(asked, Formula):
+        wanted = by_spot(lambda: spot.translate(asked.spot, "any", "low"))
+    else:
+        wanted = by_spot(lambda: spot.complement(asked))
+    after = _letters_after(wanted, never, one_at_a_time=one_at_a_time)
+    return not by_spot(
+        lambda: accepts(wanted, letters, word.tolist(), len(word), after)
+    )
+
+
+def _letters_after(
+    automaton: Any, never: Collection[str], *, one_at_a_time: bool
+) -> list[Any]:
+    """Return what may hold in a step of a continuation, as BDDs."""
+    names = [p.ap_name() for p in automaton.ap()]
+    free = [name for name in names if name not in never]
+    if one_at_a_time:
+        return [valuation(automaton, some) for some in [[], *([n] for n in free)]]
+    absent = (automaton.register_ap(name) for name in names if name in never)
+    return [cube((variable, False) for variable in absent)]
+
+
+@remote("judging the automaton")
+def contains_violations(
+    hoa: str,
+    formula: Formula,
+    *,
+    constraint: str | None = None,
+    never: Sequence[str],
+    at_most_one: Sequence[str],
+    combined: Sequence[str] = (),
+) -> bool:
+    """Decide whether an automaton accepts all words that violate a formula.
+
+    Parameters
+    ----------
+    hoa : str
+        The automaton.
+    formula : Formula
+        Its propositions may be more than those of the automaton.
+    constraint : str, optional
+        An automaton in HOA: only words that it accepts count.
+    never : sequence of str
+        Propositions that no word has.
+    at_most_one : sequence of str
+        Propositions of which each letter has at most one.
+    combined : sequence of str
+        Propositions about states, which may be Boolean combinations of others.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up.
+    """
+    import spot
+
+    absent = [spot.formula_G(spot.formula_Not(spot.formula_ap(n))) for n in never]
+    violations = spot.formula_And([spot.formula_Not(formula.spot), *absent])
+    dictionary = spot.make_bdd_dict()
+    automaton = parse_again(hoa, dictionary)
+    wishes = "Generic", "Any", "Low"
+    wanted = by_spot(lambda: spot.translate(violations, *wishes, dict=dictionary))
+    if len(at_most_one) > 1:
+        single = _one_at_a_time(at_most_one, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, single))
+    if constraint is not None:
+        parse_automata(constraint, "constraint")  # refuses what would be costly
+        allowed = parse_again(constraint, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, allowed))
+    if combined:
+        consistent = _consistent(combined, dictionary)
+        wanted = by_spot(lambda: spot.product(wanted, consistent))
+    rest = by_spot(lambda: spot.complement(automaton))
+    return not by_spot(lambda: wanted.intersects(rest))
+
+
+def _one_at_a_time(names: Sequence[str], dictionary: Any) -> Any:
+    """Return the automaton of the words whose letters have at most one of these."""
+    import spot
+
+    graph = spot.make_twa_graph(dictionary)
+    variables = [graph.register_ap(name) for name in names]
+    none = cube((variable, False) for variable in variables)
+    graph.new_states(1)
+    graph.new_edge(0, 0, none | exactly_one(variables))
+    return graph
+
+
+def _consistent(propositions: Sequence[str], dictionary: Any) -> Any:
+    """Return the automaton of the words in which combinations are what they combine."""
+    import spot  # the first: it says where buddy is
 
     # isort: split
     import buddy
 
-    variables = {p.ap_name(): automaton.register_ap(p) for p in automaton.ap()}
-    labels = []
-    for names in letters:
-        label = buddy.bddtrue
-        for name, variable in variables.items():
-            literal = buddy.bdd_ithvar if name in names else buddy.bdd_nithvar
-            label &= literal(variable)
-        labels.append(label)
-    return labels
+    graph = spot.make_twa_graph(dictionary)
+    label = buddy.bddtrue
+    for text in propositions:
+        same = spot.formula_Equiv(spot.formula_ap(text), boolean_formula(text))
+        label = label & spot.formula_to_bdd(same, dictionary, graph)
+    graph.new_states(1)
+    graph.new_edge(0, 0, label)
+    return graph

@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import deque
 from dataclasses import asdict
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import classification
 from ltlpipe.batch.table import to_frame
@@ -27,14 +26,12 @@ from ltlpipe.logic.formulas import (
     from_spot_text,
     spot_text,
 )
-from ltlpipe.logic.interruptible import interruptible_here as is_interruptible
-from ltlpipe.logic.witnesses import witness
+from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.jobs import LOOK_SECONDS, TIMEOUT, Grant, StoppedError
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted, warn
+from ltlpipe.runtime.jobs import TIMEOUT, StoppedError, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
     "formula": "string",
@@ -140,14 +137,7 @@ def analysis_rows(
         raise UnsupportedError(f"--jobs={jobs}: expected at least 1")
     for formula in formulas:
         _refuse(formula)
-    calls = [_arguments(formula) for formula in formulas]
-    outcomes = call_many("analyse", calls, timeout=timeout, jobs=jobs)
-    return _in_order(formulas, outcomes, timeout)
-
-
-def _arguments(formula: Formula) -> dict[str, str]:
-    """Return a formula as it is sent to a worker."""
-    return {"text": formula.text, "formula": spot_text(formula.spot)}
+    return side_by_side((_analysed(f, timeout) for f in formulas), jobs)
 
 
 def _refuse(formula: Formula) -> None:
@@ -159,48 +149,59 @@ def _refuse(formula: Formula) -> None:
         raise UnsupportedError(f"{place}{error}") from None
 
 
-def _in_order(
-    formulas: Sequence[Formula],
-    outcomes: Iterator[Outcome],
-    timeout: float | None,
-) -> Iterator[tuple[Row, list[str]]]:
-    known: dict[int, tuple[Row, list[str]]] = {}
-    turn = 0
-    for outcome in outcomes:
-        formula = formulas[outcome.number]
-        known[outcome.number] = _row(formula, outcome, timeout)
-        while turn in known:
-            yield known.pop(turn)
-            turn += 1
-
-
-def _row(
-    formula: Formula, outcome: Outcome, timeout: float | None
-) -> tuple[Row, list[str]]:
-    """Put the parts of an answer together."""
+def _analysed(formula: Formula, timeout: float | None) -> Job[tuple[Row, list[str]]]:
+    """Have a worker find the columns of a formula, as many as it can in time."""
+    parts: list[Any] = []
+    arguments = {"text": formula.text, "formula": spot_text(formula.spot)}
+    stopped, seconds = yield from within(
+        workers.call("analyse", parts=parts, **arguments), timeout
+    )
     row: Row = dict.fromkeys(ANALYSIS_DTYPES) | {"formula": formula.text}
-    notes = []
-    for part, note in outcome.parts:
+    for part, _ in parts:
         row |= part
-        notes += [] if note is None else [note]
-    row["seconds"] = round(outcome.seconds, 6)
-    error = outcome.error
-    if isinstance(error, StoppedError):
-        notes.append(
-            f"not all is known after {timeout:g} s"
-            if error.reason == TIMEOUT and timeout is not None
-            else "not all is known: Spot ran out of memory"
-        )
-    elif isinstance(error, LtlpipeError):
-        notes.append(str(error))
-    elif error is not None:
-        raise error
+    row["seconds"] = round(seconds, 6)
+    notes = [note for _, note in parts if note is not None]
+    if isinstance(stopped, StoppedError):
+        timed_out = stopped.reason == TIMEOUT
+        why = f" after {timeout:g} s" if timed_out else ": Spot ran out of memory"
+        notes.append(f"not all is known{why}")
+    elif stopped is not None:
+        notes.append(str(stopped))
     if row["interruptible"] is None:
         notes.append(
             "whether it is interruptible is not known; by reductions it is treated as "
             "if not"
         )
     return row, [f"{formula.identifier}: {note}" for note in notes]
+
+
+def within(
+    job: Job[Any], timeout: float | None
+) -> Job[tuple[LtlpipeError | StoppedError | None, float]]:
+    """Advance a call of a worker until its time is over.
+
+    Returns why it has not come to its end, if so, and its seconds; those of starting
+    a worker do not count.
+    """
+    started, error = time.monotonic(), None
+    try:
+        if timeout is not None and timeout <= 0:
+            raise StoppedError(TIMEOUT)
+        progress = next(job)
+        while True:
+            if progress.phase == workers.STARTING:
+                started = time.monotonic()
+            is_late = timeout is not None and time.monotonic() - started >= timeout
+            if is_late and not wait(progress.waits, 0):
+                raise StoppedError(TIMEOUT)
+            progress = job.send((yield progress))
+    except StopIteration:
+        pass
+    except (LtlpipeError, StoppedError) as raised:
+        error = raised
+    finally:
+        job.close()
+    return error, time.monotonic() - started
 
 
 # --- the columns of one formula ---------------------------------------------
@@ -261,7 +262,9 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     if interruptible:
         yield {"interruptible": True}, None
     else:
-        answer, note = _attempted(lambda: {"interruptible": is_interruptible(formula)})
+        answer, note = _attempted(
+            lambda: {"interruptible": interruptible_formula.here(formula)}
+        )
         yield answer, note
         interruptible = answer.get("interruptible", False)
     for columns in (
@@ -387,87 +390,3 @@ def _explain_automaton(formula: Formula) -> Iterator[str]:
     yield f"Büchi automaton: {states}, {no}in interrupt normal form"
     if not normal:
         yield f"  {violation}"
-
-
-class Outcome(NamedTuple):
-    """The outcome of one call."""
-
-    number: int  # of the call, from 0
-    parts: list[Any]  # all, or those that were had before the end
-    error: Exception | None  # StoppedError after the time limit, or what was raised
-    seconds: float
-
-
-def call_many(
-    operation: str,
-    calls: Sequence[dict[str, Any]],
-    *,
-    timeout: float | None,
-    jobs: int = 1,
-) -> Iterator[Outcome]:
-    """Have worker processes do an operation many times; yield outcomes in any order.
-
-    `operation` is a key of `ltlpipe.worker.OPERATIONS` that yields the parts of its
-    answer, `calls` are its arguments, `jobs` the processes at once.  The timeout is in
-    seconds for each call, starting a worker excepted; None is no limit.
-    """
-    if timeout is not None and timeout <= 0:
-        for number in range(len(calls)):
-            yield Outcome(number, [], StoppedError(TIMEOUT), 0.0)
-        return
-    todo = deque(enumerate(calls))
-    active: list[_Call] = []
-    try:
-        while todo or active:
-            while todo and len(active) < jobs:
-                active.append(_Call(operation, *todo.popleft()))
-            patience = LOOK_SECONDS
-            if timeout is not None:
-                left = min(call.started for call in active) + timeout - time.monotonic()
-                patience = min(max(left, 0.0), LOOK_SECONDS)
-            wait(list({x for call in active for x in call.waits}), patience)
-            for call in list(active):
-                outcome = call.advanced(timeout)
-                if outcome is not None:
-                    active.remove(call)
-                    yield outcome
-    finally:
-        for call in active:
-            call.job.close()
-
-
-class _Call:
-    """One call that a worker works on."""
-
-    def __init__(self, operation: str, number: int, arguments: dict[str, Any]) -> None:
-        self._number = number
-        self._parts: list[Any] = []
-        self.job: Job[Any] = workers.call(operation, parts=self._parts, **arguments)
-        self.started = time.monotonic()
-        self.waits: tuple[Any, ...] = ()
-        self._note(next(self.job))
-
-    def _note(self, progress: Progress) -> None:
-        self.waits = progress.waits
-        if progress.phase == workers.STARTING:
-            self.started = time.monotonic()
-
-    def advanced(self, timeout: float | None) -> Outcome | None:
-        """Look for news; return how the call has ended, if it has."""
-        error: Exception | None = None
-        try:
-            if not self._is_late(timeout) or wait(self.waits, 0):
-                self._note(self.job.send(Grant()))
-                if not self._is_late(timeout):
-                    return None
-            error = StoppedError(TIMEOUT)
-        except StopIteration:
-            pass
-        except Exception as raised:
-            error = raised
-        self.job.close()
-        seconds = time.monotonic() - self.started
-        return Outcome(self._number, self._parts, error, seconds)
-
-    def _is_late(self, timeout: float | None) -> bool:
-        return timeout is not None and time.monotonic() - self.started >= timeout

@@ -6,34 +6,38 @@ import json
 import time
 import warnings
 from collections import OrderedDict
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.batch.table import host_columns, option_columns, row_of
-from ltlpipe.batch.task_job import CRASH, now
-from ltlpipe.batch.tasks import IN_MEMORY, AutomatonFile, Digests, identity_of
+from ltlpipe.batch.tasks import (
+    CRASH,
+    IN_MEMORY,
+    AutomatonFile,
+    Digests,
+    identity_of,
+    meant,
+    now,
+)
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import limits_of, manner_of, of_question
 from ltlpipe.runtime.errors import (
+    FLAGS,
     InputError,
     LtlpipeError,
     LtlpipeWarning,
     ReplayError,
     SystemWarning,
     UnsupportedError,
+    spelled,
 )
-from ltlpipe.runtime.exhaustion import is_out_of_memory
 from ltlpipe.runtime.jobs import (
-    CPU_TIME,
     INTERRUPTED,
     MEMORY,
-    TIMEOUT,
     StoppedError,
     run,
 )
-from ltlpipe.runtime.spelling import FLAGS, spelled
+from ltlpipe.runtime.memory import is_out_of_memory
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.verdict import UNKNOWN, not_read
 
@@ -89,6 +93,7 @@ class _Reading(NamedTuple):
 
     expected: Expected | None
     limits: Limits
+    asked: str  # the limits as they are asked for
     progress: _Observer
 
     def run(self, job: Job[_Input]) -> _Input:
@@ -96,35 +101,14 @@ class _Reading(NamedTuple):
         return run(job, self.limits, observer=self.progress)
 
 
-_LIMIT_OF: dict[str, Callable[[Limits], float | None]] = {
-    TIMEOUT: attrgetter("timeout"),
-    CPU_TIME: attrgetter("cpu_time"),
-    MEMORY: attrgetter("memory_mib"),
-}
-"""What may end reading."""
-
-
-class _Unread(NamedTuple):
-    """A system that could not be read within the limits."""
-
-    reason: str
-    limits: Limits
-
-    def allows_more(self, limits: Limits) -> bool:
-        """Whether other limits are further than the one that was hit."""
-        limit = _LIMIT_OF[self.reason]
-        before, now = limit(self.limits), limit(limits)
-        return now is None or (before is not None and now > before)
-
-
-_Kept: TypeAlias = "System | LtlpipeError | _Unread"
+_Kept: TypeAlias = "System | LtlpipeError | StoppedError"
 
 
 class Systems:
     """The systems that were loaded last, by their contents.
 
     A system that cannot be loaded is kept as its error, and one that could not be read
-    within the limits as these: it is tried again for tasks with further limits only.
+    within the limits is tried again for tasks with other limits only.
     """
 
     def __init__(self) -> None:
@@ -148,20 +132,15 @@ class Systems:
         if reading.expected is not None and digest != reading.expected.system:
             raise _changed(task.system[0])
         place = (*digest, *map(str, manner.values()))
-        # An error names files: those of the same contents have another one.
-        place_of_error = (*place, *task.system)
+        # An error names files (those of the same contents have another one) or limits.
+        place_of_error = (*place, *task.system, reading.asked)
         found = self._kept.get(place, self._kept.get(place_of_error))
-        if found is None or (
-            isinstance(found, _Unread) and found.allows_more(reading.limits)
-        ):
-            found = self._loaded(task.system, digest, reading, **manner)
-        if isinstance(found, LtlpipeError):
-            self._kept.pop(place, None)
+        if found is None:
+            found = self._loaded(task.system, reading, manner)
+        if isinstance(found, Exception):
             self._keep(place_of_error, found)
             raise found
         self._keep(place, found)
-        if isinstance(found, _Unread):
-            raise StoppedError(found.reason)
         return found
 
     def made(
@@ -184,24 +163,14 @@ class Systems:
         if len(self._kept) > _SYSTEMS_KEPT:
             self._kept.popitem(last=False)
 
-    def _loaded(
-        self,
-        files: tuple[str, ...],
-        digest: tuple[str, ...],
-        reading: _Reading,
-        **manner: Any,
-    ) -> _Kept:
+    def _loaded(self, files: tuple[str, ...], reading: _Reading, manner: Any) -> _Kept:
         try:
-            system = reading.run(load_job(files, **manner))
-        except LtlpipeError as error:
-            return error
-        except StoppedError as stopped:
-            if stopped.reason == INTERRUPTED:
+            system = reading.run(self._digests.loaded(files, **manner))
+        except (LtlpipeError, StoppedError) as error:
+            if isinstance(error, StoppedError) and error.reason == INTERRUPTED:
                 raise
-            return _Unread(stopped.reason, reading.limits)
-        if Digests().system(files) != digest:  # another process is writing it
-            return _changed(files[0])
-        return system
+            return error
+        return system or _changed(files[0])  # another process is writing it
 
     def question(self, task: Task, reading: _Reading) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
@@ -266,7 +235,8 @@ def answer(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", LtlpipeWarning)
         try:
-            reading = _Reading(expected, limits_of(merged), progress)
+            asked = str(meant(merged, "timeout", "cpu_time", "memory"))
+            reading = _Reading(expected, limits_of(merged), asked, progress)
             try:
                 system = systems.system(task, reading, **manner_of(merged))
                 if isinstance(system, Network):
@@ -279,8 +249,8 @@ def answer(
             else:
                 began()
                 in_file = isinstance(task.system, tuple)
-                asked = of_question(merged) if in_file else merged
-                verdict = check(system, **question, **asked, progress=progress)
+                given = of_question(merged) if in_file else merged
+                verdict = check(system, **question, **given, progress=progress)
                 plan, row = verdict.plan, row_of(verdict)
                 # Its contents may have other names, too.
                 row["system"] = task.system_name

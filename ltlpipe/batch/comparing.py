@@ -13,14 +13,13 @@ automaton with the emptiness check that suits it, which `check` chooses ("auto")
 
 from __future__ import annotations
 
-import warnings
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import UNSUPPORTED, encodable, failed_row
-from ltlpipe.batch.bars import RunBar, Watcher
+from ltlpipe.batch.engines import RunBar, Watcher
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -29,7 +28,7 @@ from ltlpipe.batch.table import (
     row_of,
     to_frame,
 )
-from ltlpipe.batch.task_job import now
+from ltlpipe.batch.tasks import now
 from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
 from ltlpipe.question.conditions import ACCEPTANCE_NAMES, AUTO, EMPTINESS_NAMES
 from ltlpipe.question.given_options import (
@@ -38,16 +37,15 @@ from ltlpipe.question.given_options import (
     takes_options,
     understood,
 )
-from ltlpipe.question.option import COMPARE
-from ltlpipe.question.options import DEFAULTS, NEVER, Options
+from ltlpipe.question.options import COMPARE, DEFAULTS, NEVER, Options
 from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several
-from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError, silenced
+from ltlpipe.runtime.jobs import INTERRUPTED
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.reading import system_of
-from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.sizes import chosen_search, product_size
+from ltlpipe.verdict.checking import check, chosen_search, product_size
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
@@ -224,68 +222,99 @@ def comparison_rows(
     """
     options = DEFAULTS[COMPARE] | options
     understood(options)
-    return _rows(system, runs, watcher or Watcher(), options, sizes=sizes)
+    return _Comparison(system, options, watcher or Watcher()).rows(runs, sizes=sizes)
 
 
-def _rows(
-    system: System,
-    runs: Sequence[Run],
-    watcher: Watcher,
-    options: dict[str, Any],
-    *,
-    sizes: bool,
-) -> Iterator[Row]:
-    common = host_columns()
-    size_of = lru_cache(maxsize=1)(partial(_size, system, options))
-    warm: set[Configuration] = set()
-    suited = False  # whether some algorithm so far takes the formula's automaton
-    for number, run in enumerate(runs, start=1):
-        if number == 1 or runs[number - 2].formula is not run.formula:
-            suited = False
-        last = number == len(runs) or runs[number].formula is not run.formula
-        watcher.begin(run, number, len(runs))
-        if run.configuration not in warm:
-            _warm_up(run.configuration)
-            warm.add(run.configuration)
-        started_at = now()
-        try:
-            row = _answered(system, run, watcher, options, said=suited)
-            suited = True
-            if sizes:
-                row |= size_of(run.formula, run.configuration.acceptance or AUTO)
-        except LtlpipeWarning:  # the caller has turned warnings into errors
-            raise
-        except Exception as error:  # the other algorithms go on
-            does_suit = not isinstance(error, UnsupportedError)
-            if does_suit or (last and not suited):
-                watcher.failed(run, error)
-            suited = suited or does_suit
-            row = _unanswered(system, run, error)
+class _Comparison(NamedTuple):
+    """Questions about a system, under options of `check`, that are run in turn."""
+
+    system: System
+    options: dict[str, Any]
+    watcher: Watcher
+
+    def rows(self, runs: Sequence[Run], *, sizes: bool) -> Iterator[Row]:
+        """Yield the row of each run; with `sizes` each product is explored, too."""
+        size_of = lru_cache(maxsize=1)(self._size)
+        warm: set[Configuration] = set()
+        suited = False  # whether some algorithm so far takes the formula's automaton
+        for number, run in enumerate(runs, start=1):
+            suited &= number > 1 and runs[number - 2].formula is run.formula
+            last = number == len(runs) or runs[number].formula is not run.formula
+            self.watcher.begin(run, number, len(runs))
+            if run.configuration not in warm:
+                _warm_up(run.configuration)
+                warm.add(run.configuration)
+            emptiness, acceptance = run.configuration
+            asked = {"emptiness": emptiness, "acceptance": acceptance or AUTO}
+            origin = {"started_at": now()} | option_columns(self.options | asked)
+            try:
+                row = self._answered(run, said=suited)
+                suited = True
+                if sizes:
+                    row |= size_of(run.formula, asked["acceptance"])
+            except LtlpipeWarning:  # the caller has turned warnings into errors
+                raise
+            except Exception as error:  # the other algorithms go on
+                does_suit = not isinstance(error, UnsupportedError)
+                if does_suit or (last and not suited):
+                    self.watcher.failed(run, error)
+                suited |= does_suit
+                row = failed_row(self.system.name, run.formula, error)
+                named = acceptance not in (None, AUTO)
+                row["automaton"] = str(acceptance).upper() if named else None
+                row["emptiness"] = emptiness
+            yield encodable(row | host_columns() | origin)
+            if row["reason"] == INTERRUPTED:
+                return
+
+    def _size(self, formula: Formula | None, acceptance: str) -> Row:
+        """Return the columns with the size of a product."""
+        if acceptance == AUTO:  # each algorithm has a product of its own
+            return {}
+        # The run has refused unknown names.
+        known = self._suited(acceptance) | {"unknown": NEVER}
+        with silenced():
+            size = product_size(self.system, formula, **known)
+        if size is None:
+            return {}
+        return {
+            "product_states": size.states,
+            "product_transitions": size.transitions,
+            "fin_share": size.fin_share,
+        }
+
+    def _suited(self, acceptance: str | None) -> dict[str, Any]:
+        """Return the options of `check` for an acceptance.
+
+        Not every property has a deterministic automaton of every kind.
+        """
+        suited = self.options | {"acceptance": acceptance or AUTO}
+        if suited.get("deterministic") and acceptance not in (*GENERIC, AUTO):
+            suited["deterministic"] = False
+        return suited
+
+    def _answered(self, run: Run, *, said: bool) -> Row:
+        """Return the row of a run; `said` is whether warnings have been given."""
         emptiness, acceptance = run.configuration
-        asked = {"emptiness": emptiness, "acceptance": acceptance or AUTO}
-        common |= option_columns(options | asked) | {"started_at": started_at}
-        yield encodable(row | common)
-        if row["reason"] == "interrupted":
-            return
-
-
-def _size(
-    system: System, options: dict[str, Any], formula: Formula | None, acceptance: str
-) -> Row:
-    """Return the columns with the size of a product, under the options of `check`."""
-    if acceptance == AUTO:  # each algorithm has a product of its own
-        return {}
-    known = {"acceptance": acceptance, "unknown": NEVER}  # the run has refused them
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        size = product_size(system, formula, **_suited(options, acceptance) | known)
-    if size is None:
-        return {}
-    return {
-        "product_states": size.states,
-        "product_transitions": size.transitions,
-        "fin_share": size.fin_share,
-    }
+        suited = self._suited(acceptance)
+        if emptiness == AUTO:  # which would answer small questions without a search
+            with silenced():
+                found = chosen_search(self.system, run.formula, **suited)
+            emptiness = found or AUTO
+        # Warnings are the same for every algorithm.
+        with silenced() if said else nullcontext():
+            verdict = check(
+                self.system,
+                run.formula,
+                empty=run.formula is None,
+                emptiness=emptiness,
+                progress=self.watcher.progress,
+                **suited,
+            )
+        row = row_of(verdict) | comparison_columns(verdict)
+        if run.formula is not None:
+            row["deterministic"] = bool(suited.get("deterministic"))
+        return row
 
 
 def _warm_up(configuration: Configuration) -> None:
@@ -304,74 +333,12 @@ def _warm_up(configuration: Configuration) -> None:
         with suppress(Exception):  # errors are reported by the run itself
             # A seed means something to compiled searches only.
             verdict = check(loop, **question, reduce="none", seed=0, progress=False)
-            if verdict.reason == "interrupted":
+            if verdict.reason == INTERRUPTED:
                 raise KeyboardInterrupt
 
 
 _EACH_SEARCH = ("F a", "!(GF a & GF b)", "(GF a -> GF b) & (GF b -> GF c)")
 """Formulas whose violations are weak, have marks alone, and pairs with Fin."""
-
-
-def _suited(options: dict[str, Any], acceptance: str | None) -> dict[str, Any]:
-    """Return the options of `check` for an acceptance.
-
-    Not every property has a deterministic automaton of every kind.
-    """
-    if options.get("deterministic") and acceptance not in (*GENERIC, AUTO):
-        return options | {"deterministic": False}
-    return options
-
-
-def _emptiness(system: System, run: Run, options: dict[str, Any]) -> str:
-    """Return the search to use, so that compiled ones are compared.
-
-    "auto" would answer small questions without any.
-    """
-    emptiness, acceptance = run.configuration
-    if emptiness != AUTO:
-        return emptiness
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LtlpipeWarning)
-        chosen = chosen_search(
-            system, run.formula, **options | {"acceptance": acceptance or AUTO}
-        )
-    return chosen or AUTO
-
-
-def _answered(
-    system: System,
-    run: Run,
-    watcher: Watcher,
-    options: dict[str, Any],
-    *,
-    said: bool,
-) -> Row:
-    """Return the row of a run; `said` is whether warnings have been given."""
-    with warnings.catch_warnings():
-        if said:  # the same for every algorithm
-            warnings.simplefilter("ignore", LtlpipeWarning)
-        suited = _suited(options, run.configuration.acceptance)
-        verdict = check(
-            system,
-            run.formula,
-            empty=run.formula is None,
-            emptiness=_emptiness(system, run, suited),
-            acceptance=run.configuration.acceptance or AUTO,
-            progress=watcher.progress,
-            **suited,
-        )
-    row = row_of(verdict) | comparison_columns(verdict)
-    if run.formula is not None:
-        row["deterministic"] = bool(suited.get("deterministic"))
-    return row
-
-
-def _unanswered(system: System, run: Run, error: Exception) -> Row:
-    emptiness, acceptance = run.configuration
-    return failed_row(system.name, run.formula, error) | {
-        "automaton": None if acceptance in (None, AUTO) else acceptance.upper(),
-        "emptiness": emptiness,
-    }
 
 
 _Question = tuple[str, str | None, str | None]  # system, formula, where that is from

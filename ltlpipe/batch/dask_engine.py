@@ -8,7 +8,7 @@ nanny or a batch system puts in the place of dead ones are used as soon as the s
 knows them.
 
 The threads of a Dask worker have worker processes answer tasks, supervised as in a run
-on one machine (`ltlpipe.batch.task_job`): limits are enforced from outside, and a crash
+on one machine (`ltlpipe.batch.pool`): limits are enforced from outside, and a crash
 does not end the Dask worker.
 
 Parcels and replies are bytes made by `ltlpipe.runtime.wire`.  Inputs are sent as files
@@ -29,16 +29,14 @@ from asyncio import TimeoutError as SlowError
 from collections import Counter, OrderedDict, deque
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
 from ltlpipe.batch.answering import Answer, Expected, Systems, answer
-from ltlpipe.batch.procfs import descendants
+from ltlpipe.batch.pool import LOOK_SECONDS, TaskJob, advanced, lost
 from ltlpipe.batch.task_data import Orders, answer_to_dict, shared_bytes
-from ltlpipe.batch.task_job import CRASH, LOOK_SECONDS, Activity, TaskJob, lost, now
-from ltlpipe.batch.tasks import file_kind
+from ltlpipe.batch.tasks import CRASH, Activity, file_kind, now
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.jobs import MIB
@@ -47,7 +45,7 @@ from ltlpipe.runtime.wire import packed, unpacked
 from ltlpipe.runtime.workers import close_idle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ltlpipe.batch.tasks import Task
 
@@ -56,8 +54,7 @@ _CONNECT_SECONDS = 15.0
 _LOOK_SECONDS = 0.5  # interval at which the scheduler lists its workers
 _PATIENCE_SECONDS = 10.0  # without any worker, before a warning
 _RESULT_SECONDS = 5.0  # for the way of an answer that is there
-_HELD_BYTES = 1 << 28  # of inputs per worker
-_READ_BYTES = 1 << 28  # of files that are kept here
+_HELD_BYTES = 1 << 28  # of inputs, per worker and here
 
 _AWAY = (OSError, SlowError, TimeoutError, CancelledError)
 """The exceptions of Dask for a lost connection."""
@@ -68,6 +65,23 @@ class Input(NamedTuple):
 
     name: str  # digest of its contents, with the suffixes of its format
     content: bytes
+
+
+class _Recent:
+    """What was used last, by name, as long as `_HELD_BYTES` allow."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+
+    def get(self, name: str, make: Callable[[], tuple[Any, int]]) -> Any:
+        """Return something; `make` makes it if it is not there, and says its size."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        self._kept.move_to_end(name)
+        left = sum(size for _, size in self._kept.values()) - _HELD_BYTES
+        while left > 0 and len(self._kept) > 1:
+            left -= self._kept.popitem(last=False)[1][1]
+        return self._kept[name][0]
 
 
 def require_dask() -> None:
@@ -138,8 +152,8 @@ class Cluster:
             ) from error
         self._client.subscribe_topic(self._run, self._hear)
         self._orders = Orders(tasks, options, run="")  # files are named by contents
-        self._files: OrderedDict[str, Input] = OrderedDict()  # the last ones read
-        self._held: dict[str, OrderedDict[str, tuple[Any, int]]] = {}
+        self._files = _Recent()
+        self._held: dict[str, _Recent] = {}  # by each worker
         self._threads: dict[str, int] = {}  # of each worker
         self._looked = 0.0
         self._alone_since = time.monotonic()
@@ -282,16 +296,12 @@ class Cluster:
 
     def _held_at(self, address: str, given: Input) -> Any:
         """Return the reference of an input at a worker, sending it if it is new."""
-        held = self._held.setdefault(address, OrderedDict())
-        if given.name not in held:
+
+        def sent() -> tuple[Any, int]:
             future = self._client.scatter(given, workers=[address], hash=False)
-            held[given.name] = (future, len(given.content))
-            while (
-                sum(size for _, size in held.values()) > _HELD_BYTES and len(held) > 1
-            ):
-                held.popitem(last=False)
-        held.move_to_end(given.name)
-        return held[given.name][0]
+            return future, len(given.content)
+
+        return self._held.setdefault(address, _Recent()).get(given.name, sent)
 
     def _heard(self, number: int, attempt: int) -> list[Answer]:
         """Return the end of a task whose future has news."""
@@ -344,9 +354,7 @@ class Cluster:
             f"the Dask worker that solved this died ({sent.address}; "
             f"attempt {sent.attempt} of {self._attempts})"
         )
-        known = {"message": message}
-        data = lost(CRASH, sent.started_at, sent.seconds, known)
-        return [self._orders.answered(number, data)]
+        return [self._orders.answered(number, lost(CRASH, sent, message=message))]
 
     def _parcel(
         self, number: int, expected: Expected | None
@@ -388,17 +396,15 @@ class Cluster:
 
     def _read(self, path: str) -> Input:
         """Return a file as it was when this run came upon it."""
-        known = self._files.pop(path, None)
-        if known is None:
+
+        def read() -> tuple[Input, int]:
             with open_regular(path) as stream:
                 content = stream.read()
             digest = hashlib.sha256(content).hexdigest()
-            known = Input(digest + file_kind(path), content)
-        self._files[path] = known
-        n_bytes = sum(len(given.content) for given in self._files.values())
-        while len(self._files) > 1 and n_bytes > _READ_BYTES:
-            n_bytes -= len(self._files.popitem(last=False)[1].content)
-        return known
+            return Input(digest + file_kind(path), content), len(content)
+
+        found: Input = self._files.get(path, read)
+        return found
 
 
 def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
@@ -428,23 +434,15 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
     places = _unpack(order["task"], folder, {given.name: given for given in inputs})
     titles = {place: parcel["titles"][name] for name, place in places.items()}
     job = TaskJob(parcel["number"], order, share)
-    told = looked = time.monotonic()
+    told = time.monotonic()
     try:
-        while True:
-            answer = None
-            if wait(job.waits, LOOK_SECONDS):
-                answer = job.advance()
-            moment = time.monotonic()
-            if answer is None and moment - looked >= LOOK_SECONDS:
-                looked = moment
-                answer = job.end_overrun(descendants([job.pid])[job.pid])
-                if answer is None and _is_unwanted(host, key):
-                    return None
-            if answer is not None:
+        while not _is_unwanted(host, key):
+            for _, answer in advanced([job], LOOK_SECONDS):
                 return packed(_renamed(answer, titles))
-            if moment - told > _TELL_SECONDS:
-                told = moment
+            if time.monotonic() - told > _TELL_SECONDS:
+                told = time.monotonic()
                 host.log_event(topic, tuple(job.activity()))
+        return None
     finally:
         job.close()
 

@@ -1,4 +1,7 @@
-"""Where tasks are answered: by processes of this machine, or on a Dask cluster."""
+"""Where tasks are answered: by processes of this machine, or on a Dask cluster.
+
+Watchers of runs over many questions: progress bars.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,102 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.dask_engine import Cluster
     from ltlpipe.batch.pool import Pool
-    from ltlpipe.batch.tasks import Task
+    from ltlpipe.batch.tasks import Activity, Task
+    from ltlpipe.question.answer import Plan
+    from ltlpipe.runtime.progress_bar import SearchProgress
+
+_TITLE = 40  # characters of a name on the line of a worker
+
+
+class Watcher:
+    """Observer of a run over many questions; this one shows nothing."""
+
+    progress: SearchProgress | bool = False
+    """Receives how far the question in this process has come."""
+
+    def begin(self, question: Any, number: int, total: int) -> None:
+        """Receive the next question, and how many were started, this one included."""
+
+    def working(self, activities: Sequence[Activity]) -> None:
+        """Receive the progress of other processes, several times a second."""
+
+    def solved(self, task: Task, plan: Plan) -> None:
+        """Receive the plan of a verdict."""
+
+    def failed(self, question: Any, error: Exception) -> None:
+        """Receive why a question cannot be answered; its row has the message."""
+
+    def stopping(self, running: int) -> None:
+        """Receive that after Ctrl-C so many tasks are still brought to their end."""
+
+
+class RunBar(Watcher):
+    """Shows the searches of a run over many questions, one after the other.
+
+    A question is shown as its text.
+    """
+
+    progress: SearchProgress
+
+    def __init__(self, progress: SearchProgress) -> None:
+        self.progress = progress
+
+    def begin(self, question: Any, number: int, total: int) -> None:
+        """Show the next question, counted from 1."""
+        self.progress.begin(f"{number}/{total} {question}", total, number - 1)
+
+
+class TaskBar(RunBar):
+    """Shows tasks: on one bar, or on one bar per worker process."""
+
+    def __init__(
+        self, progress: SearchProgress, tasks: Sequence[Task], *, apart: bool
+    ) -> None:
+        super().__init__(progress)
+        self._tasks, self._apart = tasks, apart
+        self.n_done = 0  # the loop over the rows counts them
+
+    def begin(self, question: Task, number: int, total: int) -> None:
+        """Show the task that starts in this process."""
+        if not self._apart:  # else `working` shows it
+            files = question.system
+            name = files[0] if isinstance(files, tuple) else files.name
+            super().begin(name, number, total)
+
+    def working(self, activities: Sequence[Activity]) -> None:
+        """Show the task of each worker."""
+        lines = [
+            (_title(self._tasks[activity.number]), _effort(activity))
+            for activity in activities
+        ]
+        self.progress.show_workers(len(self._tasks), self.n_done, lines)
+
+
+def _title(task: Task) -> str:
+    """Return the text of a worker's bar."""
+    from ltlpipe.batch.answering import encodable
+    from ltlpipe.batch.tasks import identity_of
+
+    texts = {"system": task.system_name, "formula": identity_of(task.formula)[0]}
+    return " ".join(_cut(str(text)) for text in encodable(texts).values())
+
+
+def _cut(text: str) -> str:
+    """Return the end of a text that is too long for a line."""
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _TITLE else "..." + plain[3 - _TITLE :]
+
+
+def _effort(activity: Activity) -> str:
+    """Return the progress of a worker: states, rate, memory."""
+    parts = []
+    if activity.states is not None:
+        rate = activity.states / max(activity.seconds, 1e-9)
+        parts = [f"{activity.states:,} states", f"{rate:,.0f} per second"]
+    if activity.memory_bytes is not None:
+        parts.append(f"{activity.memory_bytes / (1 << 20):,.0f} MiB")
+    return ", ".join(parts)
+
 
 LOCAL, DASK = "local", "dask"
 

@@ -11,7 +11,7 @@ folder per problem with ``system.dot`` and ``formulas.ltl``, and the known verdi
 Formulas are instances of specification patterns (`ltlpipe.logic.generating`) in random
 order.  Nearly all would be violated, and by the next best run, so a set is chosen:
 
-- a candidate that some sampled run violates (`ltlpipe.families.random_lassos`, and
+- a candidate that some sampled run violates (`ltlpipe.families.rers_networks`, and
   the planned run of the network) is *easily violated*;
 - the others are checked, with a limit on states: they hold, are violated, or are
   not decided.  A counterexample joins the sampled runs.
@@ -32,16 +32,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.batch.table_files import CsvWriter
-from ltlpipe.families.random_lassos import random_lassos
-from ltlpipe.families.rers_networks import rers_network
+from ltlpipe.families.rers_networks import random_lassos, rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced
 from ltlpipe.runtime.files import write_text
 from ltlpipe.systems.writing import save
-from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import check, product_size
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -120,7 +118,7 @@ def draw_problem(
     )
     rng = np.random.default_rng([seed, n_formulas])
     sampled = random_lassos(network, N_RUNS, rng=rng, steps=3 * len(cycle))
-    runs = [Word((), cycle), *(Word(*lasso) for lasso in sampled)]
+    runs = [Word((), cycle), *sampled]
     choice = _Choice(network, runs, n_formulas, max_states)
     names = [action.name for action in network.actions]
     for number, text in enumerate(

@@ -15,9 +15,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.sqlite_file import is_store, reading
 from ltlpipe.batch.stored_rows import (
     RESULT_DTYPES,
+    is_store,
+    reading,
     rejections,
     results_in,
     stored_rows,
@@ -38,9 +39,9 @@ from ltlpipe.batch.tasks import (
 )
 from ltlpipe.runtime.arguments import PATH, expect, is_frame, wrong_kind
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, listed, warn
-from ltlpipe.search.nested.joint_coverage import decoded, together
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.search.nested.coverage import decoded, together
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.reading import load
 from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.search.nested.joint_coverage import Member
+    from ltlpipe.search.nested.coverage import Member
     from ltlpipe.systems.models import System
 
 AGGREGATES = ("count", "sum", "mean", "median", "min", "max", "first")
@@ -361,9 +362,7 @@ class Origins:
 
         The manner is that in which files are read; see `ltlpipe.load`.
         """
-        system = load(files, **manner)
-        unchanged = Digests().system(files) == self._digests.system(files)
-        return system if unchanged else None
+        return complete(self._digests.loaded(files, **manner))
 
     def network(self, files: tuple[str, ...]) -> Network | None:
         """Load what `files` has returned; None if it has changed, or is a model."""

@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.batch.results import Origins, results
-from ltlpipe.batch.sqlite_file import is_store
+from ltlpipe.batch.stored_rows import is_store
 from ltlpipe.batch.table import CATEGORY, from_frame, json_list, to_frame
 from ltlpipe.batch.verifying import recorded_lasso
 from ltlpipe.logic.actions import refuse_psl
@@ -38,12 +38,11 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps
 from ltlpipe.systems.reading import load, system_of
-from ltlpipe.verdict.recorded import RunFinder, UndecidedError
+from ltlpipe.verdict.recorded import RunFinder, UndecidedError, Walker, holding_of
 from ltlpipe.verdict.verdict import VIOLATED
-from ltlpipe.verdict.walkers import Walker, holding_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -175,46 +174,57 @@ class Word(NamedTuple):
         return not evaluate(formula, self.shape, self.where) & 1
 
 
-class NetworkWords:
-    """The words of lassos of a network; `internal` are names that do not count."""
-
-    def __init__(self, internal: Iterable[str] = ()) -> None:
-        self._silent = {STUTTER_NAME, *internal}
-
-    def words(self, lasso: Record) -> Iterator[Word]:
-        """Yield the word of a lasso."""
-        letters = [
-            () if action in self._silent else (action,)
-            for action in (*lasso.prefix, *lasso.cycle)
-        ]
-        yield _word(letters, len(lasso.prefix))
+Words: TypeAlias = "Callable[[Record], Iterator[Word]]"
+"""The words of a lasso, one for each way to take its actions."""
 
 
-class ModelWords:
-    """The words of lassos of a model over the propositions of some formulas."""
+def words_of(system: object, formulas: Iterable[Formula]) -> Words:
+    """Return the source of the words of a system's lassos, to evaluate formulas.
 
-    def __init__(self, model: Model, formulas: Iterable[Formula]) -> None:
-        meanings: dict[str, Expression] = {}
-        with silenced():  # unknown names have been reported already
-            for formula in formulas:
-                meanings |= bound_propositions(
-                    model, Property(formula), Options(unknown=NEVER)
-                )
-        steps = ModelSteps(model, list(meanings.values()), limited=False)
-        self._walker = Walker(steps, holding_of(list(meanings)))
+    Raises
+    ------
+    LtlpipeError
+        There is none; says why.
+    """
+    if isinstance(system, Network):
+        internal = {action.name for action in system.actions if action.internal}
+        return words_of_network(internal - system.action_index.keys())
+    if isinstance(system, Model):
+        return _words_of_model(system, formulas)
+    raise LtlpipeError("the table has no valuations of its steps")
 
-    def words(self, lasso: Record) -> Iterator[Word]:
-        """Yield a word for each way to take the actions of a lasso."""
-        finder = RunFinder(self._walker, lasso, stutters=True)
+
+def words_of_network(internal: Iterable[str] = ()) -> Words:
+    """Return the words of a network; `internal` are names that do not count."""
+    silent = {STUTTER_NAME, *internal}
+
+    def words(lasso: Record) -> Iterator[Word]:
+        yield _word([() if a in silent else (a,) for a in lasso.names], lasso.first)
+
+    return words
+
+
+def _words_of_model(model: Model, formulas: Iterable[Formula]) -> Words:
+    meanings: dict[str, Expression] = {}
+    with silenced():  # unknown names have been reported already
+        for formula in formulas:
+            asked, options = Property(formula), Options(unknown=NEVER)
+            meanings |= bound_propositions(model, asked, options)
+    steps = ModelSteps(model, list(meanings.values()), limited=False)
+    walker = Walker(steps, holding_of(list(meanings)))
+
+    def words(lasso: Record) -> Iterator[Word]:
         n_left = MOST_STEPS
         with suppress(UndecidedError):
-            for found in finder.runs():
+            for found in RunFinder(walker, lasso, stutters=True).runs():
                 if isinstance(found, Progress):
                     continue
                 n_left -= len(found)
                 if n_left < 0:
                     return
                 yield _word([taken.holds for _, taken in found], lasso.first)
+
+    return words
 
 
 def _word(letters: Sequence[Sequence[str]], start: int) -> Word:
@@ -223,33 +233,6 @@ def _word(letters: Sequence[Sequence[str]], start: int) -> Word:
         for name in names:
             where[name] = where.get(name, 0) | 1 << place
     return Word(Shape(1, start, len(letters) - start), where)
-
-
-Words = NetworkWords | ModelWords
-
-
-def words_of(
-    system: object, formulas: Iterable[Formula]
-) -> tuple[Words | None, str | None]:
-    """Return the source of the words of a system's lassos, or the reason why there is
-    none.
-
-    Parameters
-    ----------
-    system : System or None
-        Whose they are.
-    formulas : iterable of Formula
-        The formulas to evaluate.
-    """
-    if isinstance(system, Network):
-        internal = {action.name for action in system.actions if action.internal}
-        return NetworkWords(internal - system.action_index.keys()), None
-    if not isinstance(system, Model):
-        return None, "the table has no valuations of its steps"
-    try:
-        return ModelWords(system, formulas), None
-    except LtlpipeError as error:
-        return None, str(error)
 
 
 def formula_or_none(text: str | None) -> Formula | None:
@@ -264,14 +247,11 @@ def formula_or_none(text: str | None) -> Formula | None:
     return formula
 
 
-class _Systems:
+class _Systems(NamedTuple):
     """Finds the systems of rows: given, in the files of a store, or by their names."""
 
-    def __init__(
-        self, origins: Origins | None, given: Mapping[str, SystemLike]
-    ) -> None:
-        self._origins, self._given = origins, given
-        self._loaded: dict[tuple[str, ...], System | None] = {}
+    origins: Origins | None
+    given: Mapping[str, SystemLike]
 
     def system(self, rows: list[Row], manner: dict[str, str]) -> System | None:
         """Return the system of some rows; None if it cannot be had.
@@ -279,31 +259,23 @@ class _Systems:
         The manner is that in which its files are read.
         """
         name = str(rows[0]["system"])
-        if name in self._given:
-            return system_of(self._given[name], "systems")
+        if name in self.given:
+            return system_of(self.given[name], "systems")
         files = next(filter(None, (self._files(row, name) for row in rows)), None)
-        if files is None:
-            return None
-        if files not in self._loaded:
-            self._loaded[files] = self._read(files, manner)
-        return self._loaded[files]
+        with suppress(LtlpipeError):  # the files no longer exist
+            if files is not None and self.origins is not None:
+                return self.origins.system(files, **manner)
+            return None if files is None else load(files, **manner)
+        return None
 
     def _files(self, row: Row, name: str) -> tuple[str, ...] | None:
-        if self._origins is not None:
+        if self.origins is not None:
             versions = str(row["ltlpipe_version"]), str(row["spot_version"])
-            return self._origins.files(str(row["task"]), versions)
+            return self.origins.files(str(row["task"]), versions)
         for files in ((name,), tuple(name.split(" "))):
             if all(Path(file).is_file() for file in files):
                 return files
         return None
-
-    def _read(self, files: tuple[str, ...], manner: dict[str, str]) -> System | None:
-        try:
-            if self._origins is not None:
-                return self._origins.system(files, **manner)
-            return load(files, **manner)
-        except LtlpipeError:  # the store no longer exists
-            return None
 
 
 class _Violated(NamedTuple):
@@ -341,7 +313,14 @@ class _Group:
 
     def witnesses(self, finder: _Systems) -> list[Row]:
         """Return the rows of the table of witnesses."""
-        words, why = self._words(finder)
+        settings = [part.partition("=") for part in self._runs.split(" ")]
+        manner = {name: value for name, _, value in settings if name in READING}
+        system = finder.system(self._rows, manner)
+        words, why = None, _OTHER_WORD
+        try:
+            words = self._words(system)
+        except LtlpipeError as error:
+            why = str(error)
         covers, unknown = {}, 0
         for lasso, own in self._lassos.items():
             violated = None if words is None else self._violated(lasso, words)
@@ -350,7 +329,7 @@ class _Group:
         if unknown:
             warn(
                 f"{self._system}: {unknown} of {len(covers)} lassos not compared with "
-                f"other formulas: {why or _OTHER_WORD}"
+                f"other formulas: {why}"
             )
         if lost := set(range(len(self._formulas))).difference(*covers.values()):
             warn(
@@ -360,17 +339,14 @@ class _Group:
         chosen = sorted(few(covers), key=_shortness)
         return [self._row(lasso, covers[lasso]) for lasso in chosen]
 
-    def _words(self, finder: _Systems) -> tuple[Words | None, str | None]:
-        """Return the source of the lassos' words, or the reason why there is none."""
-        formulas = [v.formula for v in self._formulas.values() if v.formula is not None]
-        settings = [part.partition("=") for part in self._runs.split(" ")]
-        manner = {name: value for name, _, value in settings if name in READING}
-        system = finder.system(self._rows, manner)
+    def _words(self, system: System | None) -> Words:
+        """Return the source of the lassos' words; LtlpipeError if there is none."""
         if system is not None:
-            return words_of(system, formulas)
+            known = (violated.formula for violated in self._formulas.values())
+            return words_of(system, filter(None, known))
         if any(row.get("n_components") is not None for row in self._rows):
-            return NetworkWords(), None
-        return None, _NO_SYSTEM
+            return words_of_network()
+        raise LtlpipeError(_NO_SYSTEM)
 
     def _violated(self, lasso: Record, words: Words) -> set[int] | None:
         """Return the formulas that a lasso violates; None if its word is not known.
@@ -380,7 +356,7 @@ class _Group:
         """
         own = self._lassos[lasso]
         unseen = {v.number for v in self._formulas.values() if v.formula is None} & own
-        found = words.words(lasso)
+        found = words(lasso)
         if unseen or "fairness=" in self._runs:
             several = list(islice(found, 2))
             found = iter(several if len(several) == 1 else [])

@@ -20,14 +20,13 @@ from ltlpipe.batch.answering import (
     answer,
     encodable,
 )
-from ltlpipe.batch.bars import TaskBar, Watcher
-from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine
+from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine, TaskBar, Watcher
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
 from ltlpipe.batch.task_data import category_of
-from ltlpipe.batch.task_job import CRASH
 from ltlpipe.batch.task_sources import as_tasks, multiplied
 from ltlpipe.batch.tasks import (
+    CRASH,
     AutomatonFile,
     Digests,
     grid_of,
@@ -37,11 +36,17 @@ from ltlpipe.batch.tasks import (
     portable,
 )
 from ltlpipe.question.given_options import takes_options, understood
-from ltlpipe.question.option import SOLVE
+from ltlpipe.question.options import SOLVE
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, expect, several
-from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
+from ltlpipe.runtime.jobs import (
+    CPU_TIME,
+    INTERRUPTED,
+    MAX_STATES,
+    MEMORY,
+    TIMEOUT,
+    interruptible,
+)
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.verdict.verdict import UNKNOWN
 
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.answering import Answer
+    from ltlpipe.batch.engines import Workers
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
@@ -201,9 +207,7 @@ def solve_rows(
     for task in tasks:
         if not isinstance(task.system, tuple):
             portable(task.system)
-    return run_rows(
-        tasks, options, engine=place, store=store, retry=again, watcher=watcher
-    )
+    return _run(tasks, options, place, store, again, watcher or Watcher())
 
 
 def _rows(
@@ -233,30 +237,26 @@ def retried(names: str | Iterable[str]) -> list[str]:
     return plain
 
 
-def run_rows(
+def _run(
     tasks: Sequence[Task],
     options: dict[str, Any],
-    *,
-    engine: Engine | None = None,
-    store: StrPath | None = None,
-    retry: Sequence[str] = (),
-    watcher: Watcher | None = None,
+    engine: Engine,
+    store: StrPath | None,
+    retry: Sequence[str],
+    watcher: Watcher,
 ) -> Generator[Row, None, None]:
     """Have tasks answered by workers, and yield each row as soon as it is stored.
 
     Those that the store has come first.  After Ctrl-C no further task is started, and
     running ones finish; a second Ctrl-C ends them.  Tasks that another run on the same
-    store is at are waited for.  For the arguments see `solve_rows`; without an engine
-    one process here answers.
+    store is at are waited for.
     """
-    watcher = watcher or Watcher()
     with ExitStack() as stack:
         kept = None if store is None else stack.enter_context(Store(store, retry))
         agenda = _Agenda(tasks, options, kept)
         yield from agenda.known()
         interrupt = stack.enter_context(interruptible())
-        workers = (engine or Engine()).workers(tasks, options)
-        stack.enter_context(workers)
+        workers: Workers = stack.enter_context(engine.workers(tasks, options))
         stopping = False
         while True:
             while workers.has_room and not interrupt.pressed:

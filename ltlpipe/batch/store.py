@@ -19,6 +19,8 @@ after a minute without news the run is taken for dead.  If it is still alive aft
 a task is merely answered twice: a verdict is never replaced.
 
 A store of ltlpipe 0.2 is made one of today by the next run, in one transaction.
+
+Progress of a run, from its store alone: also from another terminal.
 """
 
 from __future__ import annotations
@@ -28,31 +30,33 @@ import os
 import sqlite3
 import sys
 import time
+from collections import Counter
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.procfs import process
-from ltlpipe.batch.sqlite_file import (
+from ltlpipe.batch.stored_rows import (
     APPLICATION,
     BUSY_SECONDS,
-    SCHEMA,
-    connect,
-    is_empty,
-    schema_of,
-    translated,
-)
-from ltlpipe.batch.stored_rows import (
     DEFINITIONS,
     RESULT_DTYPES,
+    SCHEMA,
     StoredRow,
+    connect,
     insertion,
+    is_empty,
+    reading,
     rejections,
+    schema_of,
     sealed,
     stored_rows,
+    translated,
 )
-from ltlpipe.batch.task_job import now
+from ltlpipe.batch.tasks import now
 from ltlpipe.runtime.errors import LtlpipeError, warn
+from ltlpipe.runtime.worker_process import process
 from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
@@ -64,6 +68,7 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 60.0
 _RENEW_SECONDS = 15.0
 
+_REVISION = "SELECT coalesce(max(revision), 0) FROM results"
 _TABLES = """
 CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
@@ -179,23 +184,22 @@ class Store:
             if {sql for (sql,) in self._db.execute(tables)} != {*DEFINITIONS}:
                 raise LtlpipeError(f"{self.path}: ltlpipe has not made these tables")
             known = process(os.getpid())
-            self.run = self._db.execute(
-                "INSERT INTO runs (command, began_at, place, pid, process_started, "
-                "alive_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING run",
-                [
-                    json.dumps(sys.argv),
-                    now(),
-                    _place(),
-                    os.getpid(),
-                    None if known is None else known.started,
-                    time.time(),
-                ],
-            ).fetchone()[0]
-            (self._before,) = self._db.execute(
-                "SELECT coalesce(max(revision), 0) FROM results"
-            ).fetchone()
+            about = {
+                "command": json.dumps(sys.argv),
+                "began_at": now(),
+                "place": _place(),
+                "pid": os.getpid(),
+                "process_started": None if known is None else known.started,
+                "alive_at": time.time(),
+            }
+            self.run = self._value(insertion("runs", about) + " RETURNING run", about)
+            self._before = self._value(_REVISION)
         # After the tables: a run that is ended here leaves a store or an empty file.
         self._write_ahead()
+
+    def _value(self, query: str, values: Any = ()) -> Any:
+        """Return the one value that a query gives."""
+        return self._db.execute(query, values).fetchone()[0]
 
     def _migrate(self) -> None:
         """Make a store of an earlier version one of today.
@@ -215,10 +219,15 @@ class Store:
             rows = list(stored_rows(self._db, table))
             self._db.execute(f"DROP TABLE {table}")
             self._db.execute(made)
-            whole = (sealed(table, row.said) for row in rows if row.objection is None)
-            self._db.executemany(insertion(table), whole)
+            self._put(table, (row.said for row in rows if row.objection is None))
             self._set_aside([row for row in rows if row.objection is not None], table)
         self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _put(self, table: str, rows: Iterable[Row]) -> None:
+        """Insert rows with their checksums, in the place of those before."""
+        for row in rows:
+            stored = sealed(table, row)
+            self._db.execute(insertion(table, stored), stored)
 
     def _say(self) -> None:
         """Warn of results that have been set aside."""
@@ -248,26 +257,20 @@ class Store:
         What earlier runs have listed in the same place is superseded: its inputs have
         changed.
         """
-        rows = [
-            {**task, "run": self.run, "number": number}
-            for number, task in enumerate(tasks)
-        ]
-        listed = [sealed("tasks", row) for row in rows]
+        rows = [{**task, "run": self.run, "number": n} for n, task in enumerate(tasks)]
+        superseded = "DELETE FROM tasks WHERE place = :place AND run < :run"
         with self._transaction():
-            self._db.executemany(
-                "DELETE FROM tasks WHERE place = :place AND run < :run", rows
-            )
-            self._db.executemany(insertion("tasks"), listed)
+            self._db.executemany(superseded, rows)
+            self._put("tasks", rows)
 
     def finished(self) -> dict[str, Row]:
         """Return the results of listed tasks that are not retried, by key.
 
         Those that are not believed are set aside.
         """
+        listed = "(SELECT key FROM tasks WHERE run = ?)"
         with translated(self.path):
-            rows = list(
-                self._results("(SELECT key FROM tasks WHERE run = ?)", self.run)
-            )
+            rows = list(self._results(listed, self.run))
         faulty = [row for row in rows if row.objection is not None]
         if faulty:
             with self._transaction():
@@ -330,9 +333,8 @@ class Store:
                 holder[0] == self.run or (holder[5] is None and lives(*holder[1:5]))
             ):
                 return False
-            self._db.execute(
-                "INSERT OR REPLACE INTO claims VALUES (?, ?)", [key, self.run]
-            )
+            claim = {"key": key, "run": self.run}
+            self._db.execute(insertion("claims", claim), claim)
             return True
 
     def record(self, key: str, row: Row) -> None:
@@ -343,25 +345,19 @@ class Store:
         with self._transaction():
             before = self._kept(key)
             if before is None or before.said["verdict"] == UNKNOWN:
-                (revision,) = self._db.execute(
-                    "SELECT coalesce(max(revision), 0) + 1 FROM results"
-                ).fetchone()
                 about = {
                     "key": key,
-                    "revision": revision,
+                    "revision": self._value(_REVISION) + 1,
                     "run": self.run,
                     "attempts": 1 if before is None else before.said["attempts"] + 1,
                     "finished_at": now(),
                 }
-                self._db.execute(
-                    insertion("results"), sealed("results", {**row, **about})
-                )
+                self._put("results", [{**row, **about}])
             self._release(key)
 
     def _release(self, key: str) -> None:
-        self._db.execute(
-            "DELETE FROM claims WHERE key = ? AND run = ?", [key, self.run]
-        )
+        release = "DELETE FROM claims WHERE key = ? AND run = ?"
+        self._db.execute(release, [key, self.run])
 
     def release(self, key: str) -> None:
         """Give back a task that was claimed and has no result."""
@@ -401,3 +397,96 @@ def lives(place: str, pid: int, process_started: int | None, alive_at: float) ->
         known = process(pid)
         return known is not None and known.started == process_started
     return abs(time.time() - alive_at) < LEASE_SECONDS  # no clock is that far ahead
+
+
+GOES_ON, ENDED, DIED = "goes on", "ended", "died"
+"""The state of a run; "died": it was killed, or its machine went down."""
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """One run on a store."""
+
+    run: int  # its number
+    state: str  # `GOES_ON`, `ENDED` or `DIED`
+    began_at: str  # UTC
+    ended_at: str | None  # None if it has not ended by itself
+    seconds: float  # its duration so far
+    solved: int  # results of its own that are in the store
+    at_work: tuple[tuple[str, str], ...]  # systems and formulas
+
+
+@dataclass(frozen=True)
+class Status:
+    """A store."""
+
+    runs: tuple[RunStatus, ...]  # the running ones, and the last one, in order
+    tasks: int  # those that the last run lists
+    outcomes: dict[tuple[str, str | None], int]  # tasks by verdict and reason
+
+    @property
+    def done(self) -> int:
+        """How many of the tasks have a result."""
+        return sum(self.outcomes.values())
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated seconds for the rest; None if unknown."""
+        rate = sum(
+            run.solved / run.seconds
+            for run in self.runs
+            if run.state == GOES_ON and run.seconds
+        )
+        return (self.tasks - self.done) / rate if rate else None
+
+
+def status(path: StrPath) -> Status:
+    """Return the progress of the runs on a store."""
+    signs = "place, pid, process_started, alive_at"
+    with reading(path) as db:
+        runs = db.execute(
+            "SELECT run, (SELECT count(*) FROM results WHERE results.run = runs.run), "
+            f"began_at, ended_at, {signs} FROM runs ORDER BY run"
+        ).fetchall()
+        if not runs:
+            return Status((), 0, {})
+        last = runs[-1][0]
+        known = [_run(db, *row) for row in runs if row[3] is None or row[0] == last]
+        listed = "SELECT key FROM tasks WHERE run = ?"
+        keys = [key for (key,) in db.execute(listed, [last])]
+        results = stored_rows(db, "results", f"WHERE key IN ({listed})", [last])
+        said = {r.said["key"]: r.said for r in results if r.objection is None}
+    found = [said[key] for key in keys if key in said]
+    counted = Counter((row["verdict"], row["reason"]) for row in found)
+    return Status(
+        tuple(run for run in known if run.state == GOES_ON or run.run == last),
+        len(keys),
+        dict(sorted(counted.items(), key=lambda item: (item[0][0], item[0][1] or ""))),
+    )
+
+
+def _run(
+    db: sqlite3.Connection,
+    run: int,
+    solved: int,
+    began: str,
+    ended: str | None,
+    *signs: Any,
+) -> RunStatus:
+    """Return the progress of a run; `signs` of life are what `lives` takes."""
+    alive = lives(*signs)
+    state = ENDED if ended is not None else GOES_ON if alive else DIED
+    end = datetime.now(timezone.utc)
+    if ended is not None:
+        end = datetime.fromisoformat(ended)
+    elif not alive:  # it gave a sign of life so often
+        end = datetime.fromtimestamp(signs[-1], timezone.utc)
+    seconds = (end - datetime.fromisoformat(began)).total_seconds()
+    at_work = db.execute(
+        "SELECT min(system), min(coalesce(formula_id, '')) "
+        "FROM claims JOIN tasks USING (key) WHERE claims.run = ? "
+        "GROUP BY key ORDER BY 1, 2",
+        [run],
+    ).fetchall()
+    shown = tuple(at_work) if state == GOES_ON else ()
+    return RunStatus(run, state, began, ended, max(seconds, 0.0), solved, shown)

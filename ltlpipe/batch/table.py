@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import parse_condition
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.batch.tasks import configuration_of, options_text, versions
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.automata.conditions import normal_form, parse_condition
+from ltlpipe.batch.tasks import configuration_of, meant, options_text, versions
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
 from ltlpipe.verdict.lasso import FINITE_KINDS
@@ -146,12 +143,8 @@ def host_columns() -> Row:
 
 def option_columns(options: Mapping[str, Any]) -> Row:
     """Return the columns that are options; values that are refused are missing."""
-    columns: Row = {"configuration": configuration_of(options_text(options))}
-    for name in ("seed", "workers"):
-        option = OPTIONS[name]
-        with suppress(UnsupportedError):
-            columns[name] = option.meant(name, options.get(name, option.default))
-    return columns
+    configuration = configuration_of(options_text(options))
+    return {"configuration": configuration} | meant(options, "seed", "workers")
 
 
 def row_of(verdict: Verdict) -> Row:

@@ -24,9 +24,9 @@ import stat
 import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,8 +39,7 @@ from ltlpipe.batch.table import (
     typed,
 )
 from ltlpipe.runtime.errors import InputError, LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.files import open_regular, read_text
-from ltlpipe.runtime.output import Output, rewriting
+from ltlpipe.runtime.files import Output, open_regular, read_text, rewriting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -265,26 +264,25 @@ class CsvWriter(TableWriter):
         header: bool = True,
     ) -> None:
         super().__init__(path, dtypes)
-        self._places: list[_Place] = []  # of the rows, as written in the file
+        self._lines: list[tuple[int, bytes]] = []  # with the numbers of their tasks
         self._held: dict[int, Row] = {}  # which come too early for a pipe, by task
         self._stream = self._output.stream
         self._is_file = stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode)
-        if not header:
-            return
         try:
-            self._put(list(self.dtypes))
+            self._header = self._put(list(self.dtypes)) if header else b""
         except LtlpipeError:
             self._output.discard()
             raise
 
-    def _put(self, cells: list[Any]) -> tuple[int, int]:
-        """Write one line, or nothing; return where it begins and ends in a file."""
+    def _put(self, cells: list[Any]) -> bytes:
+        """Write one line, or nothing; return it."""
         line = io.StringIO()
         # With this terminator either line break within a cell is quoted.
         csv.writer(line, lineterminator="\r\n").writerow(map(guarded, cells))
         before = self._stream.tell() if self._is_file else 0
-        data = memoryview(line.getvalue().removesuffix("\r\n").encode() + b"\n")
+        whole = line.getvalue().removesuffix("\r\n").encode() + b"\n"
         try:
+            data = memoryview(whole)
             while data:  # a disk that is nearly full takes a part
                 data = data[self._stream.write(data) :]
         except BaseException as error:
@@ -294,7 +292,7 @@ class CsvWriter(TableWriter):
             if isinstance(error, OSError):
                 raise self._failure(error) from error
             raise
-        return before, self._stream.tell() if self._is_file else 0
+        return whole
 
     def write(self, row: Row) -> None:
         """Add one row.
@@ -310,37 +308,23 @@ class CsvWriter(TableWriter):
             self._write(following)
 
     def _write(self, row: Row) -> None:
-        begin, end = self._put([row.get(column) for column in self.dtypes])
-        self._places.append(_Place(row.get("task", self.n_rows), begin, end))
+        line = self._put([row.get(column) for column in self.dtypes])
+        self._lines.append((row.get("task", self.n_rows), line))
         self.n_rows += 1
 
     def _finish(self) -> None:
         """Have the rows in the order of tasks."""
         for number in sorted(self._held):
             self._write(self._held.pop(number))
-        numbers = [place.number for place in self._places]
-        if self._is_file and any(a > b for a, b in pairwise(numbers)):
-            try:
-                self._sort()
-            except OSError as error:
-                reason = error.strerror or error
-                warn(f"{self.path}: rows are in the order of their ends: {reason}")
-
-    def _sort(self) -> None:
-        """Write the rows again, in order."""
-        data = self.place.read_bytes()
-        with rewriting(self.place) as stream:
-            stream.write(data[: min(place.begin for place in self._places)])
-            for place in sorted(self._places):
-                stream.write(data[place.begin : place.end])
-
-
-class _Place(NamedTuple):
-    """The position of a row in a file."""
-
-    number: int  # of its task
-    begin: int
-    end: int
+        ordered = sorted(self._lines, key=itemgetter(0))
+        if not self._is_file or ordered == self._lines:
+            return
+        try:
+            with rewriting(self.place) as stream:
+                stream.writelines([self._header, *(line for _, line in ordered)])
+        except OSError as error:
+            reason = error.strerror or error
+            warn(f"{self.path}: rows are in the order of their ends: {reason}")
 
 
 class ParquetWriter(TableWriter):
@@ -351,7 +335,7 @@ class ParquetWriter(TableWriter):
         self._rows: list[Row] = []
         self._written_at = time.monotonic()
 
-    def _replace(self) -> None:
+    def _finish(self) -> None:
         rows = sorted(self._rows, key=lambda row: row.get("task", 0))
         data = to_frame(rows, self.dtypes).to_parquet(index=False)
         with rewriting(self.place) as stream:
@@ -367,12 +351,9 @@ class ParquetWriter(TableWriter):
         if self._output.beside is None:
             return  # a pipe gets the table once, when it is closed
         try:
-            self._replace()
+            self._finish()
         except OSError as error:
             raise self._failure(error) from error
-
-    def _finish(self) -> None:
-        self._replace()
 
 
 def open_table(path: StrPath, dtypes: Mapping[str, str] = DTYPES) -> TableWriter:

@@ -4,7 +4,7 @@ What is a dict here can be sent by `ltlpipe.runtime.wire`.  A network without a 
 sent as bytes with its digest, so that a worker that has it need not decode it.
 
 A worker process answers tasks (`answer_task`): systems stay loaded and kernels warm
-from task to task.  During a task it reports to `ltlpipe.batch.task_job`, which enforces
+from task to task.  During a task it reports to `ltlpipe.batch.pool`, which enforces
 the limits: when everything has been read, when kernels are being compiled, the progress
 of a search.
 """
@@ -27,8 +27,7 @@ from ltlpipe.batch.answering import (
     failed_row,
 )
 from ltlpipe.batch.table import host_columns, option_columns
-from ltlpipe.batch.task_job import now
-from ltlpipe.batch.tasks import AutomatonFile, Task, portable, system_digest
+from ltlpipe.batch.tasks import AutomatonFile, Task, meant, now, portable, system_digest
 from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
@@ -36,13 +35,12 @@ from ltlpipe.runtime.errors import (
     InputError,
     LtlpipeWarning,
     SystemWarning,
-    UnsupportedError,
+    spelled,
 )
 from ltlpipe.runtime.files import read_text
 from ltlpipe.runtime.jobs import MIB, complete
 from ltlpipe.runtime.loading import hearers
 from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
-from ltlpipe.runtime.spelling import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed, unpacked
 from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.graph import SpotGraph, graph_from_data, graph_to_data
@@ -109,7 +107,7 @@ class Orders:
     def answered(self, number: int, data: dict[str, Any]) -> Answer:
         """Decode the answer of a worker, under the names that tasks have here.
 
-        `data` are what `answer_to_dict` returned, or `ltlpipe.batch.task_job.lost`.
+        `data` are what `answer_to_dict` returned, or `ltlpipe.batch.pool.lost`.
         """
         task = self._tasks[number]
         row = data["row"] | encodable(task.columns) | {"task": number}
@@ -187,12 +185,8 @@ def shared_bytes(options: Mapping[str, Any]) -> int:
 
     Invalid values are reported when the task is answered.
     """
-    option = OPTIONS["share"]
-    try:
-        mib = option.meant("share", options.get("share", option.default))
-    except UnsupportedError:
-        mib = None
-    return int(min(mib or 0.0, _MOST_SHARED_MIB) * MIB)
+    mib = meant(options, "share").get("share") or 0.0
+    return int(min(mib, _MOST_SHARED_MIB) * MIB)
 
 
 def _sent(name: str, value: Any) -> Any:
@@ -299,29 +293,24 @@ class _Teller:
     def __init__(self) -> None:
         self.tell: Callable[[dict[str, Any]], None] | None = None
         self._told = 0.0
-        self._waits = False  # for kernels that another process compiles
-        self._depth = 0  # of calls of Numba's compiler in this process
+        self._waits = 0  # 1 while another process compiles kernels for it
+        self._depth = 0  # of what compiles or loads: calls of Numba's compiler, too
 
     def progress(self, progress: Progress) -> None:
         """Take how far the job is."""
         assert self.tell is not None
-        waits = progress.compiling or progress.loading
-        if waits != self._waits:
-            self._note(self._depth, waits)
+        waits = int(progress.compiling or progress.loading)
+        change, self._waits = waits - self._waits, waits
+        self.step(change)
         if time.monotonic() - self._told >= _TELL_SECONDS:
             self._told = time.monotonic()
             self.tell({"states": progress.states or 0, "depth": progress.depth or 0})
 
     def step(self, change: int) -> None:
         """Receive that this process starts (1) or stops (-1) to compile or to load."""
-        self._note(self._depth + change, self._waits)
-
-    def _note(self, depth: int, waits: bool) -> None:
-        before = bool(self._depth) or self._waits
-        self._depth, self._waits = depth, waits
-        after = bool(depth) or waits
-        if after != before and self.tell is not None:
-            self.tell({"compiling": after})
+        before, self._depth = self._depth, self._depth + change
+        if bool(before) != bool(self._depth) and self.tell is not None:
+            self.tell({"compiling": bool(self._depth)})
 
 
 @cache

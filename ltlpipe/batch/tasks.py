@@ -21,30 +21,37 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from itertools import product
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import options_of, renamed
-from ltlpipe.question.option import KINDS, SOLVE, flag_of
-from ltlpipe.question.options import OPTIONS, Options
+from ltlpipe.question.options import KINDS, OPTIONS, SOLVE, Options
 from ltlpipe.runtime.arguments import ANY, TEXT, a_kind, expect, several, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
 from ltlpipe.systems.networks.lts import Network, network_digest
+from ltlpipe.systems.reading import load_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
 
 
 IN_MEMORY = (Network, SpotGraph)
 """Systems that a store and other processes can have without a file."""
+
+CRASH = "crash"
+"""The reason of a task whose worker died, or whose run fails its replay."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,21 @@ class Task:
             "formula": formula,
             "expected": self.expected,
         }
+
+
+class Activity(NamedTuple):
+    """What a worker is doing."""
+
+    number: int  # of its task
+    seconds: float
+    states: int | None
+    depth: int | None
+    memory_bytes: int | None
+
+
+def now() -> str:
+    """Return the time as the result table has it."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def portable(system: System) -> Network | SpotGraph:
@@ -185,6 +207,12 @@ class Digests:
             self._networks[number] = system_digest(portable(system))
         return (self._networks[number],)
 
+    def loaded(self, files: tuple[str, ...], **manner: Any) -> Job[System | None]:
+        """Load a system from files; None if they have changed meanwhile."""
+        before = self.system(files)
+        system = yield from load_job(files, **manner)
+        return system if Digests().system(files) == before else None
+
     def question(self, task: Task) -> tuple[str, str]:
         """Return the kind of a question, and the digest of its contents."""
         asked = task.formula
@@ -213,10 +241,6 @@ class Digests:
         if automaton is None or isinstance(automaton, (str, os.PathLike)):
             return None if automaton is None else self._file(os.fspath(automaton))
         return hashlib.sha256(automaton.to_str("hoa").encode()).hexdigest()
-
-    def key(self, task: Task, options: Mapping[str, Any]) -> str:
-        """Return the key of a task under all of its options, those of the run too."""
-        return key_of(self.identity(task, options))
 
 
 def key_of(identity: str, release: tuple[str, str] | None = None) -> str:
@@ -262,6 +286,16 @@ def options_text(options: Mapping[str, Any]) -> str:
             if plain != option.default:
                 chosen[name] = plain
     return json.dumps(chosen, default=repr)
+
+
+def meant(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the values of some options in their kinds, without those refused."""
+    values = {}
+    for name in names:
+        option = OPTIONS[name]
+        with suppress(UnsupportedError):
+            values[name] = option.meant(name, options.get(name, option.default))
+    return values
 
 
 def configuration_of(options: str) -> str:

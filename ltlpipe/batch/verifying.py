@@ -3,7 +3,7 @@
 A row is looked at three times.  Its checksum says whether it is as it was written, its
 key whether it belongs to the task that it is listed with.  A violation has a lasso: its
 system is loaded again, if its files are what they were, and the lasso is taken through
-it by the independent replay (`ltlpipe.verdict.confirmation`).  And a question that was
+it by the independent replay (`ltlpipe.verdict.recorded`).  And a question that was
 answered several times, by other searches or reductions, has to have one answer.
 
 What holds has no such evidence here: it is taken on trust, unless a lasso refutes it.
@@ -26,10 +26,14 @@ from ltlpipe.runtime.arguments import NUMBER, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError, ReplayError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.systems.reading import load_job
 from ltlpipe.verdict.checking import automaton_job
-from ltlpipe.verdict.confirmation import confirmed, run_options
-from ltlpipe.verdict.recorded import Record, UndecidedError, recorded
+from ltlpipe.verdict.recorded import (
+    Record,
+    UndecidedError,
+    confirmed,
+    recorded,
+    run_options,
+)
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -287,8 +291,8 @@ class _Inputs:
         """Load a system, unless it is the one loaded last."""
         about = files, tuple(manner.items())
         if self._loaded is None or self._loaded[0] != about:
-            loaded = yield from load_job(files, **manner)
-            if Digests().system(files) != self._digests.system(files):
+            loaded = yield from self._digests.loaded(files, **manner)
+            if loaded is None:
                 raise LtlpipeError(f"{files[0]} has changed in the meantime")
             self._loaded = about, loaded
         return self._loaded[1]

@@ -25,15 +25,13 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe._version import __version__
-from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in
-from ltlpipe.automata.normal_form import normal_form
+from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in, normal_form
 from ltlpipe.automata.structure import cells_of
-from ltlpipe.components.equivalence.refinement import classes
-from ltlpipe.components.equivalence.transition_arrays import Steps
+from ltlpipe.components.refinement import classes
+from ltlpipe.components.transition_arrays import Steps
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.runtime.files import open_regular
+from ltlpipe.runtime.files import open_regular, replacing
 from ltlpipe.runtime.jobs import Progress, StoppedError, imported
-from ltlpipe.runtime.output import replacing
 from ltlpipe.search.driver import advance
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.scc.ranks import RankedSearch, ranks_of
@@ -42,10 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.components.composition.groups import Group, Reduced
+    from ltlpipe.components.groups import Group, Reduced
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.problem import Problem
-    from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.lts import LTS, Network
     from ltlpipe.systems.networks.packing import PackedSystem
 

@@ -19,15 +19,16 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-from ltlpipe.runtime.ctrl_c import heed_ctrl_c, ignore_ctrl_c
 from ltlpipe.runtime.errors import (
+    FLAGS,
     LtlpipeError,
     LtlpipeWarning,
     ReplayError,
     SystemWarning,
+    name_as,
 )
-from ltlpipe.runtime.exhaustion import address_space_mib, is_out_of_memory
-from ltlpipe.runtime.spelling import FLAGS, name_as
+from ltlpipe.runtime.jobs import heed_ctrl_c, ignore_ctrl_c
+from ltlpipe.runtime.memory import address_space_mib, is_out_of_memory
 
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict

@@ -12,9 +12,8 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.cli.verdicts import json_line
-from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
-from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.errors import UnsupportedError, counted
+from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row

@@ -14,10 +14,8 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer, report
 from ltlpipe.question.given_options import manner_of, understood
-from ltlpipe.question.option import CHECK
-from ltlpipe.question.options import NEVER
-from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
-from ltlpipe.runtime.names import counted
+from ltlpipe.question.options import CHECK, NEVER
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError, counted, noting
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
@@ -81,7 +79,7 @@ def check(
 
     if not empty:  # it imports Spot while this process reads
         processes.prepare("spot", "ltlpipe.automata.translation")
-    from ltlpipe.batch.task_job import CRASH
+    from ltlpipe.batch.tasks import CRASH
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ltlpipe.batch.bars import RunBar
+from ltlpipe.batch.engines import RunBar
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
@@ -18,10 +18,9 @@ from ltlpipe.cli.options import given_flags
 from ltlpipe.cli.progress import Complaints, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.given_options import manner_of, of_question
-from ltlpipe.question.option import COMPARE
-from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.runtime.names import counted
+from ltlpipe.question.options import COMPARE
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
+from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

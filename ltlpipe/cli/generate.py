@@ -40,7 +40,7 @@ _Out = Annotated[
 @generate.command()
 def philosophers(n: Size, out: _Out = None) -> None:
     """N dining philosophers and N forks; no run is accepting."""
-    from ltlpipe.families.philosophers import philosophers as family
+    from ltlpipe.families.networks import philosophers as family
 
     _write(family(n), out)
 
@@ -48,7 +48,7 @@ def philosophers(n: Size, out: _Out = None) -> None:
 @generate.command()
 def ring(n: Size, out: _Out = None) -> None:
     """N components with diamonds, synchronised with their neighbours."""
-    from ltlpipe.families.ring import ring as family
+    from ltlpipe.families.networks import ring as family
 
     _write(family(n), out)
 
@@ -78,7 +78,7 @@ def leader_election(
 @generate.command("client-server")
 def client_server(n: Size, out: _Out = None) -> None:
     """N interchangeable clients and the server that serves one of them at a time."""
-    from ltlpipe.families.client_server import client_server as family
+    from ltlpipe.families.networks import client_server as family
 
     _write(family(n), out)
 
@@ -90,7 +90,7 @@ def dispatcher(
     out: _Out = None,
 ) -> None:
     """N interchangeable requests, M interchangeable workers, and their dispatcher."""
-    from ltlpipe.families.dispatcher import dispatcher as family
+    from ltlpipe.families.networks import dispatcher as family
 
     _write(family(n, m), out)
 
@@ -110,9 +110,9 @@ def population(
     out: _Out = None,
 ) -> None:
     """N interchangeable agents, any two of which can meet."""
-    from ltlpipe.families import populations
+    from ltlpipe.families import networks
 
-    _write(getattr(populations, protocol.value)(n), out)
+    _write(getattr(networks, protocol.value)(n), out)
 
 
 class SetFormat(str, Enum):
@@ -386,9 +386,9 @@ def kanban(
 @generate.command()
 def coloured_dining(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
     """N dining philosophers as a symmetric net, which can deadlock."""
-    from ltlpipe.families.symmetric_nets import coloured_dining as family
+    from ltlpipe.families.nets import coloured_dining as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
 @generate.command()
@@ -396,17 +396,17 @@ def coloured_token_ring(
     n: Size, out: _NetOut = None, unfolded: _Unfolded = False
 ) -> None:
     """Dijkstra's ring of N + 1 machines as a symmetric net."""
-    from ltlpipe.families.symmetric_nets import coloured_token_ring as family
+    from ltlpipe.families.nets import coloured_token_ring as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
 @generate.command()
 def shared_memory(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
     """N processors with memories that share a bus, as a symmetric net."""
-    from ltlpipe.families.symmetric_nets import shared_memory as family
+    from ltlpipe.families.nets import shared_memory as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
 @generate.command()
@@ -424,46 +424,37 @@ def coloured_client_server(
     ] = None,
 ) -> None:
     """N clients and M servers that serve one of them at a time, as a symmetric net."""
-    from ltlpipe.families.priorities import priorities as constraint
-    from ltlpipe.families.symmetric_nets import coloured_client_server as family
+    from ltlpipe.families.nets import coloured_client_server as family
+    from ltlpipe.families.nets import priorities as constraint
     from ltlpipe.runtime.files import write_text
 
     net = family(n, m)
     if priorities is not None:
         write_text(priorities, constraint(n, m))
         print(f"wrote {priorities}", file=sys.stderr)
-    _write_coloured(net, out, unfolded=unfolded)
+    _write_net(net, out, unfolded=unfolded)
 
 
 @generate.command()
 def coloured_peers(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
     """N peers that invite each other and talk in pairs, as a symmetric net."""
-    from ltlpipe.families.symmetric_nets import coloured_peers as family
+    from ltlpipe.families.nets import coloured_peers as family
 
-    _write_coloured(family(n), out, unfolded=unfolded)
+    _write_net(family(n), out, unfolded=unfolded)
 
 
-def _write_net(net: PetriNet, out: str | None) -> None:
+def _write_net(
+    net: PetriNet | ColouredNet, out: str | None, *, unfolded: bool = False
+) -> None:
+    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
     from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 
+    written = unfolding(net) if unfolded else net  # type: ignore[arg-type]
     if out is None:
-        print(pnml_text(net), end="")
+        print(pnml_text(written), end="")
         return
-    save_pnml(net, out)
+    save_pnml(written, out)
     print(f"wrote {out}", file=sys.stderr)
-
-
-def _write_coloured(net: ColouredNet, out: str | None, *, unfolded: bool) -> None:
-    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
-    from ltlpipe.systems.nets.coloured.writing import coloured_text, save_coloured
-
-    if unfolded:
-        _write_net(unfolding(net), out)
-    elif out is None:
-        print(coloured_text(net), end="")
-    else:
-        save_coloured(net, out)
-        print(f"wrote {out}", file=sys.stderr)
 
 
 class Year(str, Enum):

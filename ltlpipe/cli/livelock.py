@@ -11,7 +11,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import Form, exit_code, report
 from ltlpipe.question.given_options import manner_of, of_question, understood
-from ltlpipe.question.option import DEADLOCKS, LIVELOCK
+from ltlpipe.question.options import DEADLOCKS, LIVELOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable

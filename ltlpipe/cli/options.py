@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import options_of
-from ltlpipe.question.option import flag_of
 from ltlpipe.question.options import OLD_NAMES
 from ltlpipe.systems.formats import (
     OUTPUT_FILE,
@@ -27,7 +27,7 @@ from ltlpipe.systems.formats import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.question.option import Option
+    from ltlpipe.question.options import Option
 
 System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
 SystemOrNone = Annotated[
@@ -140,7 +140,7 @@ def takes(
     Parameters
     ----------
     command : str
-        One of those of `ltlpipe.question.option`.
+        One of those of `ltlpipe.question.options`.
     """
 
     def decorated(function: Callable[..., None]) -> Callable[..., None]:

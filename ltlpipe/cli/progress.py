@@ -6,7 +6,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
-from ltlpipe.batch.bars import TaskBar
+from ltlpipe.batch.engines import TaskBar
 from ltlpipe.runtime.errors import LtlpipeError, ReplayError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.progress_bar import search_bar

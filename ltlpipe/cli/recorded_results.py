@@ -121,7 +121,7 @@ class _Checker:
         from ltlpipe.logic.formulas import parse
         from ltlpipe.runtime.errors import ReplayError
         from ltlpipe.verdict.checking import automaton_job
-        from ltlpipe.verdict.confirmation import confirmed, run_options
+        from ltlpipe.verdict.recorded import confirmed, run_options
 
         system = self._system(given.get("system"), manner_of(options))
         if None in record.names:

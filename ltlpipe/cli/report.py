@@ -11,8 +11,7 @@ from ltlpipe.cli.tables import (
     Where,
     names_in,
 )
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
 
 SUFFIXES = (".html", ".htm")
 

@@ -15,7 +15,7 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.question.given_options import manner_of, of_question
-from ltlpipe.question.option import SIMULATE
+from ltlpipe.question.options import SIMULATE
 from ltlpipe.runtime.errors import LtlpipeError
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ def _take_input_from_terminal() -> None:
 
 def _converse(session: Session) -> None:
     """Read commands and print their results."""
+    from ltlpipe.runtime.errors import visible_lines
     from ltlpipe.runtime.jobs import complete
-    from ltlpipe.runtime.names import visible_lines
-    from ltlpipe.simulation.descriptions import overview
+    from ltlpipe.simulation.session import overview
 
     simulation = session.simulation
     print("\n".join([*_heading(simulation), overview(simulation)]), flush=True)
@@ -155,7 +155,7 @@ def _converse(session: Session) -> None:
 
 def _heading(simulation: Simulation) -> list[str]:
     """Return the simulation."""
-    from ltlpipe.runtime.names import counted, quoted_name, visible
+    from ltlpipe.runtime.errors import counted, quoted_name, visible
 
     lines = [f"system: {quoted_name(simulation.system.name)}"]
     if simulation.formula is not None:
@@ -183,7 +183,7 @@ def _lines(*, is_asked: bool) -> Iterator[str]:
                 print()
             return
         if not is_asked and line.strip():
-            from ltlpipe.runtime.names import visible
+            from ltlpipe.runtime.errors import visible
 
             print(_PROMPT + visible(line.strip()), flush=True)
         yield line

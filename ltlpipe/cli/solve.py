@@ -17,10 +17,9 @@ from ltlpipe.cli.progress import PlanPrinter, TaskWatcher, search_progress
 from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import BUG, exit_code, json_line
-from ltlpipe.question.option import SOLVE
-from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c
-from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.names import counted
+from ltlpipe.question.options import SOLVE
+from ltlpipe.runtime.errors import UnsupportedError, counted
+from ltlpipe.runtime.jobs import ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ import typer
 from ltlpipe.cli.tables import Store, print_outcomes
 
 if TYPE_CHECKING:
-    from ltlpipe.batch.status import RunStatus, Status
+    from ltlpipe.batch.store import RunStatus, Status
 
 
 def status(
@@ -24,7 +24,7 @@ def status(
 
     This does not disturb the runs.  The exit code is 0 whatever the verdicts are.
     """
-    from ltlpipe.batch.status import status as status_of
+    from ltlpipe.batch.store import status as status_of
 
     found = status_of(store)
     if as_json:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.files import write_text
-from ltlpipe.runtime.output import write_bytes
+from ltlpipe.runtime.files import write_bytes, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from ltlpipe.runtime.names import quoted_name
+from ltlpipe.runtime.errors import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

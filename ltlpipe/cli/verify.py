@@ -75,7 +75,7 @@ def verify(
     usage (of a certificate also a limit), 3 a lasso could not be checked, or a
     certificate is verified only if what it names is true.
     """
-    from ltlpipe.batch.sqlite_file import is_store
+    from ltlpipe.batch.stored_rows import is_store
     from ltlpipe.certificates.checking.verification import (
         is_certificate,
         verify_certificate,

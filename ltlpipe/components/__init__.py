@@ -4,7 +4,7 @@ In come a network and what is known of the property; out comes a network, or an
 automaton, with less to explore, over the same states and actions, so that
 formulas and lassos keep their meaning.  Read `ltlpipe.components.alphabet` first.
 
-`reduce` makes single components smaller (`ltlpipe.components.equivalence`).
+`reduce` makes single components smaller (`ltlpipe.components.equivalences`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ltlpipe.components.equivalence.determinise import TooLargeError
+    from ltlpipe.components.determinise import TooLargeError
     from ltlpipe.systems.networks.lts import LTS
 
 __all__ = ["TooLargeError", "reduce"]
@@ -22,7 +22,7 @@ __all__ = ["TooLargeError", "reduce"]
 
 def __getattr__(name: str) -> Any:
     if name == "TooLargeError":  # loaded on first use: a search needs none of it
-        from ltlpipe.components.equivalence.determinise import TooLargeError
+        from ltlpipe.components.determinise import TooLargeError
 
         return TooLargeError
     raise AttributeError(f"module 'ltlpipe.components' has no attribute {name!r}")
@@ -56,7 +56,7 @@ def reduce(
     Returns
     -------
     LTS
-        See `ltlpipe.components.equivalence.equivalences.reduce`, the same as a job.
+        See `ltlpipe.components.equivalences.reduce`, the same as a job.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def reduce(
     >>> reduce(lts, hidden={"x"}).transitions()
     [(0, 'a', 1)]
     """
-    from ltlpipe.components.equivalence import equivalences
+    from ltlpipe.components import equivalences
     from ltlpipe.runtime.errors import UnsupportedError
     from ltlpipe.runtime.jobs import complete
     from ltlpipe.systems.networks.lts import LTS

@@ -41,11 +41,12 @@ import numpy as np
 
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.automata.structure import without_letters
-from ltlpipe.components.equivalence.transition_arrays import compact
 from ltlpipe.components.progress import ENTRY_WORK, TRIMMING
+from ltlpipe.components.transition_arrays import compact
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
@@ -86,6 +87,20 @@ def trim(network: Network, barred: Collection[int] = ()) -> Job[Network]:
     """
     smaller, _ = yield from _with_happening(network, barred)
     return smaller
+
+
+_trimmed: Beside[list[Network]] = Beside(list)
+
+
+def trimmed_network(network: Network) -> Job[Network]:
+    """Do `trim` for a network; the result is the same object each time."""
+    kept = _trimmed.of(network)
+    if not kept:
+        smaller = yield from trim(network)
+        if smaller is network:  # which must not be kept alive
+            return network
+        kept.append(smaller)
+    return kept[0]
 
 
 def trim_alone(

@@ -44,18 +44,11 @@ def counting(items: float) -> Progress:
     return Progress(STATIC, items)
 
 
-def holding(
-    job: Job[Result], n_bytes: float, spent: list[float] | None = None
-) -> Job[Result]:
-    """Advance a job for a caller that holds `n_bytes` itself.
-
-    Units of its work are added to `spent`.
-    """
+def holding(job: Job[Result], n_bytes: float) -> Job[Result]:
+    """Advance a job for a caller that holds `n_bytes` itself."""
     try:
         progress = next(job)
         while True:
-            if spent is not None:
-                spent.append(progress.work)
             held = progress.memory_bytes + n_bytes
             grant: Grant = yield progress._replace(memory_bytes=held)
             left = grant._replace(memory_bytes=grant.memory_bytes - n_bytes)

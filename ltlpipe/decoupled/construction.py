@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.equivalence.silent_sccs import sccs_of
+from ltlpipe.components.transition_arrays import sccs_of
 from ltlpipe.decoupled.composition import (
     WORD_BITS,
     Block,

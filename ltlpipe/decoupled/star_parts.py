@@ -38,15 +38,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ltlpipe.components.progress import ITEMS, STATIC, counting
-from ltlpipe.por.processes import accesses, expressions
+from ltlpipe.por.groups import accesses
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.programs.expressions import Element
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.model import DveModel
+from ltlpipe.systems.programs.program import Element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set
@@ -173,12 +174,14 @@ class ProgramFootprints:
             found = accesses(program, transition)
             reads |= {state} | {atom.variable for atom in found.reads}
             writes |= {state} | {atom.variable for atom in found.writes}
-            for part in expressions(transition):
-                if isinstance(part, Element):
-                    reads |= set(range(part.first, part.first + part.size))
-                if part in self._failing:
-                    reads.add(program.error)
-                    writes.add(program.error)
+            if not self._failing.isdisjoint(transition.expressions()):
+                reads.add(program.error)
+                writes.add(program.error)
+        moves = [t.effects for t in action.transitions]
+        for assignment in chain(program.exchange(action), *moves):
+            target = assignment.target
+            if isinstance(target, Element):
+                reads |= set(range(target.first, target.first + target.size))
         self._reads.append(frozenset(reads))
         self._writes.append(frozenset(writes))
 

@@ -40,7 +40,7 @@ from ltlpipe.decoupled.star_parts import (
     heart_of,
     partition,
 )
-from ltlpipe.por.processes import names_steps, watched
+from ltlpipe.por.groups import names_steps, watched
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.propositions.letters import evaluate

@@ -27,17 +27,14 @@ from ltlpipe.logic.formulas import (
     FormulaLike,
     fold,
     formula_of,
-    from_spot_text,
-    spot_text,
 )
-from ltlpipe.runtime import workers
+from ltlpipe.logic.spot_graphs import cube
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from ltlpipe.runtime.jobs import Job
 
 
 def bit_names(n_actions: int) -> list[str]:
@@ -47,13 +44,7 @@ def bit_names(n_actions: int) -> list[str]:
 
 def cube_of(number: int, variables: Sequence[int]) -> Any:
     """Return the assignment of a number to BDD variables, the lowest bit first."""
-    import buddy
-
-    cube = buddy.bddtrue
-    for i, variable in enumerate(variables):
-        literal = buddy.bdd_ithvar if number >> i & 1 else buddy.bdd_nithvar
-        cube &= literal(variable)
-    return cube
+    return cube((v, number >> i & 1) for i, v in enumerate(variables))
 
 
 def numbered(formula: Any, actions: Sequence[str]) -> Any:
@@ -114,17 +105,21 @@ def new_names(formula: Any) -> dict[str, str]:
 
 
 def tree_of(formula: FormulaLike, parameter: str = "formula") -> Any:
-    """Return Spot's tree of a formula that is given in any way; see `formula_of`.
+    """Return Spot's tree of a formula of LTL, given in any way; see `formula_of`.
 
     Raises
     ------
     FormulaError
         A text that does not parse.
+    UnsupportedError
+        It has operators of PSL.
     """
     import spot
 
     is_tree = isinstance(formula, spot.formula)
-    return formula if is_tree else formula_of(formula, parameter).spot
+    tree = formula if is_tree else formula_of(formula, parameter).spot
+    refuse_psl(tree)
+    return tree
 
 
 def names_in(formulas: Iterable[Any]) -> list[str]:
@@ -181,33 +176,19 @@ def action_equivalent(
        Automata, and Reduction", CAV 2020, Prop. 1.
     """
     expect(NUMBER.or_none, timeout=timeout)
-    trees = [tree_of(f, "f"), tree_of(g, "g")]
-    for tree in trees:
-        refuse_psl(tree)
-    return complete(equivalent(*trees, one_at_a_time=True), timeout)
+    job = equivalent(tree_of(f, "f"), tree_of(g, "g"), one_at_a_time=True)
+    return complete(job, timeout)
 
 
-def equivalent(f: Any, g: Any, *, one_at_a_time: bool) -> Job[bool]:
-    """Decide in a worker process whether the same words satisfy two formulas of Spot.
+@remote("comparing formulas")
+def equivalent(f: Any, g: Any, *, one_at_a_time: bool) -> bool:
+    """Decide whether the same words satisfy two formulas of Spot.
 
     The words are those of `action_equivalent` if `one_at_a_time`, else any.
     """
-    answer: bool = yield from workers.call(
-        "equivalent formulas",
-        phase="comparing formulas",
-        f=spot_text(f),
-        g=spot_text(g),
-        one_at_a_time=one_at_a_time,
-    )
-    return answer
-
-
-def are_equivalent(f: str, g: str, *, one_at_a_time: bool) -> bool:
-    """Do the work of `equivalent`."""
     import spot
 
-    left, right = from_spot_text(f), from_spot_text(g)
     if one_at_a_time:
-        actions = names_in([left, right])
-        left, right = numbered(left, actions), numbered(right, actions)
-    return left == right or bool(spot.are_equivalent(left, right))
+        actions = names_in([f, g])
+        f, g = numbered(f, actions), numbered(g, actions)
+    return f == g or bool(spot.are_equivalent(f, g))

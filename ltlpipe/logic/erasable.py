@@ -30,23 +30,20 @@ that invisible letters lead to from there the transitions of the latter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.logic.actions import bit_names, names_in, refuse_psl, tree_of
+from ltlpipe.logic.actions import bit_names, names_in, tree_of
 from ltlpipe.logic.classes import syntactic_class
-from ltlpipe.logic.formulas import Formula, FormulaLike, from_spot_text, spot_text
-from ltlpipe.logic.witnesses import automata_of, numbers_of, spelled
-from ltlpipe.logic.words import Word, satisfies
-from ltlpipe.runtime import workers
+from ltlpipe.logic.formulas import Formula, FormulaLike
+from ltlpipe.logic.interruptible import Witness, automata_of, numbers_of, spelled
+from ltlpipe.logic.spot_graphs import automaton_of, by_spot
+from ltlpipe.logic.words import satisfies
 from ltlpipe.runtime.arguments import NUMBER, expect
-from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from ltlpipe.runtime.jobs import Job
 
 
 class _Edges(NamedTuple):
@@ -77,27 +74,19 @@ def closed(automaton: Any, invisible: Any, letters: Any) -> Any:
         that has just been read may be repeated; from 2 n + q on the word that is erased
         has no invisible letter any more.
     """
-    import spot
-
     n = automaton.num_states()
-    result = spot.make_twa_graph(automaton.get_dict())
-    result.copy_ap_of(automaton)
-    result.set_generalized_buchi(2)
-    result.new_states(3 * n)
-    result.set_init_state(automaton.get_init_state_number())
-    if automaton.acc().is_f():
-        return result
-    edges = _edges(automaton, invisible, letters)
-    for state in range(n):
+    edges, made = _edges(automaton, invisible, letters), []
+    for state in range(n if not automaton.acc().is_f() else 0):
         leaving = _leaving(edges, state, n, invisible)
         for src in (state, n + state):
             for (dst, seen), label in leaving.items():
-                result.new_edge(src, dst, label, list(seen))
-        result.new_edge(n + state, n + state, invisible, [])
+                made.append((src, dst, label, list(seen)))
+        made.append((n + state, n + state, invisible, []))
         for label, target, marked in edges.visible[state]:
             marks = [0, 1] if marked else [1]
-            result.new_edge(2 * n + state, 2 * n + target, label, marks)
-    return result
+            made.append((2 * n + state, 2 * n + target, label, marks))
+    initial = automaton.get_init_state_number()
+    return automaton_of(3 * n, made, like=automaton, initial=initial, n_marks=2)
 
 
 def _edges(automaton: Any, invisible: Any, letters: Any) -> _Edges:
@@ -172,26 +161,20 @@ def originals(
         With one mark.  States are places in the word; behind them, if it has finitely
         many invisible letters, those from which on none is deleted.
     """
-    import spot
-
     word = [*prefix, *cycle]
     n, back = len(word), len(prefix)
     following = [*range(1, n), back]
     for_ever = 0 in cycle  # then deleted letters need not come to an end
-    result = spot.make_twa_graph(like.get_dict())
-    result.copy_ap_of(like)
-    result.set_buchi()
-    result.new_states(2 * n)
-    result.set_init_state(0)
     read = [0] if for_ever else []
+    edges: list[tuple[Any, ...]] = []
     for place, letter in enumerate(word):
-        result.new_edge(place, place, numbers[0], [])  # deleted
+        edges.append((place, place, numbers[0], []))  # deleted
         for target in _behind_block(word, following, place):
-            result.new_edge(place, target, numbers[letter], read)
+            edges.append((place, target, numbers[letter], read))
         if place >= back and not for_ever:
             for src, marks in ((place, []), (n + place, [0])):
-                result.new_edge(src, n + following[place], numbers[letter], marks)
-    return result
+                edges.append((src, n + following[place], numbers[letter], marks))
+    return automaton_of(2 * n, edges, like=like, n_marks=1)
 
 
 def _behind_block(
@@ -205,14 +188,6 @@ def _behind_block(
             break
         found.add(following[place])
     return found
-
-
-@dataclass(frozen=True)
-class Erasure:
-    """Why a formula is not erasable: a violation, and an erasure that is none."""
-
-    violating: Word
-    satisfying: Word  # `violating` with invisible actions repeated, or deleted
 
 
 def is_erasable(formula: FormulaLike, *, timeout: float | None = None) -> bool:
@@ -245,30 +220,22 @@ def is_erasable(formula: FormulaLike, *, timeout: float | None = None) -> bool:
     """
     expect(NUMBER.or_none, timeout=timeout)
     tree = tree_of(formula)
-    refuse_psl(tree)
     if "intrpt" in syntactic_class(tree):  # only visible actions matter
         return True
     return complete(erasable_formula(Formula(str(tree), tree)), timeout)
 
 
-def erasable_formula(formula: Formula) -> Job[bool]:
-    """Decide in a worker process whether a formula is erasable."""
-    answer: bool = yield from workers.call(
-        "erasable formula",
-        phase="deciding erasability",
-        formula=spot_text(formula.spot),
-    )
-    return answer
-
-
-def is_erasable_text(formula: str) -> bool:
-    """Do the work of `erasable_formula`."""
-    tree = from_spot_text(formula)
+@remote("deciding erasability")
+def erasable_formula(formula: Formula) -> bool:
+    """Decide whether a formula is erasable."""
+    tree = formula.spot
     return "intrpt" in syntactic_class(tree) or erasure(tree) is None
 
 
-def erasure(formula: FormulaLike) -> Erasure | None:
+def erasure(formula: FormulaLike) -> Witness | None:
     """Return two words that show that a formula is not erasable; None if it is.
+
+    The satisfying one is the violating one with invisible actions repeated, or deleted.
 
     The words have been evaluated directly, not by the automata that found them.
 
@@ -278,15 +245,10 @@ def erasure(formula: FormulaLike) -> Erasure | None:
         As for `is_erasable`.
     """
     tree = tree_of(formula)
-    refuse_psl(tree)
     actions = names_in([tree])
     if not actions:
         return None
-    try:
-        found = _found(tree, actions)
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise UnsupportedError(f"Spot cannot build the automaton: {reason}") from error
+    found = by_spot(lambda: _found(tree, actions))
     if found is not None and (
         satisfies(tree, found.violating) or not satisfies(tree, found.satisfying)
     ):
@@ -294,7 +256,7 @@ def erasure(formula: FormulaLike) -> Erasure | None:
     return found
 
 
-def _found(tree: Any, actions: list[str]) -> Erasure | None:
+def _found(tree: Any, actions: list[str]) -> Witness | None:
     """Look for a word of the formula among the erasures of its violations."""
     import spot
 
@@ -312,12 +274,11 @@ def _found(tree: Any, actions: list[str]) -> Erasure | None:
     if word is None:
         return None
     erased = spelled(word, numbers, actions)
-    prefix, cycle = (_as_numbers(w, actions) for w in (erased.prefix, erased.cycle))
+    index = {action: k for k, action in enumerate(actions, start=1)}
+    prefix, cycle = (
+        [index.get(a, 0) for a in part] for part in (erased.prefix, erased.cycle)
+    )
     before = originals(prefix, cycle, numbers, fails).intersecting_word(fails)
     if before is None:
         raise AssertionError(f"{erased} is no erasure of a violation of {tree}")
-    return Erasure(spelled(before, numbers, actions), erased)
-
-
-def _as_numbers(word: Sequence[str], actions: Sequence[str]) -> list[int]:
-    return [actions.index(a) + 1 if a in actions else 0 for a in word]
+    return Witness(erased, spelled(before, numbers, actions))

@@ -2,9 +2,21 @@
 
 A file holds one formula per line; lines that begin with ``#`` and blank lines say
 nothing, and a number with a colon before a formula (``0: G a``) is its number and no
-part of it.  Lists of properties with a header ``#K:`` before each formula
-(`ltlpipe.logic.property_lists`), whatever their suffix, and files of the Model Checking
+part of it.  Lists of properties with a header ``#K:`` before each formula, whatever
+their suffix, and files of the Model Checking
 Contest (``.xml``, `ltlpipe.logic.mcc`) are read, too.
+
+In such a list, as the RERS challenge publishes them, a property is a header ``#K:`` and
+its formula on the lines that follow, up to the next header; K, a number from 0, is what
+the property is called.  Behind the colon stands the published solution (``true`` or
+``false``, and any remark behind it), or a remark, or nothing.  Blank lines and lines
+with another ``#`` say nothing.
+
+A wrong number is a wrong answer, so nothing is guessed: a line that is nearly a header,
+a number that stands twice, text before the first header, or another word where headers
+have solutions is refused.
+
+Source: the lists of properties of the RERS challenges 2012 to 2019, as published.
 """
 
 from __future__ import annotations
@@ -12,10 +24,10 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.logic.property_lists import Listed, is_property_list, read_list
 from ltlpipe.runtime.errors import FormulaError, InputError
 from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
@@ -24,6 +36,123 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.files import StrPath
+
+_HEADER = re.compile(r"\s*#(\d{1,9})\s*:(.*)", re.ASCII)
+_NUMBERED = re.compile(r"\s*(\d+)\s*:", re.ASCII)
+# What begins like a header: ``#3 true``, ``# 3:``, ``#-3:``, ``#:``.
+_NEARLY = re.compile(r"\s*#(?:[-+.]?\d|\s+[-+.]?\d+\s*:|\s*:)", re.ASCII)
+_SOLUTION = re.compile(r"(true|false)\b", re.IGNORECASE)
+_PUBLISHED = re.compile(
+    r"problem[-_]?\d+[-_]properties.*\.txt(\.gz)?", re.IGNORECASE | re.ASCII
+)
+
+EXPECTED_HEADER = "expected '#K:' with the number K of the property"
+
+
+class Listed(NamedTuple):
+    """A property of a list."""
+
+    number: int
+    line: int  # of its header, from 1
+    remark: str  # what stands behind the colon
+    formula: list[tuple[int, str]]  # its lines, each with its number
+
+    @property
+    def solution(self) -> bool | None:
+        """The published solution; None if the header tells none."""
+        found = _SOLUTION.match(self.remark)
+        return None if found is None else found[1].lower() == "true"
+
+
+def is_property_list(lines: Sequence[str], file: str) -> bool:
+    """Whether a file is a list of properties: by its name, or by its headers.
+
+    Files that begin with a formula with a number of its own (``0: G a``) are none:
+    there a line with ``#`` is a comment.
+    """
+    if _PUBLISHED.fullmatch(PurePath(file).name):
+        return True
+    for text in lines:
+        if _HEADER.match(text):
+            return True
+        if _is_formula(text):
+            return not _NUMBERED.match(text) and any(map(_HEADER.match, lines))
+    return False
+
+
+def _is_formula(text: str) -> bool:
+    return bool(text.strip()) and not text.lstrip().startswith("#")
+
+
+def read_list(lines: Sequence[str], file: str) -> list[Listed]:
+    """Read the lines of a list of properties.
+
+    A property may have no line of formula: that is its own trouble.
+
+    Raises
+    ------
+    InputError
+        With the line, if headers are not what they should be; see above.
+    """
+    found: list[Listed] = []
+    for number, text in enumerate(lines, start=1):
+        begun = _header(text, number, file)
+        if begun is not None:
+            found.append(begun)
+        elif _is_formula(text):
+            if not found:
+                message = f"a formula before the first header, {EXPECTED_HEADER}"
+                raise InputError(message, file=file, line=number)
+            listed, own = found[-1], _NUMBERED.match(text)
+            if own is not None and (listed.formula or int(own[1]) != listed.number):
+                message = f"a formula numbered {own[1]} behind '#{listed.number}:'"
+                raise InputError(message, file=file, line=number)
+            text = text if own is None else text[own.end() :]
+            listed.formula.append((number, text.strip()))
+    if not found:
+        raise InputError(f"no header found, {EXPECTED_HEADER}", file=file)
+    _refuse_doubts(found, file)
+    return found
+
+
+def _header(text: str, line: int, file: str) -> Listed | None:
+    """Return what a line is as a header; None if it is none, nor nearly one."""
+    found = _HEADER.fullmatch(text)
+    if found is not None:
+        return Listed(int(found[1]), line, found[2].strip(), [])
+    if _NEARLY.match(text):
+        message = f"{text.strip()[:40]!r} is no header, {EXPECTED_HEADER}"
+        raise InputError(message, file=file, line=line)
+    return None
+
+
+def _refuse_doubts(headers: Sequence[Listed], file: str) -> None:
+    """Refuse numbers that stand twice, and words in the place of solutions."""
+    first: dict[int, Listed] = {}
+    for header in headers:
+        if first.setdefault(header.number, header) is not header:
+            message = (
+                f"a second property {header.number}, the first is that of line "
+                f"{first[header.number].line}"
+            )
+            raise InputError(message, file=file, line=header.line)
+    for header in _without_solution(headers, file):
+        message = (
+            f"{header.remark[:40]!r} behind '#{header.number}:', expected the "
+            "solution, true or false"
+        )
+        raise InputError(message, file=file, line=header.line)
+
+
+def _without_solution(headers: Sequence[Listed], file: str) -> Iterator[Listed]:
+    """Yield the headers whose remark stands where a solution is to be expected."""
+    promised = "solution" in PurePath(file).name.lower()
+    if not promised and all(header.solution is None for header in headers):
+        return
+    for header in headers:
+        if header.solution is None and header.remark[:1] not in ("", "("):
+            yield header
+
 
 _NUMBERING = re.compile(r"\s*(\d+)\s*:")
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -90,7 +219,7 @@ def read_asked(path: StrPath) -> list[Asked]:
         if not any(each.formula for each in listed):
             message = "no formula found; expected one behind each header"
             raise InputError(message, file=name)
-        return [_listed(each, name) for each in listed]
+        return [Asked(_of_lines(p, name), p.number, p.solution) for p in listed]
     found = list(_plain(lines, name))
     if not found:
         raise InputError("no formula found; expected one per line", file=name)
@@ -113,20 +242,11 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
             yield Asked(replace(formula, number=number), number)
 
 
-def _listed(listed: Listed, name: str) -> Asked:
-    """Parse a property of a list; its formula may stand on several lines."""
-    try:
-        formula = _of_lines(listed, name)
-    except FormulaError as error:
-        return Asked(error, listed.number, listed.solution)
-    return Asked(formula, listed.number, listed.solution)
-
-
-def _of_lines(listed: Listed, file: str) -> Formula:
-    """Return the formula of a property, whose text is one line."""
+def _of_lines(listed: Listed, file: str) -> Formula | FormulaError:
+    """Return the formula of a property, whose text is one line, or what is wrong."""
     number = listed.number
     if not listed.formula:
-        raise FormulaError(
+        return FormulaError(
             f"no formula behind '#{number}:', expected it on the lines that follow",
             formula="",
             file=file,
@@ -139,14 +259,14 @@ def _of_lines(listed: Listed, file: str) -> Formula:
         # With the line breaks: no proposition in quotes goes over one.
         formula = parse("\n".join(part for _, part in listed.formula))
     except FormulaError as error:
-        raise FormulaError(
+        return FormulaError(
             error.message,
             formula=text,
             position=error.position,
             file=file,
             line=_line_of(listed, error.position),
             name=str(number),
-        ) from None
+        )
     return replace(
         formula, text=text, file=file, line=first, number=number, name=str(number)
     )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, a_kind, expect, is_one
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.workers import can_send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -107,13 +108,9 @@ class Formula:
         return _restored, (self.text, *place)
 
 
-def _restored(
-    text: str,
-    file: str | None,
-    line: int | None,
-    number: int | None,
-    name: str | None,
-) -> Formula:
+def _restored(text: str, *place: Any) -> Formula:
+    """Return a formula that has been pickled."""
+    file, line, number, name = place
     return replace(parse(text, file=file, line=line), number=number, name=name)
 
 
@@ -138,6 +135,15 @@ def from_spot_text(text: str) -> Any:
     import spot
 
     return spot.parse_infix_psl(re.sub(_QUOTED, _spelled, text, flags=re.DOTALL)).f
+
+
+can_send(
+    "formula",
+    lambda value: isinstance(value, Formula),
+    lambda formula: spot_text(formula.spot),
+    lambda text: Formula(text, from_spot_text(text)),
+)
+can_send("tree", lambda value: hasattr(value, "kindstr"), spot_text, from_spot_text)
 
 
 def formula_text(formula: Formula | FormulaError) -> str:

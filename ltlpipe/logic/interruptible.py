@@ -23,31 +23,264 @@ Differences from the source:
   h_j.  (At the first action of V propositions are as they are; beta(h_j) is
   interruptible, so there it is what it is at the beginning.)
 * `is_interruptible` does not compare f with intrpt(f), but looks for two words that
-  show that f is not interruptible (`ltlpipe.logic.witnesses`).  Before that, Prop. 5
-  (`ltlpipe.logic.classes`) is asked, which needs no automaton.
+  show that f is not interruptible.  Before that, Prop. 5 (`ltlpipe.logic.classes`) is
+  asked, which needs no automaton.
+* By Lemma 2 f is interruptible iff it says the same of each word and of its
+  interrupt-free form: if it does, words that agree on V, the actions of f, agree
+  on f, as they have forms that agree on V and differ at most in which invisible
+  actions come behind the last visible one, which f cannot tell apart.  An
+  automaton of the words whose interrupt-free form satisfies f is had from one of
+  f by loops (`_extended`), so two automata are translated, of f and of its
+  negation, and none of the larger intrpt(f), which can take minutes.  A word that
+  it finds is a witness at once.
+* Before that, a fixed sample of words is looked at.
 """
 
 from __future__ import annotations
 
+import random
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.logic.actions import names_in, refuse_psl, tree_of
+from ltlpipe.logic.actions import (
+    bit_names,
+    cube_of,
+    names_in,
+    numbered,
+    tree_of,
+)
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import (
     Formula,
     FormulaLike,
     fold,
-    from_spot_text,
     rebuilt,
-    spot_text,
 )
-from ltlpipe.logic.witnesses import witness
-from ltlpipe.runtime import workers
+from ltlpipe.logic.spot_graphs import automaton_of, by_spot
+from ltlpipe.logic.words import (
+    Shape,
+    Word,
+    evaluate,
+    interrupt_free,
+    masks,
+    other_action,
+    satisfies,
+)
 from ltlpipe.runtime.arguments import NUMBER, expect
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.jobs import Job
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Why a formula is not interruptible, or not erasable: two words."""
+
+    satisfying: Word
+    violating: Word
+
+    def visible(self, actions: Sequence[str]) -> str:
+        """Say what both words are without invisible actions."""
+        form = interrupt_free(self.satisfying, actions)
+        if form.cycle[0] in actions:
+            return str(form)
+        return " ".join(form.prefix) or "nothing"
+
+
+def witness(formula: FormulaLike) -> Witness | None:
+    """Return two words that show that a formula is not interruptible; None if it is.
+
+    The words have been evaluated directly, not by the automaton that found them.
+
+    Raises
+    ------
+    FormulaError, UnsupportedError
+        As for `is_interruptible`.
+    """
+    tree = tree_of(formula)
+    actions = names_in([tree])
+    if not actions:
+        return None
+    word = _sampled(tree, actions) or by_spot(lambda: _found_by_automata(tree, actions))
+    return None if word is None else _checked(tree, word, actions)
+
+
+def _checked(tree: Any, word: Word, actions: list[str]) -> Witness:
+    """Evaluate a word and its interrupt-free form."""
+    form = interrupt_free(word, actions)
+    holds, holds_of_form = satisfies(tree, word), satisfies(tree, form)
+    if holds == holds_of_form:
+        raise AssertionError(f"{word} and {form} do not differ on {tree}")
+    return Witness(word, form) if holds else Witness(form, word)
+
+
+# --- a witness among a sample of words --------------------------------------
+
+_SHAPES = ((2, 1), (4, 2))  # lengths of prefix and cycle
+_N_WORDS = 128
+
+
+@lru_cache(maxsize=64)
+def _sample(
+    n_actions: int, prefix: int, cycle: int
+) -> tuple[list[Any], dict[int, int], dict[int, int]]:
+    """Return words of one shape over 0..n_actions, and where letters stand.
+
+    0 is the invisible action.  The second table is that of the interrupt-free
+    forms, unrolled to the same shape.
+    """
+    rng = random.Random(n_actions)
+    words = []
+    for _ in range(_N_WORDS):
+        few = [0, *rng.choices(range(1, n_actions + 1), k=3)]
+        words.append(rng.choices(few, k=prefix + cycle))
+    forms = []
+    for word in words:
+        kept = [letter for letter in word[:prefix] if letter]
+        again = [letter for letter in word[prefix:] if letter] or [0]
+        again *= cycle // len(again)  # cycles have one or two actions
+        forms.append((kept + again * (prefix + 1))[: prefix + cycle])
+    return words, masks(words), masks(forms)
+
+
+def _sampled(tree: Any, actions: list[str]) -> Word | None:
+    """Look for a word that differs from its interrupt-free form in a sample."""
+    for prefix, cycle in _SHAPES:
+        words, *tables = _sample(len(actions), prefix, cycle)
+        shape = Shape(len(words), prefix, cycle)
+        values = [
+            evaluate(
+                tree,
+                shape,
+                {name: where.get(i, 0) for i, name in enumerate(actions, start=1)},
+            )
+            for where in tables
+        ]
+        differing = (values[0] ^ values[1]) & shape.firsts
+        if differing:
+            found = words[((differing & -differing).bit_length() - 1) // shape.length]
+            names = [other_action(actions), *actions]
+            told = tuple(names[letter] for letter in found)
+            return Word(told[:prefix], told[prefix:])
+    return None
+
+
+# --- a witness by automata --------------------------------------------------
+
+
+def _found_by_automata(tree: Any, actions: list[str]) -> Word | None:
+    """Return a word that differs from its interrupt-free form; None if none does."""
+    both = automata_of(tree, actions)
+    for form, itself in (both, both[::-1]) if both else ():
+        numbers = numbers_of(form, len(actions))
+        found = _extended(form, numbers[0]).intersecting_word(itself)
+        if found is not None:
+            return spelled(found, numbers, actions)
+    return None
+
+
+def automata_of(tree: Any, actions: list[str]) -> tuple[Any, Any] | None:
+    """Return automata of the words that satisfy a formula, and of those that do not.
+
+    None if there are only words of one of the two kinds.  Spot simplifies the formula
+    first: "low" translates even ``FG a & GF b`` for two actions as it is written.
+    """
+    import spot
+
+    options = spot.tl_simplifier_options(True, True, True)
+    over_bits = spot.tl_simplifier(options).simplify(numbered(tree, actions))
+    found = []
+    for formula in (over_bits, spot.formula_Not(over_bits)):
+        automaton = spot.translate(formula, "GeneralizedBuchi", "low")
+        if automaton.is_empty():
+            return None
+        found.append(automaton)
+    return found[0], found[1]
+
+
+def numbers_of(automaton: Any, n_actions: int) -> list[Any]:
+    """Return the BDDs of the numbers of no action, the first, the second, ..."""
+    import buddy
+
+    bits = [automaton.register_ap(name) for name in bit_names(n_actions)]
+    cubes = [cube_of(number, bits) for number in range(1, n_actions + 1)]
+    return [reduce(sub, cubes, buddy.bddtrue), *cubes]
+
+
+def _extended(automaton: Any, invisible: Any) -> Any:
+    """Return an automaton of the words whose interrupt-free form is accepted.
+
+    Visible actions are read as before and carry one mark more: a run that sees
+    it again and again ignores, by loops, what is invisible in between.  A run
+    that has read the last visible action may go to a state that accepts all
+    words without any, if `automaton` accepts one from where it is.
+    """
+    import buddy
+
+    n_states, n_marks = automaton.num_states(), automaton.num_sets()
+    everything = list(range(n_marks + 1))
+    edges: list[tuple[Any, ...]] = [(n_states, n_states, invisible, everything)]
+    edges += [(state, state, invisible, []) for state in range(n_states)]
+    for edge in automaton.edges():
+        label = edge.cond - invisible
+        if label != buddy.bddfalse:
+            edges.append((edge.src, edge.dst, label, [*edge.acc.sets(), n_marks]))
+    for state in _accepting_without_actions(automaton, invisible):
+        edges.append((state, n_states, invisible, []))
+    return automaton_of(
+        n_states + 1,
+        edges if not automaton.acc().is_f() else [],
+        like=automaton,
+        initial=automaton.get_init_state_number(),
+        n_marks=n_marks + 1,
+    )
+
+
+def _accepting_without_actions(automaton: Any, invisible: Any) -> list[int]:
+    """Return the states from which a word without visible actions is accepted."""
+    import buddy
+    import spot
+
+    n_states = automaton.num_states()
+    edges: list[tuple[Any, ...]] = []
+    for edge in automaton.edges():
+        label = edge.cond & invisible
+        if label != buddy.bddfalse:
+            edges.append((edge.src, edge.dst, label, edge.acc))
+    # From a state of its own, so that all are looked at.
+    edges += [(n_states, state, invisible) for state in range(n_states)]
+    marks = automaton.num_sets()
+    quiet = automaton_of(
+        n_states + 1, edges, like=automaton, initial=n_states, n_marks=marks
+    )
+    components = spot.scc_info(quiet)
+    return [
+        state
+        for state in range(n_states)
+        if components.is_useful_scc(components.scc_of(state))
+    ]
+
+
+def spelled(word: Any, numbers: list[Any], actions: list[str]) -> Word:
+    """Return a word of Spot as actions."""
+    import buddy
+
+    names = [other_action(actions), *actions]
+
+    def letter(label: Any) -> str:
+        return next(
+            name
+            for name, cube in zip(names, numbers, strict=True)
+            if label & cube != buddy.bddfalse
+        )
+
+    word.simplify()
+    return Word(tuple(map(letter, word.prefix)), tuple(map(letter, word.cycle)))
+
 
 # --- intrpt -----------------------------------------------------------------
 
@@ -134,20 +367,15 @@ def without_actions(kind: str, below: list[bool]) -> bool:
     if kind in ("tt", "ff", "ap"):
         return kind == "tt"
     first, last = below[0], below[-1]
-    if kind == "And":
-        return all(below)
-    if kind == "Or":
-        return any(below)
     return {
+        "And": all(below),
+        "Or": any(below),
         "Not": not first,
-        "X": first,
-        "F": first,
-        "G": first,
+        **dict.fromkeys(("X", "F", "G"), first),
         "Implies": not first or last,
         "Equiv": first == last,
         "Xor": first != last,
-        "U": last,
-        "R": last,
+        **dict.fromkeys(("U", "R"), last),
         "W": first or last,
         "M": first and last,
     }[kind]
@@ -185,27 +413,12 @@ def is_interruptible(formula: FormulaLike, *, timeout: float | None = None) -> b
     """
     expect(NUMBER.or_none, timeout=timeout)
     tree = tree_of(formula)
-    refuse_psl(tree)
     if "intrpt" in syntactic_class(tree):
         return True
     return complete(interruptible_formula(Formula(str(tree), tree)), timeout)
 
 
-def interruptible_formula(formula: Formula) -> Job[bool]:
-    """Decide in a worker process whether a formula is interruptible."""
-    answer: bool = yield from workers.call(
-        "interruptible formula",
-        phase="deciding interruptibility",
-        formula=spot_text(formula.spot),
-    )
-    return answer
-
-
-def is_interruptible_text(formula: str) -> bool:
-    """Do the work of `interruptible_formula`."""
-    return interruptible_here(Formula(formula, from_spot_text(formula)))
-
-
-def interruptible_here(formula: Formula) -> bool:
-    """Decide it in this process, which is a worker."""
+@remote("deciding interruptibility")
+def interruptible_formula(formula: Formula) -> bool:
+    """Decide whether a formula is interruptible."""
     return "intrpt" in syntactic_class(formula.spot) or witness(formula) is None

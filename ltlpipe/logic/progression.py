@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import fold, kind_of
+from ltlpipe.logic.formulas import fold, kind_of, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -54,7 +54,7 @@ def progressed(formula: Any, letter: Collection[str]) -> Any:
             return make.Or([below[1], make.And([below[0], node])])
         if kind in ("R", "M"):
             return make.And([below[1], make.Or([below[0], node])])
-        return _joined(kind, below)
+        return rebuilt(kind, below)
 
     return fold(formula, combine)
 
@@ -86,7 +86,7 @@ def residual(formula: Any, letter: Collection[str]) -> Any:
         part if _size(part) <= _MOST_NODES else _sum_of_products(part) or part
         for part in left
     ]
-    return _joined(kind, parts)
+    return rebuilt(kind, parts)
 
 
 def _size(formula: Any) -> int:
@@ -110,7 +110,7 @@ def _sum_of_products(formula: Any) -> Any:
     def named(node: Any, kind: str, below: list[Any]) -> Any:
         if node.id() in names:
             return names[node.id()]
-        return _joined(kind, below) if kind in _BOOLEAN else node
+        return rebuilt(kind, below) if kind in _BOOLEAN else node
 
     options = spot.tl_simplifier_options(False, False, False)
     options.boolean_to_isop = True
@@ -120,7 +120,7 @@ def _sum_of_products(formula: Any) -> Any:
     def atomic(node: Any, kind: str, below: list[Any]) -> Any:
         if kind == "ap":
             return meant[node.ap_name()]
-        return _joined(kind, below) if kind in _BOOLEAN else node
+        return rebuilt(kind, below) if kind in _BOOLEAN else node
 
     return fold(written, atomic)
 
@@ -140,14 +140,6 @@ def _atoms(formula: Any) -> list[Any]:
         elif kind not in ("tt", "ff"):
             found.append(node)
     return found
-
-
-def _joined(kind: str, below: list[Any]) -> Any:
-    """Combine formulas by a Boolean operator."""
-    import spot
-
-    make: Any = getattr(spot.formula, kind)
-    return make(below) if kind in ("And", "Or") else make(*below)
 
 
 def residuals(formula: Any, letters: Iterable[Collection[str]]) -> list[Any]:

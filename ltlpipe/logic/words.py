@@ -10,7 +10,8 @@ whose bits say at which position of which word it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ltlpipe.logic.formulas import fold
@@ -65,16 +66,21 @@ class Shape:
     n_words: int
     prefix: int  # positions before the cycle
     cycle: int  # and in it
-    everywhere: int = field(init=False, repr=False)
-    firsts: int = field(init=False, repr=False)
-    lasts: int = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        everywhere = (1 << self.n_words * self.length) - 1
-        firsts = everywhere // ((1 << self.length) - 1)  # 1 in each block
-        object.__setattr__(self, "everywhere", everywhere)
-        object.__setattr__(self, "firsts", firsts)
-        object.__setattr__(self, "lasts", firsts << self.length - 1)
+    @cached_property
+    def everywhere(self) -> int:
+        """All positions of all words."""
+        return (1 << self.n_words * self.length) - 1
+
+    @cached_property
+    def firsts(self) -> int:
+        """The first position of each word."""
+        return self.everywhere // ((1 << self.length) - 1)
+
+    @cached_property
+    def lasts(self) -> int:
+        """The last position of each word."""
+        return self.firsts << self.length - 1
 
     @property
     def length(self) -> int:

@@ -1,7 +1,6 @@
 """Which steps of a model may stand for all steps of a state.
 
-The actions of a model are put into groups (those of DVE models by
-`ltlpipe.por.processes`).  If one action of a group is enabled, then
+The actions of a model are put into groups.  If one action of a group is enabled, then
 
 - whatever the other actions do, until one of the group is taken, exactly the same
   actions of the group stay enabled, and
@@ -17,37 +16,341 @@ transitions take the same tokens from the same places, and at least one: then th
 enabled together, and no other process can disable them (docs/models-por.md has the
 proof).
 
+Groups of DVE models: those of one process or two, in their states.  A *place* is a
+process in one of its states.  One place, or two of different processes, are *closed* if
+for each transition from them:
+
+- no other process sends or receives with it over a channel without buffer;
+- it writes only what no other process reads or writes, and reads only what no other
+  process writes (the contents of channels with a buffer included);
+- it cannot fail;
+- it does not lead into a committed state from one that is not.
+
+Then the steps of closed places are a group (docs/models-por.md has the proof).  Two
+places are looked at where a step over a channel without buffer joins them.
+
 Sources: R. Kurshan, V. Levin, M. Minea, D. Peled and H. Yenigün, "Static Partial Order
 Reduction", TACAS 1998, LNCS 1384, pp. 345-357.  Clusters whose transitions take the
 same are those of free-choice nets (J. Desel and J. Esparza, "Free Choice Petri Nets",
 Cambridge 1995, Sec. 4.1), here one by one.
+
+Differences from the sources: the state of a process is not one variable, but one fact
+for each of its states, as guards and propositions ask for single ones; two processes
+that move together; committed states and failures.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.components.progress import ITEMS, counting
-from ltlpipe.por.cycles import feedback_vertices
-from ltlpipe.por.processes import (
-    Atom,
-    codes_of_processes,
-    names_steps,
-    watched,
-)
-from ltlpipe.systems.ample_kernels import LEADS, Entry
+from ltlpipe.components.progress import STATIC
+from ltlpipe.logic.propositions import syntax
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.ample_kernels import BLOCKED, LEADS, Entry
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.programs.model import DveModel
+from ltlpipe.systems.programs.program import (
+    Binary,
+    Element,
+    Number,
+    Read,
+    parts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
 
-    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
+    from ltlpipe.systems.programs.program import (
+        Action,
+        Expression,
+        Program,
+        Transition,
+    )
+
+
+def back_edges(successors: Sequence[Sequence[int]], first: int = 0) -> Job[set[int]]:
+    """Find edges such that every cycle of a graph has one of them.
+
+    They are numbered in the order of `successors`, and are those of a depth-first
+    search from `first` that lead back to its own path: every cycle has one, for a graph
+    is acyclic iff there is none.
+    """
+    offsets = [0]
+    for targets in successors:
+        offsets.append(offsets[-1] + len(targets))
+    entered, left = set(), set()
+    found = set()
+    ticks = Ticks(STATIC)
+    for root in (first, *range(len(successors))):
+        path = [] if root in entered or root >= len(successors) else [(root, 0)]
+        entered.add(root)
+        while path:
+            if ticks.over():
+                yield ticks.progress
+            vertex, cursor = path.pop()
+            if cursor == len(successors[vertex]):
+                left.add(vertex)
+                continue
+            path.append((vertex, cursor + 1))
+            target = successors[vertex][cursor]
+            if target not in entered:
+                entered.add(target)
+                path.append((target, 0))
+            elif target not in left:
+                found.add(offsets[vertex] + cursor)
+    return found
+
+
+def feedback_vertices(successors: Sequence[Sequence[int]]) -> Job[set[int]]:
+    """Find vertices such that every cycle of a graph has one of them.
+
+    All sources of `back_edges`, or all targets, whichever are fewer.
+    """
+    ends = [(v, target) for v, targets in enumerate(successors) for target in targets]
+    edges = yield from back_edges(successors)
+    chosen = [ends[edge] for edge in edges]
+    sources = {source for source, _ in chosen}
+    targets = {target for _, target in chosen}
+    return min(sources, targets, key=len)
+
+
+ANY = -1
+_ACTION_WORK = 20  # units
+
+Place = tuple[int, int]
+"""A process and one of its states."""
+
+
+def codes_of_processes(
+    program: Program, failing: Set[Expression], atoms: Set[Atom]
+) -> Job[np.ndarray]:
+    """Find the entries of an asynchronous system's actions, int64[n_actions, 3].
+
+    See `ltlpipe.systems.ample_kernels.Entry`.  `failing` are expressions that may fail
+    by themselves, `atoms` what the property looks at.
+    """
+    system = _System(program, failing)
+    ticks = Ticks(STATIC, _ACTION_WORK)
+    for transition in program.transitions():
+        system.note(transition)
+        if ticks.over():
+            yield ticks.progress
+    leads = []
+    for action in program.actions:
+        leads.append(system.is_closed(_places(action)))
+        if ticks.over():
+            yield ticks.progress
+    seen = {
+        atom
+        for variable, value in atoms
+        for atom in atoms_of(program, variable)
+        if value == ANY or atom.value in (ANY, value)
+    }
+    blocked = yield from _blocked(system, leads, seen)
+    numbers: dict[Place, int] = {}
+    codes = []
+    for number, action in enumerate(program.actions):
+        kind = LEADS * leads[number] + BLOCKED * (number in blocked)
+        ends = [numbers.setdefault(p, len(numbers) + 1) for p in _places(action)]
+        codes.append((kind, ends[0], ends[-1]))
+    return np.array(codes, dtype=np.int64).reshape(-1, 3)
+
+
+def _places(action: Action) -> tuple[Place, ...]:
+    """Return the place of the leader, then that of its partner."""
+    return tuple((t.process, t.source) for t in action.transitions)
+
+
+def _blocked(system: _System, leads: Sequence[bool], seen: Set[Atom]) -> Job[set[int]]:
+    """Find the actions that no ample set may have.
+
+    Those that the property sees, and some of each cycle of the others: while a system
+    goes round a cycle, each process that moves goes round one of its own states.
+    """
+    actions, ticks = system.program.actions, Ticks(STATIC)
+    closed = {
+        frozenset(part)
+        for action, is_closed in zip(actions, leads, strict=True)
+        if is_closed
+        for places in [_places(action)]
+        for part in (places, places[:1], places[1:])
+    }
+    blocked, rest = set(), []
+    for number, action in enumerate(actions):
+        if any(system.accesses[t].writes & seen for t in action.transitions):
+            blocked.add(number)
+        elif frozenset(_places(action)) in closed:
+            rest.append(number)
+        if ticks.over():
+            yield ticks.progress
+    for process, own in enumerate(system.program.processes):
+        moves = sorted(
+            (transition.source, transition.target, number)
+            for number in rest
+            if number not in blocked
+            for transition in actions[number].transitions
+            if transition.process == process
+        )
+        states = system.program.variables[own.state]
+        successors: list[list[int]] = [[] for _ in states.states]
+        for source, target, _ in moves:
+            successors[source].append(target)
+        edges = yield from back_edges(successors, states.initial)
+        blocked |= {moves[edge][2] for edge in edges}
+        if ticks.over(len(rest)):
+            yield ticks.progress
+    return blocked
+
+
+class _System:
+    """Who reads and writes what."""
+
+    def __init__(self, program: Program, failing: Set[Expression]) -> None:
+        self.program = program
+        self.failing = failing
+        self.accesses: dict[Transition, Accesses] = {}
+        self._readers: dict[Atom, set[int]] = defaultdict(set)
+        self._writers: dict[Atom, set[int]] = defaultdict(set)
+        self._users: dict[tuple[int, bool], set[int]] = defaultdict(set)
+        self._leaving: dict[Place, list[Transition]] = defaultdict(list)
+
+    def note(self, transition: Transition) -> None:
+        """Take note of a transition."""
+        number = transition.process
+        self._leaving[number, transition.source].append(transition)
+        found = accesses(self.program, transition)
+        self.accesses[transition] = found
+        for atom in found.reads:
+            self._readers[atom].add(number)
+        for atom in found.writes:
+            self._writers[atom].add(number)
+        message = transition.message
+        if message is not None:
+            self._users[message.channel, message.sends].add(number)
+
+    def is_closed(self, places: Sequence[Place]) -> bool:
+        """Whether the steps of some places are a group."""
+        processes = {process for process, _ in places}
+        return all(
+            self._is_closed(transition, processes)
+            for place in places
+            for transition in self._leaving[place]
+        )
+
+    def _is_closed(self, transition: Transition, processes: Set[int]) -> bool:
+        """Whether a transition concerns no process but some, and cannot fail."""
+        committed = self.program.processes[transition.process].committed
+        if transition.target in committed and transition.source not in committed:
+            return False
+        if not self.failing.isdisjoint(transition.expressions()):
+            return False
+        message = transition.message
+        if message is not None and not self.program.channels[message.channel].capacity:
+            others = self._users[message.channel, not message.sends]
+            if not others - {transition.process} <= processes:
+                return False
+        reads, writes = self.accesses[transition]
+        return all(
+            self._readers[atom] <= processes and self._writers[atom] <= processes
+            for atom in writes
+        ) and all(self._writers[atom] <= processes for atom in reads)
+
+
+class Atom(NamedTuple):
+    """A part of a state: a variable (`value` ANY), or whether it has a value."""
+
+    variable: int
+    value: int = ANY
+
+
+def watched(expression: syntax.Expression) -> set[Atom]:
+    """Return the atoms that tell the value of a bound expression."""
+    if isinstance(expression, syntax.Variable):
+        return {Atom(expression.number)}
+    if isinstance(expression, syntax.Indexed):
+        elements = range(expression.first, expression.first + expression.size)
+        return watched(expression.index) | {Atom(number) for number in elements}
+    if not isinstance(expression, syntax.Operation):
+        return set()
+    if expression.operator == "==":
+        for some, other in (expression.operands, expression.operands[::-1]):
+            if isinstance(some, syntax.Variable) and isinstance(other, syntax.Number):
+                return {Atom(some.number, other.value)}
+    return {atom for operand in expression.operands for atom in watched(operand)}
+
+
+def names_steps(expression: syntax.Expression) -> bool:
+    """Whether a bound expression tells steps apart, or states without steps."""
+    if isinstance(expression, syntax.Operation):
+        return any(map(names_steps, expression.operands))
+    if isinstance(expression, syntax.Indexed):
+        return names_steps(expression.index)
+    return isinstance(expression, (syntax.Taken, syntax.Deadlock))
+
+
+class Accesses(NamedTuple):
+    """What a transition reads and writes.
+
+    The state of a process is known by `atoms_of`, everything else by its
+    variable.  That a transition needs its own source is no access.
+    """
+
+    reads: frozenset[Atom]
+    writes: frozenset[Atom]
+
+
+def accesses(program: Program, transition: Transition) -> Accesses:
+    """Return what a transition reads and writes, its message included."""
+    values = list(transition.conditions)
+    targets = []
+    for target, value, _ in (*transition.exchange, *transition.effects):
+        targets.append(target)
+        values.append(value)
+    message = transition.message
+    if message is not None and not transition.exchange:
+        (values if message.sends else targets).extend(message.values)
+    values += [index for target in targets for index in parts(target)]
+    reads = {atom for value in values for atom in _read(program, value)}
+    writes = {atom for target in targets for atom in _elements(target)}
+    if transition.source != transition.target:
+        state = program.processes[transition.process].state
+        writes |= {Atom(state, transition.source), Atom(state, transition.target)}
+    return Accesses(frozenset(reads), frozenset(writes))
+
+
+def atoms_of(program: Program, variable: int) -> set[Atom]:
+    """Return the atoms of a variable: if it is a process's state, one for each."""
+    n_states = len(program.variables[variable].states)
+    states = {Atom(variable, state) for state in range(n_states)}
+    return states or {Atom(variable)}
+
+
+def _read(program: Program, expression: Expression) -> set[Atom]:
+    """Return what the value of an expression depends on."""
+    operands = parts(expression)
+    if isinstance(expression, Binary) and expression.op in ("==", "!="):
+        for some, other in (operands, operands[::-1]):
+            if (
+                isinstance(some, Read)
+                and isinstance(other, Number)
+                and program.variables[some.variable].states
+            ):
+                return {Atom(some.variable, other.value)}
+    if isinstance(expression, Read):
+        return atoms_of(program, expression.variable)
+    found = _elements(expression) if isinstance(expression, Element) else set()
+    return found.union(*(_read(program, part) for part in operands))
+
+
+def _elements(target: Read | Element) -> set[Atom]:
+    size = 1 if isinstance(target, Read) else target.size
+    return {Atom(target.first + i) for i in range(size)}
 
 
 @dataclass(frozen=True)
@@ -60,7 +363,7 @@ class Groups:
     reason: str  # why, for people
 
 
-def find_groups(model: Model, propositions: Sequence[Expression]) -> Job[Groups]:
+def find_groups(model: Model, propositions: Sequence[syntax.Expression]) -> Job[Groups]:
     """Find the groups of a model's actions for propositions bound to it."""
     if any(map(names_steps, propositions)):
         # Invisible steps may move before a visible one, and then
@@ -94,15 +397,13 @@ def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> Job[np.ndarray]:
     """
     visible = {atom.variable for atom in atoms}
     groups = []
-    looked_at = 0
-    for group in (yield from _groups(net)):
+    ticks = Ticks(STATIC)
+    for group in (yield from _groups(net, ticks)):
         if not any(visible & net.transitions[t].differences().keys() for t in group):
             groups.append(group)
-        looked_at += len(group)
-        if looked_at > ITEMS:
-            yield counting(looked_at)
-            looked_at = 0
-    feeds = yield from _feeds(net, groups)
+        if ticks.over(len(group)):
+            yield ticks.progress
+    feeds = yield from _feeds(net, groups, ticks)
     dropped = yield from feedback_vertices(feeds)
     codes = np.zeros((len(net.transitions), len(Entry)), dtype=np.int64)
     for number, group in enumerate(groups):
@@ -111,15 +412,15 @@ def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> Job[np.ndarray]:
     return codes
 
 
-def _groups(net: PetriNet) -> Job[list[list[int]]]:
+def _groups(net: PetriNet, ticks: Ticks) -> Job[list[list[int]]]:
     """List the clusters whose transitions all take the same."""
     consumers = yield from _by_place(
-        (t, transition.pre) for t, transition in enumerate(net.transitions)
+        ((t, transition.pre) for t, transition in enumerate(net.transitions)), ticks
     )
     groups = []
     for number, transition in enumerate(net.transitions):
-        if number % ITEMS == ITEMS - 1:
-            yield counting(ITEMS)
+        if ticks.over():
+            yield ticks.progress
         if not transition.pre:
             continue
         group = consumers[min(transition.pre)]
@@ -134,36 +435,32 @@ def _groups(net: PetriNet) -> Job[list[list[int]]]:
     return groups
 
 
-def _feeds(net: PetriNet, groups: list[list[int]]) -> Job[list[list[int]]]:
+def _feeds(
+    net: PetriNet, groups: list[list[int]], ticks: Ticks
+) -> Job[list[list[int]]]:
     """List for each group those that take what it puts."""
-    takers = yield from _by_place(
-        (k, net.transitions[g[0]].pre) for k, g in enumerate(groups)
-    )
+    taken = ((k, net.transitions[g[0]].pre) for k, g in enumerate(groups))
+    takers = yield from _by_place(taken, ticks)
     feeds = []
-    looked_at = 0
     for group in groups:
         fed: set[int] = set()
-        for transition in group:
-            for place in net.transitions[transition].post:
-                some = takers.get(place, [])
-                fed.update(some)
-                looked_at += 1 + len(some)
-            if looked_at > ITEMS:
-                yield counting(looked_at)
-                looked_at = 0
+        for place in (p for t in group for p in net.transitions[t].post):
+            some = takers.get(place, [])
+            fed.update(some)
+            if ticks.over(1 + len(some)):
+                yield ticks.progress
         feeds.append(sorted(fed))
     return feeds
 
 
-def _by_place(taken: Iterable[tuple[int, Iterable[int]]]) -> Job[dict[int, list[int]]]:
+def _by_place(
+    taken: Iterable[tuple[int, Iterable[int]]], ticks: Ticks
+) -> Job[dict[int, list[int]]]:
     """List the transitions that take from each place."""
     found: dict[int, list[int]] = {}
-    looked_at = 0
     for number, places in taken:
         for place in places:
             found.setdefault(place, []).append(number)
-            looked_at += 1
-        if looked_at > ITEMS:
-            yield counting(looked_at)
-            looked_at = 0
+            if ticks.over():
+                yield ticks.progress
     return found

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.runtime.errors import spelled
 from ltlpipe.runtime.jobs import MIB, timed
-from ltlpipe.runtime.spelling import spelled
-from ltlpipe.runtime.values import ByValue
+from ltlpipe.runtime.objects import ByValue
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Clock, Job, Result
@@ -60,6 +60,13 @@ class Plan:
         return replace(
             self, reductions=(*self.reductions, name), reasons=(*self.reasons, reason)
         )
+
+    def searched_by(self, emptiness: str, why: str) -> Plan:
+        """Return the plan with a search, unless the user has named one."""
+        if self.emptiness is not None:
+            return self
+        reasons = f"{emptiness}, because {why}", *self.reasons
+        return replace(self, emptiness=emptiness, reasons=reasons)
 
     def spelled(self) -> Plan:
         """Return the plan as its reader names parameters."""
@@ -187,14 +194,9 @@ class Statistics(ByValue):
 
     def by(self, clock: Clock) -> Statistics:
         """Return these with the times of the whole check."""
-        return replace(
-            self,
-            seconds=clock.seconds,
-            compile_seconds=clock.compile_seconds,
-            load_seconds=clock.load_seconds,
-            cpu_seconds=clock.cpu_seconds,
-            memory_mib=clock.peak_bytes / MIB,
-        )
+        names = "seconds", "compile_seconds", "load_seconds", "cpu_seconds"
+        times = {name: getattr(clock, name) for name in names}
+        return replace(self, memory_mib=clock.peak_bytes / MIB, **times)
 
 
 class Answer(NamedTuple):

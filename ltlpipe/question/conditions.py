@@ -2,17 +2,19 @@
 
 `CONDITIONS` is the one table of them.  Its columns are what options can stand in the
 way of: any answer (`ANY`), questions about a kind of system, strategies, and reductions
-that several strategies use.  A column lists conditions and the sentence for each; the
-first that applies is said.  `ltlpipe.question.options.Options` refuses what is in the
-way of `ANY`, a question what is in the way of its kind of system; the obstacles of
+that several strategies use.  A column yields the sentences of the conditions that
+apply; the first is said.  `ltlpipe.question.options.Options` refuses what is in the way
+of `ANY`, a question what is in the way of its kind of system; the obstacles of
 strategies, which ``--explain`` prints, are those of their columns.
+
+In all of them `o` are the options and `q` is the question, of kinds of systems the
+property.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.option import flag_of
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.search.catalogue import (
     DECOUPLED,
@@ -27,7 +29,7 @@ from ltlpipe.search.catalogue import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 AUTO, NONE = "auto", "none"
 
@@ -92,12 +94,8 @@ def first_obstacle(columns: tuple[str, ...], options: Any, asked: Any) -> str | 
 
     `asked` is what conditions take as `q`.
     """
-    for column in columns:
-        for applies, sentence in CONDITIONS[column]:
-            found = applies(options, asked)
-            if found:
-                return sentence.format(o=options, q=asked, found=found)
-    return None
+    sentences = (s for column in columns for s in CONDITIONS[column](options, asked))
+    return next(sentences, None)
 
 
 def obstacle(question: Any, *columns: str) -> str | None:
@@ -115,357 +113,295 @@ def refuse(column: str, options: Any, asked: Any = None) -> None:
         raise UnsupportedError(sentence)
 
 
-def _given(options: Any, *names: str) -> str | None:
-    """Return the flag of the first of some options that is not its default."""
+def flag_of(name: str) -> str:
+    """Return the name of an option on the command line, without its dashes."""
+    return name.replace("_", "-")
+
+
+def _given(options: Any, *names: str) -> Iterator[str]:
+    """Yield the flags of some options that are not their defaults."""
     differing = options.differing()
     for name in names:
         if name in differing:
             value = f"={differing[name]}" if name in _WITH_VALUE else ""
-            return f"--{flag_of(name)}{value}"
-    return None
+            yield f"--{flag_of(name)}{value}"
 
 
 def _names(options: Any) -> set[str]:
     return set(options.reduce.split(","))
 
 
-def _beyond(options: Any) -> set[str]:
-    """Return the named reductions that models do not have."""
-    of_models = {AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
-    return _names(options) - {AUTO, NONE} - of_models
+def _is_graph(question: Any) -> bool:
+    return question.kind in (KRIPKE, AUTOMATON)
 
 
-def _has_fin(question: Any) -> bool:
-    """Whether runs have to avoid marks, whatever the property."""
-    fair = question.fairness
-    conditions = (question.system_condition, None if fair is None else fair.condition)
-    return any(c is not None and c.fin_marks for c in conditions)
-
-
-def _one_mark(question: Any) -> bool:
-    """Whether a search of states is named that takes a single mark."""
-    named = question.given.emptiness
-    return named is not None and not takes_any_marks(named)
-
-
-class Condition(NamedTuple):
-    """When something cannot be used."""
-
-    applies: Callable[[Any, Any], Any]
-    """Takes the options `o`, and `q`: a question, or the property for kinds of systems.
-    """
-    sentence: str
-    """Formatted with `o`, `q`, and `found`, which is what `applies` has returned."""
-
-
-def _unnamed(name: str) -> Condition:
-    return Condition(lambda o, _: not o.reduces(name), "--reduce does not name it")
-
-
-def _only(kinds: tuple[str, ...], *conditions: Condition) -> list[Condition]:
-    """Return conditions that apply to some kinds of systems only."""
-
-    def within(condition: Condition) -> Condition:
-        def applies(options: Any, question: Any) -> Any:
-            return question.kind in kinds and condition.applies(options, question)
-
-        return condition._replace(applies=applies)
-
-    return list(map(within, conditions))
-
-
-_OF_PARTS = ("visible", "symmetric", "fairness", "network_acceptance")
-_NO_PARTS = "is about actions or components, which graphs of Spot do not have"
-_NOT_OF_MODELS = "is for networks of LTSs, not for models"
+_UNNAMED = "--reduce does not name it"
 _EACH = "--network-acceptance=each gives each component a mark of its own"
-_OF_SETS = Condition(
-    lambda _, q: q.given.emptiness in OF_SETS,
-    "{q.given.emptiness} does not look at one state at a time",
-)
-_REQUESTED = Condition(lambda o, _: o.emptiness != AUTO, "{o.emptiness} is requested")
-_OTHERS_NAMED = Condition(lambda o, _: o.named_strategies, "--reduce does not name it")
-_UNFAIR = Condition(lambda _, q: q.fairness is not None, UNFAIR)
-_NO_COMPONENTS = Condition(
-    lambda _, q: q.kind in (KRIPKE, AUTOMATON), "the system has no components"
-)
-_OWN_ACCEPTANCE = Condition(
-    lambda _, q: q.property.is_trivial or q.system.has_acceptance,
-    "acceptance of the system is about states",
-)
-_APART = Condition(lambda _, q: q.accepts_apart, _EACH)
 
-_OF_ORBITS = (
-    Condition(
-        lambda _, q: q.kind in (KRIPKE, AUTOMATON),
-        "a graph has no parts that could change places",
-    ),
-    _OF_SETS,
-    _UNFAIR,
-    Condition(
-        lambda o, _: o.workers > 1 and (o.reduce != AUTO or o.wants_symmetry),
-        "several workers cannot share its tables: leave out --workers",
-    ),
-    Condition(lambda o, _: o.swarm, "--swarm searches the system as it is"),
-    Condition(
-        lambda o, q: o.insists_on(AMPLE) and q.kind != NETWORK,
-        "ample sets of models are chosen by action: leave one out",
-    ),
-    Condition(
-        lambda o, q: o.insists_on(AMPLE) and q.obstacle_to_ample(),
-        "--reduce asks for ample sets, but {found}",
-    ),
-    _APART,
-)
 
-_OF_ANY = (
-    Condition(
-        lambda o, _: o.bitstate is not None and not 0 < o.bitstate < MAX_BITSTATE,
-        "--bitstate={o.bitstate}: expected more than 0 MiB and less than "
-        f"{MAX_BITSTATE}",
-    ),
-    Condition(
-        lambda o, _: o.bitstate is not None and o.compact is not None,
-        "--compact={o.compact} goes without --bitstate={o.bitstate}",
-    ),
-    Condition(
-        lambda o, _: o.omitting and o.emptiness not in (AUTO, BITSTATE),
-        f"{{o.omitting}} is for {BITSTATE}, not for --emptiness={{o.emptiness}}",
-    ),
-    Condition(
-        lambda o, _: o.keeping and o.omitting,
-        "{o.keeping} is for rows of states, and {o.omitting} keeps none",
-    ),
-    Condition(
-        lambda o, _: o.keeping and (o.workers > 1 or o.emptiness in OWN_TABLES),
-        "{o.keeping} is for searches of single states by one worker: not for "
-        "--emptiness={o.emptiness} with --workers={o.workers}",
-    ),
-    Condition(
-        lambda o, _: o.swarm is not None and o.bitstate is None,
-        "--swarm={o.swarm} requires --bitstate",
-    ),
-    Condition(
-        lambda o, _: o.fair_sets and o.fairness is None,
-        "--fair-sets requires --fairness=weak or --fairness=strong",
-    ),
-    Condition(
-        lambda o, _: o.ndfs_stack_test and o.emptiness != DECOUPLED_NDFS,
-        f"--ndfs-stack-test is for --emptiness={DECOUPLED_NDFS}, not for "
-        "{o.emptiness}",
-    ),
-    Condition(
-        lambda o, _: (
-            o.symmetric and not o.reduces(SYMMETRY) and not o.insists_on(AUTOMORPHISMS)
-        ),
-        "--symmetric goes with symmetry, which --reduce={o.reduce} leaves out",
-    ),
-    Condition(
-        lambda o, _: "stabiliser" in _names(o),
-        f"--reduce=stabiliser has gone: {AUTOMORPHISMS} stores as many states or fewer",
-    ),
-    Condition(
-        lambda o, _: _names(o) - {AUTO, NONE} - {*REDUCTION_NAMES},
-        f"--reduce={{o.reduce}}: expected one of {', '.join(REDUCTION_NAMES)}",
-    ),
-)
+def _any(o: Any, _: Any) -> Iterator[str]:
+    if o.bitstate is not None and not 0 < o.bitstate < MAX_BITSTATE:
+        expected = f"expected more than 0 MiB and less than {MAX_BITSTATE}"
+        yield f"--bitstate={o.bitstate}: {expected}"
+    if o.bitstate is not None and o.compact is not None:
+        yield f"--compact={o.compact} goes without --bitstate={o.bitstate}"
+    if o.omitting and o.emptiness not in (AUTO, BITSTATE):
+        yield f"{o.omitting} is for {BITSTATE}, not for --emptiness={o.emptiness}"
+    if o.keeping and o.omitting:
+        yield f"{o.keeping} is for rows of states, and {o.omitting} keeps none"
+    if o.keeping and (o.workers > 1 or o.emptiness in OWN_TABLES):
+        given = f"not for --emptiness={o.emptiness} with --workers={o.workers}"
+        yield f"{o.keeping} is for searches of single states by one worker: {given}"
+    if o.swarm is not None and o.bitstate is None:
+        yield f"--swarm={o.swarm} requires --bitstate"
+    if o.fair_sets and o.fairness is None:
+        yield "--fair-sets requires --fairness=weak or --fairness=strong"
+    if o.ndfs_stack_test and o.emptiness != DECOUPLED_NDFS:
+        named = f"--emptiness={DECOUPLED_NDFS}, not for {o.emptiness}"
+        yield f"--ndfs-stack-test is for {named}"
+    if o.symmetric and not (o.reduces(SYMMETRY) or o.insists_on(AUTOMORPHISMS)):
+        yield f"--symmetric goes with symmetry, which --reduce={o.reduce} leaves out"
+    if "stabiliser" in _names(o):
+        fewer = f"{AUTOMORPHISMS} stores as many states or fewer"
+        yield f"--reduce=stabiliser has gone: {fewer}"
+    if _names(o) - {AUTO, NONE, *REDUCTION_NAMES}:
+        yield f"--reduce={o.reduce}: expected one of {', '.join(REDUCTION_NAMES)}"
 
-_OF_MODEL = (
-    Condition(
-        lambda o, _: o.semantics == "action",
-        "--semantics=action: propositions of a model are about its states; use state "
-        '(an action is named by action=="...")',
-    ),
-    Condition(lambda o, _: _given(o, *o.of_networks), "{found} " + _NOT_OF_MODELS),
-    Condition(lambda o, _: _beyond(o), "--reduce={o.reduce} " + _NOT_OF_MODELS),
-)
 
-_OF_GRAPH = (
-    Condition(
-        lambda o, _: o.semantics == "action",
-        "--semantics=action: the propositions of a graph of Spot are those of its "
-        "valuations; use state",
-    ),
-    Condition(
-        lambda o, _: _given(o, *_OF_PARTS),
-        "{found} " + _NO_PARTS,
-    ),
-    Condition(
-        lambda o, _: o.emptiness in OF_SETS, "--emptiness={o.emptiness} " + _NO_PARTS
-    ),
-    Condition(
-        lambda o, _: o.reduce not in (AUTO, NONE, WALKS),
-        "--reduce={o.reduce} " + _NO_PARTS,
-    ),
-)
-
-CONDITIONS: dict[str, tuple[Condition, ...]] = {
-    ANY: _OF_ANY,
-    NETWORK: (
-        Condition(
-            lambda o, q: o.visible is not None and q.violations is None,
+def _network(o: Any, q: Any) -> Iterator[str]:
+    if o.visible is not None and q.violations is None:
+        yield (
             "--visible requires --automaton; the visible actions of a formula are "
-            "those that it names",
-        ),
-        Condition(
-            lambda o, _: o.semantics == "state",
+            "those that it names"
+        )
+    if o.semantics == "state":
+        yield (
             "--semantics=state: the states of a network of LTSs have no propositions; "
-            "use action",
-        ),
-        Condition(
-            lambda o, _: o.fairness and o.reduce not in (AUTO, NONE, WALKS),
-            "--reduce={o.reduce} changes which actions are enabled, on which "
-            "--fairness depends: use none",
-        ),
-    ),
-    MODEL: (
-        *_OF_MODEL,
-        Condition(
-            lambda o, _: o.emptiness in POWERSET,
-            "--emptiness={o.emptiness} is for symmetric nets, not for other models",
-        ),
-    ),
-    COLOURED: _OF_MODEL,
-    KRIPKE: _OF_GRAPH,
-    AUTOMATON: (
-        Condition(
-            lambda o, _: o.stutters,
+            "use action"
+        )
+    if o.fairness and o.reduce not in (AUTO, NONE, WALKS):
+        yield (
+            f"--reduce={o.reduce} changes which actions are enabled, on which "
+            "--fairness depends: use none"
+        )
+
+
+def _coloured(o: Any, _: Any) -> Iterator[str]:
+    of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
+    if o.semantics == "action":
+        yield (
+            "--semantics=action: propositions of a model are about its states; use "
+            'state (an action is named by action=="...")'
+        )
+    stray = "is for networks of LTSs, not for models"
+    for given in _given(o, *o.of_networks):
+        yield f"{given} {stray}"
+    if _names(o) - of_models:
+        yield f"--reduce={o.reduce} {stray}"
+
+
+def _model(o: Any, q: Any) -> Iterator[str]:
+    yield from _coloured(o, q)
+    if o.emptiness in POWERSET:
+        yield f"--emptiness={o.emptiness} is for symmetric nets, not for other models"
+
+
+def _kripke(o: Any, _: Any) -> Iterator[str]:
+    if o.semantics == "action":
+        yield (
+            "--semantics=action: the propositions of a graph of Spot are those of its "
+            "valuations; use state"
+        )
+    missing = "is about actions or components, which graphs of Spot do not have"
+    for given in _given(o, "visible", "symmetric", "fairness", "network_acceptance"):
+        yield f"{given} {missing}"
+    if o.emptiness in OF_SETS:
+        yield f"--emptiness={o.emptiness} {missing}"
+    if o.reduce not in (AUTO, NONE, WALKS):
+        yield f"--reduce={o.reduce} {missing}"
+
+
+def _automaton(o: Any, q: Any) -> Iterator[str]:
+    if o.stutters:
+        yield (
             "--deadlock=stutter: the letters of an automaton are on its edges, and a "
-            "state without edges has none to repeat; use ignore, or a Kripke structure",
-        ),
-        *_OF_GRAPH,
-    ),
-    INSTANT: (
-        _REQUESTED,
-        _OTHERS_NAMED,
-        Condition(
-            lambda o, _: _given(o, "bitstate", "compact", "swarm", "seed"),
-            "{found} is about the compiled searches",
-        ),
-    ),
-    EXPLICIT: (
-        _OF_SETS,
-        _OTHERS_NAMED,
-        Condition(
-            lambda _, q: q.accepts_apart and _one_mark(q),
-            "{q.given.emptiness} takes one mark, but " + _EACH,
-        ),
-    ),
-    CERTIFIED: (_OF_SETS, _APART),
-    AMPLE: (
-        Condition(
-            lambda o, _: o.insists_on(AMPLE) and o.taker_of(AMPLE),
-            "--reduce asks for {found}, which are searched with ample sets then",
-        ),
-    ),
-    AMPLE_SETS: (
-        _unnamed(AMPLE),
-        _OF_SETS,
-        _UNFAIR,
-        Condition(lambda _, q: q.kind in (KRIPKE, AUTOMATON), NO_ACTIONS),
-        *_only(
-            (NETWORK,),
-            Condition(lambda o, _: o.omitting, "{found} takes all steps"),
-            Condition(
-                lambda _, q: q.given.emptiness not in (None, *AMPLE_SEARCHES),
-                "{q.given.emptiness} takes all steps",
-            ),
-            _OWN_ACCEPTANCE,
-        ),
-    ),
-    WALKS: (
-        _unnamed(WALKS),
-        _REQUESTED,
-        Condition(lambda _, q: _has_fin(q), WITH_FIN),
-        Condition(
-            lambda o, _: o.omitting,
-            "--bitstate and --compact are for a search of the whole product",
-        ),
-    ),
-    COMPONENTS: (
-        _unnamed(COMPONENTS),
-        Condition(
-            lambda o, _: o.insists_on(AUTOMORPHISMS),
-            "--reduce asks for automorphisms, which are those of components then",
-        ),
-        _OF_SETS,
-    ),
-    COMPOSITION: (
-        Condition(lambda _, q: q.kind != NETWORK, "the system has no components"),
-        _UNFAIR,
-        Condition(lambda o, _: o.omitting, "{o.omitting} is for systems as they are"),
-        _OWN_ACCEPTANCE,
-    ),
-    DECOUPLING: (
-        _NO_COMPONENTS,
-        Condition(
-            lambda _, q: q.given.emptiness not in (None, *DECOUPLED),
-            "{q.given.emptiness} looks at one state at a time",
-        ),
-        Condition(
-            lambda o, q: q.given.emptiness is None and not o.reduces(DECOUPLING),
-            "--reduce does not name it",
-        ),
-        _UNFAIR,
-        *_only(
-            (NETWORK,),
-            Condition(
-                lambda _, q: q.stutters,
-                "sets of states do not tell which of them are deadlocks",
-            ),
-            Condition(
-                lambda _, q: (
-                    q.given.emptiness == DECOUPLED_SCC and q.system.has_acceptance
-                ),
-                f"{DECOUPLED_SCC} takes no components that accept: use "
-                f"{DECOUPLED_NDFS}",
-            ),
-        ),
-    ),
-    SYMMETRY: (
-        Condition(
-            lambda o, q: (
-                not (q.given.emptiness or o.reduces(SYMMETRY) or o.wants_symmetry)
-            ),
-            "--reduce does not name it",
-        ),
-        Condition(
-            lambda o, _: o.wants_decoupling,
-            "decoupled search, which is requested, has sets of another kind",
-        ),
-        *_only(
-            (COLOURED,),
-            Condition(
-                lambda _, q: q.given.emptiness not in (None, *POWERSET),
-                "{q.given.emptiness} looks at one state at a time",
-            ),
-            Condition(lambda _, q: q.fairness, "fairness tells colours apart"),
-            Condition(lambda o, _: o.omitting, "{found} looks at one state at a time"),
-            Condition(
-                lambda o, _: o.insists_on(AMPLE),
-                "ample sets are chosen for states, not for sets: leave one out",
-            ),
-        ),
-        *_only(
-            (NETWORK, MODEL, KRIPKE, AUTOMATON),
-            Condition(
-                lambda _, q: q.given.emptiness in POWERSET,
-                "{q.given.emptiness} is for sets of markings, of symmetric nets only",
-            ),
-            Condition(
-                lambda o, q: q.kind != NETWORK and not o.wants_symmetry,
-                "the system has neither components nor colours",
-            ),
-            Condition(
-                lambda o, q: not o.wants_symmetry and (q.given.emptiness or o.omitting),
-                "{found} is requested, which searches all states",
-            ),
-            *_OF_ORBITS,
-        ),
-    ),
-    AUTOMORPHISMS: (
-        Condition(
-            lambda o, _: not o.insists_on(AUTOMORPHISMS), "--reduce does not name it"
-        ),
-        *_OF_ORBITS,
-    ),
+            "state without edges has none to repeat; use ignore, or a Kripke structure"
+        )
+    yield from _kripke(o, q)
+
+
+def _instant(o: Any, _: Any) -> Iterator[str]:
+    if o.emptiness != AUTO:
+        yield f"{o.emptiness} is requested"
+    if o.named_strategies:
+        yield _UNNAMED
+    for given in _given(o, "bitstate", "compact", "swarm", "seed"):
+        yield f"{given} is about the compiled searches"
+
+
+def _of_sets(q: Any) -> Iterator[str]:
+    if q.given.emptiness in OF_SETS:
+        yield f"{q.given.emptiness} does not look at one state at a time"
+
+
+def _explicit(o: Any, q: Any) -> Iterator[str]:
+    yield from _of_sets(q)
+    if o.named_strategies:
+        yield _UNNAMED
+    named = q.given.emptiness
+    if q.accepts_apart and named is not None and not takes_any_marks(named):
+        yield f"{named} takes one mark, but {_EACH}"
+
+
+def _certified(_: Any, q: Any) -> Iterator[str]:
+    yield from _of_sets(q)
+    if q.accepts_apart:
+        yield _EACH
+
+
+def _ample(o: Any, _: Any) -> Iterator[str]:
+    if o.insists_on(AMPLE) and (taker := o.taker_of(AMPLE)):
+        yield f"--reduce asks for {taker}, which are searched with ample sets then"
+
+
+def _own_acceptance(q: Any) -> Iterator[str]:
+    if q.property.is_trivial or q.system.has_acceptance:
+        yield "acceptance of the system is about states"
+
+
+def _ample_sets(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(AMPLE):
+        yield _UNNAMED
+    yield from _of_sets(q)
+    if q.fairness is not None:
+        yield UNFAIR
+    if _is_graph(q):
+        yield NO_ACTIONS
+    if q.kind == NETWORK:
+        if o.omitting:
+            yield f"{o.omitting} takes all steps"
+        if q.given.emptiness not in (None, *AMPLE_SEARCHES):
+            yield f"{q.given.emptiness} takes all steps"
+        yield from _own_acceptance(q)
+
+
+def _walks(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(WALKS):
+        yield _UNNAMED
+    if o.emptiness != AUTO:
+        yield f"{o.emptiness} is requested"
+    of_fairness = None if q.fairness is None else q.fairness.condition
+    if any(c is not None and c.fin_marks for c in (q.system_condition, of_fairness)):
+        yield WITH_FIN
+    if o.omitting:
+        yield "--bitstate and --compact are for a search of the whole product"
+
+
+def _components(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(COMPONENTS):
+        yield _UNNAMED
+    if o.insists_on(AUTOMORPHISMS):
+        yield "--reduce asks for automorphisms, which are those of components then"
+    yield from _of_sets(q)
+
+
+def _composition(o: Any, q: Any) -> Iterator[str]:
+    if q.kind != NETWORK:
+        yield "the system has no components"
+    if q.fairness is not None:
+        yield UNFAIR
+    if o.omitting:
+        yield f"{o.omitting} is for systems as they are"
+    yield from _own_acceptance(q)
+
+
+def _decoupling(o: Any, q: Any) -> Iterator[str]:
+    if _is_graph(q):
+        yield "the system has no components"
+    if q.given.emptiness not in (None, *DECOUPLED):
+        yield f"{q.given.emptiness} looks at one state at a time"
+    if q.given.emptiness is None and not o.reduces(DECOUPLING):
+        yield _UNNAMED
+    if q.fairness is not None:
+        yield UNFAIR
+    if q.kind == NETWORK:
+        if q.stutters:
+            yield "sets of states do not tell which of them are deadlocks"
+        if q.given.emptiness == DECOUPLED_SCC and q.system.has_acceptance:
+            advice = f"use {DECOUPLED_NDFS}"
+            yield f"{DECOUPLED_SCC} takes no components that accept: {advice}"
+
+
+def _symmetry(o: Any, q: Any) -> Iterator[str]:
+    if not (q.given.emptiness or o.reduces(SYMMETRY) or o.wants_symmetry):
+        yield _UNNAMED
+    if o.wants_decoupling:
+        yield "decoupled search, which is requested, has sets of another kind"
+    yield from (_sets_of_markings if q.kind == COLOURED else _orbits_unasked)(o, q)
+
+
+def _sets_of_markings(o: Any, q: Any) -> Iterator[str]:
+    if q.given.emptiness not in (None, *POWERSET):
+        yield f"{q.given.emptiness} looks at one state at a time"
+    if q.fairness:
+        yield "fairness tells colours apart"
+    if o.omitting:
+        yield f"{o.omitting} looks at one state at a time"
+    if o.insists_on(AMPLE):
+        yield "ample sets are chosen for states, not for sets: leave one out"
+
+
+def _orbits_unasked(o: Any, q: Any) -> Iterator[str]:
+    named = q.given.emptiness
+    if named in POWERSET:
+        yield f"{named} is for sets of markings, of symmetric nets only"
+    if q.kind != NETWORK and not o.wants_symmetry:
+        yield "the system has neither components nor colours"
+    if not o.wants_symmetry and (named or o.omitting):
+        yield f"{named or o.omitting} is requested, which searches all states"
+    yield from _orbits(o, q)
+
+
+def _automorphisms(o: Any, q: Any) -> Iterator[str]:
+    if not o.insists_on(AUTOMORPHISMS):
+        yield _UNNAMED
+    yield from _orbits(o, q)
+
+
+def _orbits(o: Any, q: Any) -> Iterator[str]:
+    if _is_graph(q):
+        yield "a graph has no parts that could change places"
+    yield from _of_sets(q)
+    if q.fairness is not None:
+        yield UNFAIR
+    if o.workers > 1 and (o.reduce != AUTO or o.wants_symmetry):
+        yield "several workers cannot share its tables: leave out --workers"
+    if o.swarm:
+        yield "--swarm searches the system as it is"
+    if o.insists_on(AMPLE) and q.kind != NETWORK:
+        yield "ample sets of models are chosen by action: leave one out"
+    elif o.insists_on(AMPLE) and (hindrance := q.obstacle_to_ample()):
+        yield f"--reduce asks for ample sets, but {hindrance}"
+    if q.accepts_apart:
+        yield _EACH
+
+
+CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
+    ANY: _any,
+    NETWORK: _network,
+    MODEL: _model,
+    COLOURED: _coloured,
+    KRIPKE: _kripke,
+    AUTOMATON: _automaton,
+    INSTANT: _instant,
+    EXPLICIT: _explicit,
+    CERTIFIED: _certified,
+    AMPLE: _ample,
+    AMPLE_SETS: _ample_sets,
+    WALKS: _walks,
+    COMPONENTS: _components,
+    COMPOSITION: _composition,
+    DECOUPLING: _decoupling,
+    SYMMETRY: _symmetry,
+    AUTOMORPHISMS: _automorphisms,
 }

@@ -12,13 +12,12 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
-from ltlpipe.runtime.errors import nearest, warn
-from ltlpipe.runtime.spelling import PARAMETERS, spelled
+from ltlpipe.runtime.errors import PARAMETERS, nearest, spelled, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from ltlpipe.question.option import Option
+    from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
 
 _PLACE = "\n**options\n"
@@ -111,7 +110,7 @@ def takes_options(command: str) -> Callable[[Function], Function]:
     Parameters
     ----------
     command : str
-        One of those of `ltlpipe.question.option`.
+        One of those of `ltlpipe.question.options`.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.lettering import TELLING, Delegated, Lettering, violations_text
+from ltlpipe.automata.lettering import TELLING, Lettering, violations_text
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.question.conditions import (
@@ -20,7 +20,7 @@ from ltlpipe.question.conditions import (
     refuse,
 )
 from ltlpipe.question.property import known_names
-from ltlpipe.question.question import NotApplicableError, Question, note_table
+from ltlpipe.question.question import NotApplicableError, Product, Question, note_table
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.question.question import Product
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.problem import Problem
     from ltlpipe.systems.graph import Keys, PackedGraph, SpotGraph, Transitions
 
 
@@ -49,7 +47,7 @@ class Labelled(NamedTuple):
 
 
 @dataclass
-class GraphProduct:
+class GraphProduct(Product):
     """The product of a graph and an automaton."""
 
     question: GraphQuestion
@@ -76,18 +74,6 @@ class GraphProduct:
             seed=question.options.seed,
             accepts=question.delegated is None,
         )
-
-    def problem(self, packed: PackedGraph) -> Problem:
-        """Return the product of the packed graph and the automaton."""
-        from ltlpipe.search.problem import make_problem
-
-        return make_problem(packed, self.table)
-
-    def needed_bytes(self, packed: PackedGraph) -> int:
-        """Return the bytes of the buffers of `problem`."""
-        from ltlpipe.search.problem import buffer_bytes
-
-        return buffer_bytes(packed, self.table)
 
 
 class GraphQuestion(Question):
@@ -116,13 +102,13 @@ class GraphQuestion(Question):
         refuse(self.kind, options)
         if options.stutters:
             _refuse_lost_labels(system)
-        self.delegated = _delegated(system, asked, options)
+        delegated = _delegated(system, asked, options)
         super().__init__(
             system.name,
             asked,
             options,
-            system_marks=0 if self.delegated else system.n_marks,
-            delegated=self.delegated,
+            system_marks=0 if delegated else system.n_marks,
+            delegated=delegated,
         )
         self.system = system
         self.system_condition = None if self.delegated else system.condition
@@ -171,7 +157,8 @@ class GraphQuestion(Question):
             text = yield from violations_text(
                 violated,
                 acceptance,
-                delegated=None if delegated is None else Delegated(delegated, sets),
+                condition=None if delegated is None else str(delegated),
+                sets=sets,
                 deterministic=self.options.deterministic,
             )
         lettering = Lettering(system.graph, text, self.known)
@@ -205,22 +192,6 @@ class GraphQuestion(Question):
             if ticks.over():
                 yield ticks.progress
         return found
-
-    def settled(
-        self,
-        plan: Plan,
-        table: PropertyAutomaton,
-        reductions: tuple[str, ...] | None = (),
-    ) -> Plan:
-        """Complete a plan for an automaton; see `settle`."""
-        settled = super().settled(plan, table, reductions)
-        if self.delegated is None:
-            return settled
-        why = (
-            f"the automaton checks the acceptance of the graph, {self.delegated}, "
-            f"because {settled.emptiness} does not support it"
-        )
-        return replace(settled, reasons=(*settled.reasons, why))
 
     def product(self, plan: Plan, trace: Trace) -> Job[GraphProduct]:
         """Return the product with all steps of the graph."""

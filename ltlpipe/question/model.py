@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import stutter_invariant, translated
+from ltlpipe.automata.translating import stutter_invariant
 from ltlpipe.logic.folding import MOST_NAMED, folded
-from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number, Taken
-from ltlpipe.question.conditions import AUTO, COLOURED, MODEL, refuse
-from ltlpipe.question.fairness import fairness_of
-from ltlpipe.question.interruptible import Decision, decided
+from ltlpipe.question.conditions import COLOURED, MODEL, refuse
 from ltlpipe.question.options import NEVER
-from ltlpipe.question.property import MEANT, refuse_unknown
-from ltlpipe.question.question import NotApplicableError, Question
+from ltlpipe.question.property import (
+    MEANT,
+    Decision,
+    decision_of,
+    fairness_of,
+    refuse_unknown,
+)
+from ltlpipe.question.question import NotApplicableError, Product, Question
 from ltlpipe.runtime.errors import (
     FormulaError,
     UnknownNameError,
@@ -30,12 +33,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.problem import Problem
     from ltlpipe.systems.models import Model, PackedModel
 
 _SOON = 20_000
@@ -49,7 +52,7 @@ _SECONDS = 2.0
 
 
 @dataclass
-class ModelProduct:
+class ModelProduct(Product):
     """The product of a model and an automaton."""
 
     question: ModelQuestion
@@ -72,19 +75,6 @@ class ModelProduct:
             ample=self.ample,
         )
         return packed
-
-    def problem(self, packed: PackedModel) -> Problem:
-        """Return the product of the packed model and the automaton."""
-        from ltlpipe.search.problem import make_problem
-
-        stutters, fairness = self.question.stutters, self.question.fairness
-        return make_problem(packed, self.table, stutter=stutters, fairness=fairness)
-
-    def needed_bytes(self, packed: PackedModel) -> int:
-        """Return the bytes of the buffers of `problem`."""
-        from ltlpipe.search.problem import buffer_bytes
-
-        return buffer_bytes(packed, self.table)
 
 
 class ModelQuestion(Question):
@@ -186,29 +176,10 @@ class ModelQuestion(Question):
 
     def automaton(self, plan: Plan, trace: Trace) -> Job[PropertyAutomaton]:
         """Return the automaton of the violations over sets of propositions."""
-        kind = (plan.automaton or "").lower()
-        return self.table(kind, lambda: self._translated(kind), trace)
-
-    def _translated(self, kind: str) -> Job[PropertyAutomaton]:
-        deterministic = self.options.deterministic
-        violated = yield from self.violated()
-        # An automaton is used unchanged unless an option or a search needs another
-        # kind.
-        as_it_is = (
-            not isinstance(violated, Formula)
-            and self.options.acceptance == AUTO
-            and not deterministic
-            and kind != "ba"
-        )
-        refuse_too_many(len(self.propositions))
-        table = yield from translated(
-            violated,
-            None if as_it_is else kind,
-            list(self.propositions),
-            over_states=True,
-            deterministic=deterministic,
-        )
-        return table
+        propositions = list(self.propositions)
+        if not self.property.is_trivial:
+            refuse_too_many(len(propositions))
+        return self.table(plan, propositions, trace, over_states=True)
 
     def product(self, plan: Plan, trace: Trace) -> Job[ModelProduct]:
         """Return the product with all steps of the model."""
@@ -269,12 +240,9 @@ def decide_stuttering(asked: Property, translated: Formula | None) -> Job[Decisi
     if formula is not None and formula.spot.is_syntactic_stutter_invariant():
         return Decision(True, "the formula is stutter-invariant by its syntax")
     what = "automaton" if formula is None else "formula"
-    answer = None
-    for subject in dict.fromkeys([translated, formula]):
-        if not answer:
-            job = stutter_invariant(subject or asked.violations)
-            answer = yield from decided(job, _SECONDS)
-    return Decision.of(answer, f"the {what} is", "stutter-invariant")
+    subjects = dict.fromkeys([translated, formula])
+    jobs = (stutter_invariant(subject or asked.violations) for subject in subjects)
+    return (yield from decision_of(jobs, what, "stutter-invariant", _SECONDS))
 
 
 def bound_propositions(

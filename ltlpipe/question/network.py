@@ -15,19 +15,23 @@ from ltlpipe.question.conditions import (
     NETWORK,
     refuse,
 )
-from ltlpipe.question.fairness import fairness_of
-from ltlpipe.question.interruptible import (
+from ltlpipe.question.property import (
     NOT_BUCHI,
     Decision,
     decide_automaton,
-    decide_erasable_automaton,
-    decide_erasable_formula,
     decide_formula,
+    decision_of,
+    fairness_of,
+    known_actions,
     normalised,
 )
-from ltlpipe.question.plan import tells_marks
-from ltlpipe.question.property import known_actions
-from ltlpipe.question.question import NotApplicableError, Question, note_table
+from ltlpipe.question.question import (
+    NotApplicableError,
+    Product,
+    Question,
+    note_table,
+    tells_marks,
+)
 from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.question.question import Product
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.lts import Network
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class NetworkProduct:
+class NetworkProduct(Product):
     """The product of a network and an automaton."""
 
     question: NetworkQuestion
@@ -86,18 +89,15 @@ class NetworkProduct:
         from ltlpipe.por.tables import enabling_of, relation_of
         from ltlpipe.search.problem import make_problem
 
-        options, stutters = self.question.options, self.question.stutters
         if self.visible is None:
-            return make_problem(
-                packed, self.table, stutter=stutters, fairness=self.question.fairness
-            )
-        network = self.trimmed.network
+            return super().problem(packed)
+        network, options = self.trimmed.network, self.question.options
         letters = letters_of(network, self.trimmed.actions)
         tables_of = enabling_of if options.uses_stubborn else relation_of
         return make_problem(
             packed,
             self.table,
-            stutter=stutters,
+            stutter=self.question.stutters,
             relation=tables_of(network, packed),
             visible=np.isin(letters, self.visible),
             inner=Inner[options.red_ample.upper()],
@@ -107,14 +107,13 @@ class NetworkProduct:
         """Return the bytes of the buffers of `problem`."""
         from ltlpipe.por.component_sets import ample_bytes
         from ltlpipe.por.stubborn_sets import stubborn_bytes
-        from ltlpipe.search.problem import buffer_bytes
 
-        needed = buffer_bytes(packed, self.table)
-        if self.visible is not None and self.question.options.uses_stubborn:
-            needed += stubborn_bytes(self.trimmed.network, packed)
-        elif self.visible is not None:
-            needed += ample_bytes(packed, len(self.trimmed.network.actions))
-        return needed
+        needed, network = super().needed_bytes(packed), self.trimmed.network
+        if self.visible is None:
+            return needed
+        if self.question.options.uses_stubborn:
+            return needed + stubborn_bytes(network, packed)
+        return needed + ample_bytes(packed, len(network.actions))
 
 
 class NetworkQuestion(Question):
@@ -166,27 +165,7 @@ class NetworkQuestion(Question):
     ) -> Job[PropertyAutomaton]:
         """Return the automaton of the violations over some actions."""
         told = tells_marks(plan, self.system_marks)
-        acceptance = (plan.automaton or "").lower()
-        return self.table(
-            (acceptance, tuple(actions), told),
-            lambda: self._translated(acceptance, actions, told),
-            trace,
-        )
-
-    def _translated(
-        self, acceptance: str, actions: list[str], told: int
-    ) -> Job[PropertyAutomaton]:
-        from ltlpipe.automata.translating import translated
-
-        violated = yield from self.violated()
-        table = yield from translated(
-            violated,
-            acceptance,
-            actions,
-            system_marks=told,
-            deterministic=self.options.deterministic,
-        )
-        return table
+        return self.table(plan, actions, trace, system_marks=told)
 
     def trimmed(
         self, network: Network, plan: Plan, trace: Trace
@@ -299,13 +278,17 @@ class NetworkQuestion(Question):
         return (yield from self.fact("erasability", lambda: self._erasable(product)))
 
     def _erasable(self, product: NetworkProduct | None) -> Job[Decision]:
+        from ltlpipe.automata.interrupts import erasable_table
+        from ltlpipe.logic.erasable import erasable_formula
+
         if self.property.formula is not None:
-            return (yield from decide_erasable_formula(self.property.formula))
+            jobs = [erasable_formula(self.property.formula)]
+            return (yield from decision_of(jobs, "formula", "erasable"))
         assert product is not None
         if not product.table.is_buchi:
             return Decision(False, NOT_BUCHI)
-        visible = self.visible_letters(product.trimmed)
-        return (yield from decide_erasable_automaton(product.table, visible))
+        jobs = [erasable_table(product.table, self.visible_letters(product.trimmed))]
+        return (yield from decision_of(jobs, "automaton", "erasable"))
 
     def visible_letters(self, trimmed: Trimmed) -> list[int]:
         """Return the letters of the visible actions; by default of all that are named.

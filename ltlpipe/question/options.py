@@ -1,12 +1,19 @@
-"""The options of a question, declared once and checked."""
+"""The options of a question, declared once and checked.
+
+The flags of the commands, the columns of task tables, the values of ``--grid``, the
+keys of a store, the parameters of the functions and their documentation are made of
+their declarations (`Option`).
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, fields, replace
+from numbers import Real
 from typing import Any
 
-from ltlpipe.components.composition.groups import MAX_COMPONENT_STATES
+from ltlpipe.components.groups import MAX_COMPONENT_STATES
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
@@ -22,25 +29,151 @@ from ltlpipe.question.conditions import (
     SYMMETRY,
     TAKERS,
     TOGETHER,
+    flag_of,
     refuse,
 )
-from ltlpipe.question.option import (
-    ABOUT_PROPERTIES,
-    ABOUT_RUNS,
-    CHECK,
-    COMPARE,
-    EVERYWHERE,
-    KINDS,
-    NETWORKS,
-    SIMULATE,
-    SOLVE,
-    TRANSLATE,
-    Option,
-)
+from ltlpipe.runtime.arguments import is_one
+from ltlpipe.runtime.errors import UnsupportedError, declare
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.spelling import declare
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+
+CHECK, SOLVE, COMPARE = "check", "solve", "compare"
+LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
+TRANSLATE, SIMULATE = "translate", "simulate"
+ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
+ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
+EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
+
+NETWORKS = "networks"
+ALL_SYSTEMS = "all"
+
+KINDS = {
+    str: "a text",
+    float: "a number",
+    int: "a whole number",
+    bool: "true or false",
+    tuple: "texts",
+    object: "a HOA file or a spot.twa_graph",
+}
+"""The kinds of options, and their values.
+
+`object` is the kind of automata, which are files at the command line and in tables.
+"""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option.
+
+    Parameters
+    ----------
+    help : str
+        One line.
+    metavar : str, optional
+        What the command line's help calls a value, which is its unit if it has one.
+    details : str
+        More of it, for the documentation.
+    choices : tuple
+        The only values.
+    least, most : int, optional
+        The smallest and the largest value.
+    unlimited : bool
+        A limit: None is no limit, nor is infinity.
+    commands : frozenset of str
+        The commands, and functions of the same names, that have it.
+    systems : str
+        The systems to which it applies.
+    old : tuple of str
+        Names of earlier versions, which are accepted for one more release.
+    kind : type
+        Of a value; tuple where it can be given again.
+    default
+        What it is if not given.
+    group : str
+        What it is about: question, search, limits, counterexample, output, experts.
+    """
+
+    help: str
+    metavar: str | None = None
+    details: str = ""
+    choices: tuple[Any, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    unlimited: bool = False
+    commands: frozenset[str] = ABOUT_RUNS
+    systems: str = ALL_SYSTEMS
+    old: tuple[str, ...] = ()
+    kind: type = str
+    default: Any = None
+    group: str = ""
+
+    def meant(self, name: str, value: Any) -> Any:
+        """Return a value converted to the option's kind.
+
+        A text is a sequence of one.  None is the default where that is None or empty,
+        and an infinite limit is none.
+
+        Raises
+        ------
+        UnsupportedError
+            It is of another kind or out of range; the message says what was expected.
+        """
+        if value is None and self.default in (None, ()):
+            return self.default
+        if self.unlimited and isinstance(value, Real) and value == math.inf:
+            return None
+        plain = _of_kind(self.kind, value)
+        expected = self._expected(plain)
+        if expected is None:
+            return plain
+        shown = repr(value) if plain is None else value
+        raise UnsupportedError(f"--{flag_of(name)}={shown}: expected {expected}")
+
+    def _expected(self, value: Any) -> str | None:
+        """Describe the expected value; None if it is that.
+
+        A value that is None was of another kind.
+        """
+        if self.choices:
+            listed = f"one of {', '.join(map(str, self.choices))}"
+            return None if value in self.choices else listed
+        if value is None:
+            return KINDS[self.kind]
+        if self.least is not None and not value >= self.least:
+            return f"{self.least} or more"
+        if self.most is not None and value > self.most:
+            return f"{self.most} or less"
+        return None
+
+
+def _of_kind(kind: type, value: Any) -> Any:
+    """Return a value as one of a kind; None if it is of another one.
+
+    NumPy's scalars and whole numbers of any type are numbers; truth values are none.
+    """
+    if kind is object:
+        has_kind = isinstance(value, str) or hasattr(value, "__fspath__")
+        return value if has_kind or hasattr(value, "acc") else None
+    if getattr(value, "shape", None) == ():
+        value = value.item()
+    if kind is tuple:
+        if isinstance(value, str):
+            return (value,)
+        if is_one(value):
+            return None
+        parts = tuple(value)
+        return parts if all(isinstance(part, str) for part in parts) else None
+    if kind in (str, bool):
+        return value if isinstance(value, kind) else None
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = kind(value)
+    except (OverflowError, ValueError):  # infinity is not a whole number
+        return None
+    return number if kind is float or number == value else None
+
 
 STUBBORN = "stubborn"
 NEVER = "never"
@@ -340,8 +473,8 @@ class _Experts:
         "What questions about one network share of its reductions, in each process "
         "and on disk; 0 is nothing.",
         "MIB",
-        "Networks that were composed, factored or reduced for one formula serve the "
-        "others of a run, whichever process answers them.",
+        "What was factored or reduced for one formula of a network serves the others, "
+        "and what was composed also those that other processes of a run answer.",
         least=0,
         systems=NETWORKS,
     )

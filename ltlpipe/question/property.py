@@ -1,22 +1,45 @@
-"""The property of a question, and which of its names the system has."""
+"""The property of a question, and which of its names the system has.
+
+Runs are fair to sets of actions: those of each component, or those that the user names.
+
+Ample sets need a property that is interruptible, and its automaton in normal form;
+component reduction also needs to know whether it is erasable (docs/erasable.md).
+
+Source: S. Siegel and Y. Yan, "Action-Based Model Checking: Logic, Automata, and
+Reduction", CAV 2020: ample sets are sound for properties that depend on their
+visible actions only, with an automaton in interrupt normal form (Theorem 3).
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.automata.conditions import MAX_MARKS, STRONG, Fairness, fairness_to
+from ltlpipe.automata.interrupts import first_violation, interruptible_table, norm
 from ltlpipe.question.options import NEVER
-from ltlpipe.runtime.errors import FormulaError, UnknownNameError, listed, nearest, warn
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    UnknownNameError,
+    UnsupportedError,
+    listed,
+    nearest,
+    warn,
+)
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
+from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.options import Options
-    from ltlpipe.systems.networks.lts import Network
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Model
 
 MEANT = " (--unknown=never treats it as never happening)"
 
@@ -244,3 +267,158 @@ def _names(expression: Expression) -> Iterator[str]:
         yield expression.text
     elif isinstance(expression, Text):
         yield expression.value
+
+
+class FairSet(NamedTuple):
+    """Actions that a run is fair to."""
+
+    name: str  # for people
+    actions: frozenset[int]  # as indices into those of the system
+
+
+def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
+    """Return the sets that a run has to be fair to; none without ``--fairness``.
+
+    Raises
+    ------
+    UnsupportedError
+        An action does not exist, there are more sets than marks, or no sets are named
+        for a model.
+    """
+    if options.fairness is None:
+        return []
+    if options.fair_sets:
+        sets = [_named(system, names) for names in options.fair_sets]
+    elif isinstance(system, Network):
+        members: list[set[int]] = [set() for _ in system.components]
+        for number, action in enumerate(system.actions):
+            for participant in action.participants:
+                members[participant].add(number)
+        sets = [
+            FairSet(f"component {i}", frozenset(own))
+            for i, own in enumerate(members, start=1)
+        ]
+    else:
+        raise UnsupportedError(
+            f"--fairness={options.fairness} of a model requires --fair-sets=A,B: it "
+            "has no components to be fair to"
+        )
+    most = MAX_MARKS // 2 if options.fairness == STRONG else MAX_MARKS
+    if len(sets) > most:
+        raise UnsupportedError(
+            f"--fairness={options.fairness} takes at most {most} sets, here are "
+            f"{len(sets)}: name some with --fair-sets=A,B"
+        )
+    return sets
+
+
+def _named(system: Network | Model, names: str) -> FairSet:
+    """Return the actions that a text names; several of a model may share a name."""
+    known: Mapping[str, Collection[int]]
+    if isinstance(system, Network):
+        known = {name: [number] for name, number in system.action_index.items()}
+    else:
+        known = system.vocabulary.actions
+    parts = [part.strip() for part in names.split(",")]
+    for name in parts:
+        if name not in known:
+            raise UnsupportedError(
+                f"--fair-sets={names!r}: no action of the system is called {name!r}"
+            )
+    return FairSet(names, frozenset(k for name in parts for k in known[name]))
+
+
+def fairness_of(system: Network | Model, options: Options) -> Fairness | None:
+    """Return the marks of fairness, or None without ``--fairness``.
+
+    Raises
+    ------
+    UnsupportedError
+        As `fair_sets`.
+    """
+    sets = fair_sets(system, options)
+    if not sets:
+        return None
+    strong = options.fairness == STRONG
+    return fairness_to([s.actions for s in sets], len(system.actions), strong=strong)
+
+
+_SECONDS = 5.0
+"""CPU time for the decision; a property without an answer is not reduced."""
+
+NOT_BUCHI = "the automaton has more than one mark on states, or marks on transitions"
+"""Why there are no ample sets: normal forms need one mark on states at most."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether ample sets may be used, and why or why not."""
+
+    allowed: bool
+    reason: str  # for people
+
+
+def decision_of(
+    jobs: Iterable[Job[bool]], subject: str, kind: str, seconds: float = _SECONDS
+) -> Job[Decision]:
+    """Decide whether a subject, such as a formula, is of a kind, such as weak.
+
+    It is if one of some jobs says so; each may take so many seconds of CPU time.
+    """
+    answer = None
+    for job in jobs:
+        answer = yield from _answered(job, seconds)
+        if answer:
+            break
+    if answer is None:
+        why = f"deciding whether the property is {kind} takes too long"
+        return Decision(False, why)
+    return Decision(answer, f"the {subject} is {'' if answer else 'not '}{kind}")
+
+
+def decide_formula(formula: Formula) -> Job[Decision]:
+    """Decide whether a formula depends only on the actions that it names."""
+    from ltlpipe.logic.classes import syntactic_class
+    from ltlpipe.logic.interruptible import interruptible_formula
+
+    try:
+        if "intrpt" in syntactic_class(formula.spot):
+            return Decision(True, "the formula is interruptible by its syntax")
+        jobs = [interruptible_formula(formula)]
+    except UnsupportedError as error:
+        return Decision(False, str(error))
+    return (yield from decision_of(jobs, "formula", "interruptible"))
+
+
+def decide_automaton(table: PropertyAutomaton, visible: Sequence[int]) -> Job[Decision]:
+    """Decide whether an automaton depends only on its visible letters.
+
+    Raises
+    ------
+    ValueError
+        The automaton is not a Büchi automaton.
+    """
+    if first_violation(table, visible) is None:  # Prop. 6
+        return Decision(True, "the automaton is in interrupt normal form")
+    if not table.is_buchi:
+        raise ValueError(
+            f"{table.acceptance} is not an acceptance with one mark on states"
+        )
+    jobs = [interruptible_table(table, visible)]
+    return (yield from decision_of(jobs, "automaton", "interruptible"))
+
+
+def normalised(table: PropertyAutomaton, visible: Sequence[int]) -> PropertyAutomaton:
+    """Return a table in interrupt normal form, the same if it is so already."""
+    if first_violation(table, visible) is None:
+        return table
+    return norm(table, visible)
+
+
+def _answered(job: Job[bool], seconds: float) -> Job[bool | None]:
+    """Return the decision of a job, or None if it takes too much CPU time or fails."""
+    try:
+        answer = yield from bounded(job, seconds * 1e6)
+        return bool(answer)
+    except (TooMuchWorkError, StoppedError, UnsupportedError, RuntimeError):
+        return None

@@ -17,7 +17,7 @@ deterministic components all are.
 
 `ViolatingSteps` finds again which actions a formula names, and after which step a
 safety formula is lost: for formulas that are safety formulas by their syntax
-(`ltlpipe.automata.bad_prefixes`), as far as there is time.
+(`ltlpipe.automata.words`), as far as there is time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ltlpipe.automata.bad_prefixes import first_bad_prefix
+from ltlpipe.automata.words import first_bad_prefix
 from ltlpipe.batch.table import actions_in
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import LtlpipeError

@@ -2,7 +2,7 @@
 
 HTML with a table, or a picture of small objects if Graphviz is installed
 (`ltlpipe.report.graphs`); lassos with a sequence chart (`ltlpipe.report.charts`); long
-tables are abbreviated.  The classes ask for it through `ltlpipe.runtime.display`.
+tables are abbreviated.  The classes ask for it through `ltlpipe.runtime.objects`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ltlpipe.report.charts.chart import Chart, framed
 from ltlpipe.report.charts.sequence import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.report.palette import ON_WHITE
-from ltlpipe.runtime.names import counted
-from ltlpipe.simulation.descriptions import violation_text
+from ltlpipe.runtime.errors import counted
+from ltlpipe.simulation.session import violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.verdict.automaton_emptiness import EmptinessResult
+from ltlpipe.verdict.checking import EmptinessResult
 from ltlpipe.verdict.lasso import FiniteRun, Lasso
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Vacuity, Verdict
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.batch.results import results
-from ltlpipe.batch.sqlite_file import is_store
+from ltlpipe.batch.stored_rows import is_store
 from ltlpipe.batch.table import VERDICTS
 from ltlpipe.report.plots.configurations import configured
 from ltlpipe.runtime.errors import InputError, LtlpipeError

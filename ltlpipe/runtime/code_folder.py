@@ -2,7 +2,7 @@
 
 In one folder, below ``NUMBA_CACHE_DIR`` if that is set, for all versions of the
 sources: what Numba finds in it depends on the kernel itself
-(`ltlpipe.runtime.kernels.keys`).  Numba unpickles what it finds, so only a folder is
+(`ltlpipe.runtime.kernels.jit`).  Numba unpickles what it finds, so only a folder is
 used to which no other user can write.  Where there is none, or none that takes files, a
 process makes one for itself and its workers, and removes it.
 """

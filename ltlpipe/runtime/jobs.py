@@ -10,24 +10,26 @@ interrupted, limited, reported on and set aside for another one.
 Work is counted in units of about a microsecond, by what is done (expansions, merges,
 CPU time of a worker process) and not by the clock: turns that are counted in units are
 the same on an idle and on a busy machine.
+
+Ctrl-C: a flag while a job runs, an exception elsewhere.
 """
 
 from __future__ import annotations
 
 import math
+import signal
 import socket
 import threading
 import time
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain, islice
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from ltlpipe.runtime.ctrl_c import interruptible
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.exhaustion import is_out_of_memory
 from ltlpipe.runtime.loading import (
     ALONE,
     busy,
@@ -35,10 +37,71 @@ from ltlpipe.runtime.loading import (
     spent,
     working_time,
 )
+from ltlpipe.runtime.memory import is_out_of_memory
 from ltlpipe.runtime.progress_bar import observing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
+
+
+@dataclass
+class Interrupt:
+    """Whether Ctrl-C has been pressed; see `interruptible`."""
+
+    pressed: bool = False
+
+
+_unheeded = Interrupt()
+"""A Ctrl-C between jobs, whose exception may be lost (in an import, in a callback)."""
+
+
+def heed_ctrl_c() -> None:
+    """Let each loop that begins after Ctrl-C end at once, until `ended_by_ctrl_c`."""
+
+    def note(_signal: int, _frame: object) -> None:
+        _unheeded.pressed = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+
+
+def ignore_ctrl_c() -> None:
+    """Ignore Ctrl-C from now on: the process is about to end."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def ended_by_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C end the block, and nothing after it."""
+    with suppress(KeyboardInterrupt):
+        yield
+    _unheeded.pressed = False
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    """Turn Ctrl-C into a flag while the block runs; a second one raises.
+
+    The flag is up from the start if a Ctrl-C has come between jobs (`heed_ctrl_c`).
+    Outside the main thread signals cannot be caught, and it does not change.
+    """
+    interrupt = Interrupt(_unheeded.pressed)
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+    previous = signal.getsignal(signal.SIGINT)
+
+    def note(_signal: int, _frame: object) -> None:
+        interrupt.pressed = True
+        signal.signal(signal.SIGINT, previous or signal.default_int_handler)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, previous or signal.default_int_handler)
+
 
 Result = TypeVar("Result")
 
@@ -344,6 +407,38 @@ class Shared(Generic[Result]):
         if self._job is not None:
             self._job.close()
             self._job = None
+
+
+def side_by_side(jobs: Iterable[Job[Result]], most: int) -> Iterator[Result]:
+    """Advance jobs, so many at once, and yield their results in the order of jobs.
+
+    What a job raises ends them all.
+    """
+    todo, turn = enumerate(jobs), 0
+    active: dict[int, tuple[Job[Result], tuple[Any, ...] | None]] = {}
+    results: dict[int, Result] = {}
+    try:
+        while True:
+            for number, job in islice(todo, most - len(active)):
+                active[number] = job, None  # it has not begun
+            if not active:
+                return
+            waited_for = [waits for _, waits in active.values()]
+            if None not in waited_for:
+                wait(list({*chain.from_iterable(waited_for)}), LOOK_SECONDS)
+            for number, (job, waits) in list(active.items()):
+                try:
+                    said = next(job) if waits is None else job.send(Grant())
+                    active[number] = job, said.waits
+                except StopIteration as end:
+                    del active[number]
+                    results[number] = end.value
+            while turn in results:
+                yield results.pop(turn)
+                turn += 1
+    finally:
+        for job, _ in active.values():
+            job.close()
 
 
 def bounded(job: Job[Result], work: float) -> Job[Result]:

@@ -1,11 +1,11 @@
 """Results that the processes of one run share, as files in a folder of the run's own.
 
-A result is one file: a checksum, a line of JSON that says what it is, and arrays as
-NumPy archives them (``.npz``, no pickles).  It is written beside its place and renamed,
-so that no reader sees half of it; one that is damaged all the same counts as missing
-and is removed.  Processes do not wait for each other: of two processes that need the
-same result at the same time both compute it, as neither knows how long the other will
-take, and each has limits of its own.
+A result is one file: a checksum, a line of JSON that says what it is, and the result as
+`ltlpipe.runtime.wire` packs it (no pickles). It is written beside its place and
+renamed, so that no reader sees half of it; one that is damaged all the same counts as
+missing and is removed. Processes do not wait for each other: of two processes that need
+the same result at the same time both compute it, as neither knows how long the other
+will take, and each has limits of its own.
 
 The files take a bounded number of bytes; those that were not used for the longest time
 go first.  `run_folder` makes the folder and removes it when the run has ended, however
@@ -15,10 +15,10 @@ that was: what a killed process has left behind is removed by the next run.
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import shutil
+import struct
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager, suppress
@@ -26,10 +26,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+from ltlpipe.runtime.wire import packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import numpy as np
 
 PREFIX = "ltlpipe-run-"
 MOST_ENTRY = 1 << 24
@@ -37,10 +39,8 @@ MOST_ENTRY = 1 << 24
 
 _LOCK = "lock"
 _LOOK_SECONDS = 0.5  # for so long a list of the files is good enough
-_SUFFIX = ".npz"
-_ABOUT = "about"  # the array that is JSON
+_SUFFIX = ".result"
 _CHECKED = 32  # bytes of a checksum
-_MOST_KEY = 1 << 16  # bytes that are read of a file to see what it is
 
 
 class Entry(NamedTuple):
@@ -68,7 +68,6 @@ class SharedFolder:
         self.path, self.most_bytes = Path(path), most_bytes
         self._names: frozenset[str] = frozenset()
         self._listed = -_LOOK_SECONDS
-        self._keys: dict[str, Any] = {}  # of files that were listed
 
     def get(self, place: Any, key: Any) -> Entry | None:
         """Return a result; None if there is none that is sound."""
@@ -81,14 +80,8 @@ class SharedFolder:
         self, place: Any, key: Any, about: Any, arrays: dict[str, np.ndarray]
     ) -> bool:
         """Store a result for other processes; return whether that was possible."""
-        stream = io.BytesIO()
-        stream.write(json.dumps([place, key]).encode() + b"\n")
-        text = np.frombuffer(json.dumps(about).encode(), dtype=np.uint8)
-        if any(array.dtype.hasobject for array in arrays.values()):
-            raise ValueError("object arrays would be pickled")
-        contents: dict[str, Any] = {_ABOUT: text, **arrays}
-        np.savez(stream, **contents)
-        body = stream.getvalue()
+        head = json.dumps([place, key]).encode() + b"\n"
+        body = head + packed([about, arrays])
         content = sha256(body).digest() + body
         if len(content) > min(MOST_ENTRY, self.most_bytes):
             return False
@@ -109,28 +102,6 @@ class SharedFolder:
         self._names |= {name}
         return True
 
-    def keys(self, place: Any) -> list[Any]:
-        """Return the keys of the results at a place, in no order."""
-        prefix, wanted = _place_name(place), json.loads(json.dumps(place))
-        found = []
-        for name in sorted(n for n in self._files() if n.startswith(prefix)):
-            if name not in self._keys:
-                self._keys[name] = self._key_of(name)
-            at, key = self._keys[name]
-            if at == wanted:
-                found.append(key)
-        return found
-
-    def _key_of(self, name: str) -> tuple[Any, Any]:
-        """Return place and key of a file; whether it is sound is not looked at."""
-        try:
-            with (self.path / name).open("rb") as file:
-                file.seek(_CHECKED)
-                place, key = json.loads(file.readline(_MOST_KEY))
-        except (OSError, ValueError, TypeError):
-            return None, None
-        return place, key
-
     def _read(self, name: str, expected: Any) -> Entry | None:
         path = self.path / name
         try:
@@ -141,22 +112,16 @@ class SharedFolder:
         if sha256(body).digest() != content[:_CHECKED]:
             self.remove(name)
             return None
-        line, _, archived = body.partition(b"\n")
+        line, _, content = body.partition(b"\n")
         if json.loads(line) != json.loads(json.dumps(expected)):
             return None
         with suppress(OSError):
             os.utime(path)
         try:
-            with np.load(io.BytesIO(archived), allow_pickle=False) as archive:
-                arrays = {member: archive[member] for member in archive.files}
-        except ValueError:  # no arrays of numbers: not written by this class
+            return Entry(*unpacked(content))
+        except (ValueError, TypeError, struct.error):  # not written by this class
             self.remove(name)
             return None
-        return Entry(json.loads(arrays.pop(_ABOUT).tobytes()), arrays)
-
-    def forget(self, place: Any, key: Any) -> None:
-        """Remove a result whose contents make no sense."""
-        self.remove(_name(place, key))
 
     def remove(self, name: str) -> None:
         """Remove a file."""
@@ -174,7 +139,6 @@ class SharedFolder:
             except OSError:
                 names = []
             self._names = frozenset(n for n in names if n.endswith(_SUFFIX))
-            self._keys = {n: k for n, k in self._keys.items() if n in self._names}
         return self._names
 
     def _make_room(self, n_bytes: int) -> None:
@@ -198,12 +162,8 @@ def _hash(value: Any) -> str:
     return sha256(json.dumps(value).encode()).hexdigest()[:24]
 
 
-def _place_name(place: Any) -> str:
-    return f"{_hash(place)}-"
-
-
 def _name(place: Any, key: Any) -> str:
-    return f"{_place_name(place)}{_hash(key)}{_SUFFIX}"
+    return f"{_hash(place)}-{_hash(key)}{_SUFFIX}"
 
 
 # --- the folder of a run ------------------------------------------------------

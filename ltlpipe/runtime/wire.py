@@ -30,8 +30,8 @@ from ltlpipe.runtime.errors import (
     ReplayError,
     UnsupportedError,
 )
-from ltlpipe.runtime.exhaustion import is_out_of_memory
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
+from ltlpipe.runtime.memory import is_out_of_memory
 
 SMALL = 1 << 16
 """Bytes of the largest body that is sent through the socket itself."""

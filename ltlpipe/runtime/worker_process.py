@@ -1,8 +1,19 @@
-"""One worker process, and what Linux tells of processes (`ltlpipe.runtime.workers`)."""
+"""One worker process, and what Linux tells of processes (`ltlpipe.runtime.workers`).
+
+What processes and their descendants use: CPU time and memory, from ``/proc``.
+
+Without ``/proc`` all functions return None or nothing.
+
+Locks of kernels, between processes: waiting for one has an end.
+
+The number of the process that has a lock is in its file.  A process that is suspended
+keeps its locks, so whoever waits looks at the CPU time of that process.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import signal
 import socket
@@ -11,18 +22,25 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.runtime.wire import Message, Receiver
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
 MOST_GROWTH = 64 << 20
 """Bytes by which a worker may grow from its first answer on before it is replaced:
 Spot's tables only ever grow."""
+
+IDLE_SECONDS = 5.0
+"""For so long a process may do nothing before it is not waited for."""
 
 _PATIENCE = 5.0  # seconds that a process that has closed its socket may take to end
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
@@ -220,3 +238,119 @@ def resident_bytes(process: int | str = "self") -> int:
     except OSError:
         return 0
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+_PROC = "/proc"
+_MOST = 4096  # bytes of a line of ``/proc/PID/stat``
+
+
+class Process(NamedTuple):
+    """One process, from ``/proc/PID/stat`` (see proc(5))."""
+
+    pid: int
+    parent: int
+    group: int
+    cpu_seconds: float  # with those of children that it has waited for
+    resident_bytes: int
+    started: int  # clock ticks after the machine was started
+
+
+def process(pid: int) -> Process | None:
+    """Return the data of a process; None if there is none of this number."""
+    try:
+        # Ten times a second for each process of the machine: no Path, no text.
+        number = os.open(f"{_PROC}/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        text = os.read(number, _MOST)
+    except OSError:  # it has ended meanwhile
+        return None
+    finally:
+        os.close(number)
+    # The name stands in parentheses and may hold some of its own.
+    fields = text.rpartition(b")")[2].split()
+    if len(fields) < 22 or fields[0] in b"ZX":  # dead, but still in the table
+        return None
+    ticks = sum(int(field) for field in fields[11:15])
+    return Process(
+        pid=pid,
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        cpu_seconds=ticks / os.sysconf("SC_CLK_TCK"),
+        resident_bytes=int(fields[21]) * os.sysconf("SC_PAGE_SIZE"),
+        started=int(fields[19]),
+    )
+
+
+def descendants(leaders: Collection[int]) -> dict[int, list[Process]]:
+    """Return the processes of groups, with their leaders, by leader.
+
+    These are the groups, and all descendants in other groups: workers of ltlpipe and
+    external translators.
+    """
+    found: dict[int, list[Process]] = {leader: [] for leader in leaders}
+    try:
+        numbers = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
+    except OSError:
+        return found
+    known = {p.pid: p for number in numbers if (p := process(number)) is not None}
+    for each in known.values():
+        at: Process | None = each
+        while at is not None and at.pid not in found and at.group not in found:
+            at = known.get(at.parent)
+        if at is not None:
+            found[at.pid if at.pid in found else at.group].append(each)
+    return found
+
+
+_LOOK_SECONDS = 0.05
+_MOST_NUMBER = 20  # bytes
+
+
+@contextmanager
+def turn(name: str, tell: Callable[[int], None] | None = None) -> Iterator[bool]:
+    """Hold a lock in a with statement; False where it cannot be had.
+
+    Either the folder takes no files, or the process that has the lock does nothing.
+    `tell` is given the number of the process that is waited for.
+    """
+    try:
+        locks = cache_folder() / "locks"
+        locks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = locks / sha256(name.encode()).hexdigest()[:24]
+        lock = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield False
+        return
+    try:
+        held = _awaited(lock, tell)
+        if held:
+            with suppress(OSError):  # the disk is full, and nobody is told
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, str(os.getpid()).encode(), 0)
+        yield held
+    finally:
+        os.close(lock)  # which releases it
+
+
+def _awaited(lock: int, tell: Callable[[int], None] | None) -> bool:
+    """Wait for a lock as long as the process that has it is at work."""
+    holder, used, since = 0, 0.0, time.monotonic()
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pass
+        else:
+            return True
+        written = os.pread(lock, _MOST_NUMBER, 0)
+        other = int(written) if written.isdigit() else 0
+        if other != holder and tell is not None:
+            tell(other)
+        spent = cpu_seconds_of(other) if other else 0.0
+        if (other, spent) != (holder, used):
+            holder, used, since = other, spent, time.monotonic()
+        if time.monotonic() - since > IDLE_SECONDS:
+            return False
+        time.sleep(_LOOK_SECONDS)

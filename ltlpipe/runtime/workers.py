@@ -16,31 +16,37 @@ started by one thread that lives as long as the process.
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import queue
 import threading
 import time
 from contextlib import suppress
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.runtime.wire import Message, error_from_dict
-from ltlpipe.runtime.worker_process import MOST_GROWTH, Worker, WorkerDiedError
+from ltlpipe.runtime.worker_process import (
+    IDLE_SECONDS,
+    MOST_GROWTH,
+    Worker,
+    WorkerDiedError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.runtime.jobs import Job
 
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
 STARTING = "starting a worker process"
 """The phase before a new worker has begun."""
 
 FREE_GROWTH = 32 << 20
 """Bytes that an operation may take uncounted: what Spot's first translation takes."""
-
-IDLE_SECONDS = 5.0
-"""For so long a process may do nothing before it is not waited for."""
 
 _MOST_IDLE = 4  # workers that are kept for the next calls
 
@@ -142,9 +148,11 @@ def call(
     /,
     *,
     phase: str = "",
-    subject: str = "Spot",
+    subject: str | None = "Spot",
     parts: list[Any] | None = None,
     leaves: bool = False,
+    leased: Callable[[Worker], None] | None = None,
+    most_growth: float = MOST_GROWTH,
     **arguments: Any,
 ) -> Job[Any]:
     """Have a worker process do something.
@@ -156,17 +164,24 @@ def call(
     Parameters
     ----------
     operation, **arguments
-        A key of `ltlpipe.worker.OPERATIONS`, and what `ltlpipe.runtime.wire` can send.
+        A key of `ltlpipe.worker.OPERATIONS`, or what would be its value; and what
+        `ltlpipe.runtime.wire` can send.
     phase : str
         What the job says that it does.
-    subject : str
-        What has crashed if the worker does.
+    subject : str, optional
+        What has crashed if the worker does; None for callers who look at that
+        themselves.
     parts : list, optional
         What the operation yields is appended as it comes: it is there even if the job
         is stopped.
     leaves : bool
         Whether the operation may go on when the job is closed, because its work is
         kept for others.  One worker at most goes on, and not beyond this process.
+    leased : callable, optional
+        Is given the worker that has got the request; another one after an idle worker
+        was found dead.
+    most_growth : float
+        Bytes by which a worker may grow from its first answer on before it is replaced.
 
     Returns
     -------
@@ -179,39 +194,10 @@ def call(
         The worker holds more memory than granted, or the system has killed it.
     UnsupportedError
         The worker crashed.
+    WorkerDiedError
+        It ended while it was at work, if no subject is given.
     LtlpipeError, RuntimeError
         What the operation has raised; see `ltlpipe.runtime.wire.error_from_dict`.
-    """
-    try:
-        return (
-            yield from exchange(
-                operation, arguments, phase=phase, parts=parts, leaves=leaves
-            )
-        )
-    except WorkerDiedError as died:
-        raise died.translated(subject) from None
-
-
-def exchange(
-    operation: str,
-    arguments: dict[str, Any],
-    *,
-    phase: str = "",
-    parts: list[Any] | None = None,
-    leaves: bool = False,
-    leased: Callable[[Worker], None] | None = None,
-    most_growth: float = MOST_GROWTH,
-) -> Job[Any]:
-    """Do what `call` does for callers who look at the process themselves.
-
-    `leased` is given the worker that has got the request; another one after an idle
-    worker was found dead.  `most_growth` are the bytes by which a worker may grow from
-    its first answer on before it is replaced.
-
-    Raises
-    ------
-    WorkerDiedError
-        The worker ended while it was at work; or as for `call`.
     """
     request = Message({"operation": operation, "arguments": arguments})
     workers = _of_this_process()
@@ -223,6 +209,10 @@ def exchange(
         is_closed = False
         try:
             reply = yield from _reply(worker, phase, parts)
+        except WorkerDiedError as died:
+            if subject is None:
+                raise
+            raise died.translated(subject) from None
         except GeneratorExit:
             is_closed = True
             raise
@@ -236,6 +226,74 @@ def exchange(
     if "error" in reply:
         raise error_from_dict(reply["error"])
     return reply["result"]
+
+
+class _Codec(NamedTuple):
+    """How values of one kind are sent, as `ltlpipe.runtime.wire` sends no objects."""
+
+    is_one: Callable[[Any], bool]
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+_codecs: dict[str, _Codec] = {}
+
+
+def can_send(
+    kind: str,
+    is_one: Callable[[Any], bool],
+    encode: Callable[[Any], Any],
+    decode: Callable[[Any], Any],
+) -> None:
+    """Have remote functions take and return objects of a kind."""
+    _codecs[f"a {kind}"] = _Codec(is_one, encode, decode)
+
+
+def _encoded(value: Any) -> Any:
+    for kind, codec in _codecs.items():
+        if codec.is_one(value):
+            return {kind: codec.encode(value)}
+    if isinstance(value, (set, frozenset, range)):
+        return sorted(value)
+    return list(map(_encoded, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, told),) = value.items()
+        return _codecs[kind].decode(told) if kind in _codecs else value
+    return value
+
+
+class Remote(Generic[Given, Answer]):
+    """A function that a worker process executes; `here` does it in this process."""
+
+    def __init__(self, here: Callable[Given, Answer], phase: str) -> None:
+        self.here, self._phase = here, phase
+        update_wrapper(self, here)
+
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Job[Answer]:
+        """Have a worker process call it; see `call`."""
+        given = inspect.signature(self.here).bind(*args, **kwargs).arguments
+        told = {name: _encoded(value) for name, value in given.items()}
+        operation = f"{self.here.__module__}:{self.here.__qualname__}.answer"
+        return _decoded((yield from call(operation, phase=self._phase, **told)))  # type: ignore[no-any-return]
+
+    def answer(self, **told: Any) -> Any:
+        """Do what a worker is asked for."""
+        here: Any = self.here
+        return _encoded(here(**{name: _decoded(value) for name, value in told.items()}))
+
+
+def remote(
+    phase: str,
+) -> Callable[[Callable[Given, Answer]], Remote[Given, Answer]]:
+    """Make a function a job that a worker process does, in a phase.
+
+    It takes and returns what `ltlpipe.runtime.wire` can send, and what `can_send` has
+    been called for; sets arrive as sorted lists.
+    """
+    return lambda here: Remote(here, phase)
 
 
 def _reply(

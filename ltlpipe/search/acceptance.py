@@ -22,6 +22,8 @@ the parts that need the same mark stay together.  No Fin term is ever set to fal
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,11 +36,16 @@ from ltlpipe.automata.conditions import (
     disjunction,
     marks_in,
 )
+from ltlpipe.automata.fin_removal import Step, decompose
 from ltlpipe.runtime.errors import ReplayError
-from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.runtime.kernels.jit import inlined, specialised
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.search.problem import Problem
+    from ltlpipe.search.product import Product
 
 
 class Formula(NamedTuple):
@@ -184,6 +191,32 @@ def _inf_marks(clause: Clause) -> int:
     return clause.inf.bit_count()
 
 
+def states_on_cycles(
+    edges: PropertyAutomaton | Product,
+    n_letters: int,
+    accepts: Callable[[int], bool],
+    avoided: int = 0,
+) -> np.ndarray:
+    """Return bool[n_states], the states of an automaton in SCCs whose marks accept.
+
+    Transitions with marks that are `avoided`, as bits, are left out.
+    """
+    n_states = (len(edges.first_edge) - 1) // n_letters
+    per_state = np.diff(edges.first_edge[::n_letters])
+    src = np.repeat(np.arange(n_states), per_state)
+    keep = edges.edge_marks & np.uint32(avoided) == 0
+    columns = src[keep], edges.edge_dst[keep], edges.edge_marks[keep]
+    steps = [
+        Step(*edge)
+        for edge in sorted(set(zip(*(c.tolist() for c in columns), strict=True)))
+    ]
+    useful = np.zeros(n_states, dtype=np.bool_)
+    for scc in decompose(steps, range(len(steps)), range(n_states)).inside:
+        seen = reduce(or_, (steps[i].marks for i in scc))
+        useful[[steps[i].src for i in scc]] = accepts(seen)
+    return useful
+
+
 def implied_clause(problem: Problem, marks: int) -> Clause | None:
     """Return why an SCC with these marks is accepting; None: it has all marks."""
     if problem.condition is None:
@@ -194,32 +227,19 @@ def implied_clause(problem: Problem, marks: int) -> Clause | None:
     return clause
 
 
-@inlined
-def holds(formula, marks):
-    """Whether the formula is satisfied by exactly these marks."""
-    ops, bits, parents = formula.ops, formula.bits, formula.parents
-    satisfied = formula.satisfied
-    n = ops.shape[0]
-    for i in range(n):
-        satisfied[i] = ops[i] == Op.AND or ops[i] == Op.TRUE
-    for i in range(n):
-        if ops[i] == Op.INF:
-            satisfied[i] = marks & bits[i] != 0
-        elif ops[i] == Op.FIN:
-            satisfied[i] = marks & bits[i] == 0
-        if parents[i] >= 0:
-            if ops[parents[i]] == Op.AND:
-                satisfied[parents[i]] &= satisfied[i]
-            else:
-                satisfied[parents[i]] |= satisfied[i]
-    return satisfied[n - 1] != 0
+@specialised
+def is_struck(struck, node):
+    """Whether a node is struck out."""
+    if struck is None:
+        return False
+    return struck[node] != 0
 
 
 @inlined
 def judge(formula, marks, struck):
     """Judge every node on the marks of an SCC; return whether the root is possible.
 
-    struck is uint8[n], 1 for the nodes that are struck out.
+    struck is uint8[n], 1 for the nodes that are struck out, or None.
     """
     ops, bits, parents = formula.ops, formula.bits, formula.parents
     satisfied, possible, needs = formula.satisfied, formula.possible, formula.needs
@@ -235,7 +255,7 @@ def judge(formula, marks, struck):
         elif ops[i] == Op.FIN:
             satisfied[i] = marks & bits[i] == 0
             needs[i] = marks & bits[i]
-        if struck[i] != 0:
+        if is_struck(struck, i):
             satisfied[i] = possible[i] = 0
         parent = parents[i]
         if parent < 0:
@@ -249,6 +269,13 @@ def judge(formula, marks, struck):
             possible[parent] = 1
             needs[parent] &= needs[i]
     return possible[n - 1] != 0
+
+
+@inlined
+def holds(formula, marks):
+    """Whether the formula is satisfied by exactly these marks."""
+    judge(formula, marks, None)
+    return formula.satisfied[formula.ops.shape[0] - 1] != 0
 
 
 @inlined

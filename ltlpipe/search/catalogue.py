@@ -54,9 +54,9 @@ SEARCHES: dict[str, Callable[[], type[Search]]] = {
 """From the name of an emptiness check to a function that loads it."""
 
 OF_WORKERS: dict[str, Callable[[], type[Search]]] = {
-    "rabin": partial(_load, "shared.shared_rabin", "SharedRabin"),
+    "rabin": partial(_load, "shared.rounds", "SharedRabin"),
     "rabin-parallel": SEARCHES["rabin-parallel"],
-    "tela": partial(_load, "shared.shared_tela", "SharedTela"),
+    "tela": partial(_load, "shared.rounds", "SharedTela"),
 }
 """The same for several workers, of those whose states are rows if there is one."""
 

@@ -35,7 +35,9 @@ from ltlpipe.search.growth import (
     in_file,
     is_mapped,
     total_bytes,
+    zeros,
 )
+from ltlpipe.search.interning import FEWEST_WORDS, fold_rows, needed_parts, new_tree
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import (
     MAX_LOAD,
@@ -45,7 +47,6 @@ from ltlpipe.search.store import (
     with_room,
     with_slots,
 )
-from ltlpipe.search.tree import FEWEST_WORDS, needed_parts, new_tree, planted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,13 +111,11 @@ class StoredSearch(Resumable):
 
     def _new_arrays(self, n_states: int) -> Any:
         """Return the algorithm's NamedTuple of arrays."""
-        made = {}
+        made: dict[str, np.ndarray] = {}
         for register, columns in self._columns.items():
-            length = n_states
-            if register != Reg.STORED:
-                length = FIRST_ENTRIES + self._needed(register)
-            for name, column in columns.items():
-                made[name] = np.zeros(column.shape(length), column.dtype)
+            of_states = register == Reg.STORED
+            entries = n_states if of_states else FIRST_ENTRIES + self._needed(register)
+            made |= zeros(columns, entries)
         return self._as_arrays(made)
 
     def _as_arrays(self, made: dict[str, np.ndarray]) -> Any:
@@ -128,9 +127,10 @@ class StoredSearch(Resumable):
         room = self._branching + FIRST_ENTRIES + len(initial)
         tree = roots = None
         if self._compresses and initial.shape[1] >= FEWEST_WORDS:
-            tree = new_tree(initial.shape[1])
+            tree = new_tree(initial.shape[1], len(initial))
+            rows, initial = initial, np.zeros((len(initial), 1), dtype=np.uint64)
+            fold_rows(tree, rows, initial)
             roots = np.zeros((self._branching, 1), dtype=np.uint64)
-            initial = planted(tree, initial)
         self.store = Store(
             rows=np.zeros((room, initial.shape[1]), dtype=np.uint64),
             slots=np.zeros(0, dtype=np.uint32),
@@ -253,13 +253,23 @@ class StoredSearch(Resumable):
             for array, column in zip(arrays, columns.values(), strict=True):
                 array.resize(column.shape(length), refcheck=False)
 
+    @property
+    def _state_bytes(self) -> float:
+        """Bytes by which the arrays grow with a state, its row and slot apart."""
+        return self._entry_bytes(Reg.STORED)
+
+    @property
+    def _more_states(self) -> int:
+        """The most states that are stored before room is looked at again."""
+        return self._branching
+
     def _grow_states(self, limit_bytes: float) -> Iterator[None]:
-        needed = self.n_stored + self._branching
+        needed = self.n_stored + self._more_states
         if needed > MAX_STATES:
             raise OutOfMemoryError
         rows, slots = self.store.rows, self.store.slots
         if needed > rows.shape[0]:
-            row_bytes = self._entry_bytes(Reg.STORED)
+            row_bytes = self._state_bytes
             row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
             length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
             with self._room_on_disk():
@@ -271,8 +281,12 @@ class StoredSearch(Resumable):
                 length = self._new_length(slots, length, limit_bytes, 4, rebuilt=True)
             with self._room_on_disk():
                 self.store = with_slots(self.store, length)
-            yield from fill(self.store, self.registers)
+            yield from self._fill()
         yield from self._grow_parts(limit_bytes)
+
+    def _fill(self) -> Iterator[None]:
+        """Enter all rows into empty slots, with pauses."""
+        return fill(self.store, self.registers)
 
     def _grow_parts(self, limit_bytes: float) -> Iterator[None]:
         """Make room in the table of a store that keeps rows as trees."""

@@ -4,15 +4,11 @@ Those that memory has no room for may lie in files of their own (``--spill``).  
 has no name, so that it is gone when its array is, or the process.  All of its room on
 the disk is taken beforehand: writing to it cannot fail later on.  Which of its pages
 are in memory is the system's business.
-
-Those that several workers share grow without one thread clearing or copying them
-(`GrowingArray`).
 """
 
 from __future__ import annotations
 
 import errno
-import math
 import mmap
 import os
 import tempfile
@@ -43,9 +39,6 @@ MAX_STATES = 1 << 30
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LONGER = (1.5, 1.05)  # times its length, the second where the disk has no more room
-
-_AHEAD = 8
-"""Times as many addresses as needed are taken; moving pages splits large ones."""
 
 
 class OutOfMemoryError(Exception):
@@ -95,6 +88,12 @@ class Column(NamedTuple):
 
 INT32, INT64 = Column(np.int32), Column(np.int64)
 UINT8, UINT32, UINT64 = Column(np.uint8), Column(np.uint32), Column(np.uint64)
+
+
+def zeros(columns: dict[str, Column], length: int) -> dict[str, np.ndarray]:
+    """Return arrays of so many entries by their names."""
+    return {n: np.zeros(c.shape(length), c.dtype) for n, c in columns.items()}
+
 
 Layout = dict[IntEnum, dict[str, Column]]
 """The arrays of a search by the register that counts their entries.
@@ -147,23 +146,14 @@ class DiskFullError(Exception):
     """The disk has no room for a longer array."""
 
 
-class _File:
-    """An open file without a name, closed with the last array over it."""
+class _Mapping(mmap.mmap):
+    """A whole file in memory, which is closed with the array over it."""
 
-    def __init__(self, folder: str) -> None:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            self.descriptor = os.dup(file.fileno())
-        self.folder = folder
+    folder: str
+    descriptor: int
 
     def __del__(self) -> None:
-        if hasattr(self, "descriptor"):  # opening may have failed
-            os.close(self.descriptor)
-
-
-class _Mapping(mmap.mmap):
-    """A whole file in memory; the array over it keeps it open."""
-
-    file: _File
+        os.close(self.descriptor)
 
 
 def is_mapped(array: np.ndarray) -> bool:
@@ -187,11 +177,11 @@ def in_file(folder: str, like: np.ndarray) -> np.ndarray:
         No file can be made in the folder.
     """
     try:
-        file = _File(folder)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            return _mapped(file.fileno(), folder, like.shape, like.dtype)
     except OSError as error:
         message = f"--spill: no file can be made: {error.strerror or error}"
         raise InputError(message, file=folder) from None
-    return _mapped(file, like.shape, like.dtype)
 
 
 def lengthened(array: np.ndarray, needed: int) -> np.ndarray:
@@ -204,7 +194,7 @@ def lengthened(array: np.ndarray, needed: int) -> np.ndarray:
         length = max(needed, int(factor * array.shape[0]))
         try:
             shape = (length, *array.shape[1:])
-            return _mapped(owner.file, shape, array.dtype)
+            return _mapped(owner.descriptor, owner.folder, shape, array.dtype)
         except DiskFullError as error:
             full = error
     raise full
@@ -217,102 +207,21 @@ def renewed(array: np.ndarray, needed: int) -> np.ndarray:
     """
     owner: Any = array.base
     length = max(needed, int(_LONGER[0] * array.shape[0]))
-    return in_file(owner.file.folder, np.broadcast_to(array.dtype.type(0), (length,)))
+    return in_file(owner.folder, np.broadcast_to(array.dtype.type(0), (length,)))
 
 
-def _mapped(file: _File, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return an array over a file, which is made long enough."""
+def _mapped(
+    descriptor: int, folder: str, shape: tuple[int, ...], dtype: Any
+) -> np.ndarray:
+    """Return an array over an open file, which is made long enough."""
     n_bytes = max(int(np.prod(shape)) * np.dtype(dtype).itemsize, 1)
     try:
-        os.posix_fallocate(file.descriptor, 0, n_bytes)
+        os.posix_fallocate(descriptor, 0, n_bytes)
+        mapping = _Mapping(descriptor, n_bytes)
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise DiskFullError(error.strerror) from None
         reason = error.strerror or str(error)
-        raise InputError(f"--spill: {reason}", file=file.folder) from None
-    mapping = _Mapping(file.descriptor, n_bytes)
-    mapping.file = file
+        raise InputError(f"--spill: {reason}", file=folder) from None
+    mapping.folder, mapping.descriptor = folder, os.dup(descriptor)
     return np.ndarray(shape, dtype, buffer=mapping)
-
-
-class GrowingArray:
-    """Memory of an array; views of it go out of date when it grows.
-
-    ``ndarray.resize`` writes zeros into what it adds, all of it in the thread that
-    grows, while the other workers wait.  Here addresses are taken ahead, and the system
-    gives pages, which are zero, to the workers that first touch them.
-
-    Parameters
-    ----------
-    column : Column
-        How its entries are stored.
-    length : int
-        Its entries, all 0.
-
-    Raises
-    ------
-    MemoryError
-        The system does not give so much, here and by `lengthen`.
-    """
-
-    def __init__(self, column: Column, length: int) -> None:
-        self._column = column
-        self._shape = column.shape(length)
-        self._memory = self._map(_AHEAD * self._n_bytes())
-
-    def view(self) -> np.ndarray:
-        """Return the array as it is now."""
-        flat = np.frombuffer(self._memory, self._column.dtype, math.prod(self._shape))
-        return flat.reshape(self._shape)
-
-    def lengthen(self, length: int) -> None:
-        """Grow to `length` entries at least, new ones 0.
-
-        All is copied if a view is still held, or the system cannot move pages.
-        """
-        shape = self._column.shape(length)
-        if shape <= self._shape:
-            return
-        before, self._shape = self._shape, shape
-        n_bytes = self._n_bytes()
-        if n_bytes > len(self._memory):
-            try:
-                self._move(n_bytes)
-            except MemoryError:
-                self._shape = before
-                raise
-        if n_bytes >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            self._memory.madvise(mmap.MADV_HUGEPAGE)
-
-    def _move(self, n_bytes: int) -> None:
-        """Have memory for `n_bytes`, for more if the system gives as many addresses."""
-        for size in (_AHEAD * n_bytes, n_bytes):
-            try:
-                self._memory.resize(size)
-            except (BufferError, SystemError):
-                self._copy(n_bytes)
-            except OSError as error:
-                if size == n_bytes:
-                    raise MemoryError from error
-                continue
-            return
-
-    def _copy(self, n_bytes: int) -> None:
-        old = self._memory
-        self._memory = self._map(n_bytes)
-        self._memory[: len(old)] = old[:]
-
-    def _n_bytes(self) -> int:
-        return math.prod(self._shape) * int(np.dtype(self._column.dtype).itemsize)
-
-    def _map(self, n_bytes: int) -> mmap.mmap:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        try:
-            return mmap.mmap(-1, max(n_bytes, 1), flags=flags)
-        except OSError as error:
-            raise MemoryError from error
-
-
-def growing(columns: dict[str, Column], length: int) -> dict[str, GrowingArray]:
-    """Return memory for arrays of equal length by their names."""
-    return {name: GrowingArray(column, length) for name, column in columns.items()}

@@ -24,12 +24,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.runtime.kernels.jit import inlined
+from ltlpipe.search.acceptance import states_on_cycles
 from ltlpipe.search.interning import intern, row_of
 from ltlpipe.search.paths import popcount
 from ltlpipe.search.product import Setting, property_state, successors
 from ltlpipe.search.registers import Reg
+from ltlpipe.search.store import copy_row
 
 if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
@@ -109,21 +110,11 @@ def distances(automaton: PropertyAutomaton) -> np.ndarray:
     n = automaton.n_states
     if len(automaton.edge_dst) > MOST_EDGES:
         return np.zeros(n, dtype=np.int32)
-    per_state = np.diff(automaton.first_edge[:: automaton.n_letters])
-    src = np.repeat(np.arange(n), per_state)
-    dst = automaton.edge_dst
-    edges = set(
-        zip(src.tolist(), dst.tolist(), automaton.edge_marks.tolist(), strict=True)
-    )
-    steps = [Step(*edge) for edge in sorted(edges)]
     condition = automaton.condition or generalised_buchi(automaton.n_marks)
-    found = np.full(n, FAR, dtype=np.int32)
-    for scc in decompose(steps, range(len(steps)), [automaton.initial]).inside:
-        marks = 0
-        for step in scc:
-            marks |= steps[step].marks
-        if condition.satisfied_by(marks):
-            found[[steps[step].src for step in scc]] = 0
+    useful = states_on_cycles(automaton, automaton.n_letters, condition.satisfied_by)
+    found = np.where(useful, 0, FAR).astype(np.int32)
+    per_state = np.diff(automaton.first_edge[:: automaton.n_letters])
+    src, dst = np.repeat(np.arange(n), per_state), automaton.edge_dst
     while True:
         nearer = found.copy()
         np.minimum.at(nearer, src, np.minimum(found[dst] + 1, FAR))
@@ -179,8 +170,7 @@ def arrange(product, n, src, guidance):
             continue
         good = here - there + popcount(marks[i] & wanted)
         key = (good << _CHANCES) + chance_of(guidance, actions[i])
-        for w in range(n_words):
-            rows[kept, w] = rows[i, w]
+        copy_row(rows, i, rows, kept)
         marks[kept] = marks[i]
         actions[kept] = actions[i]
         keys[kept] = key

@@ -4,25 +4,226 @@ First all slots are asked for, then the rows that the slots point to, then the
 comparisons are made.  The waits for memory thus overlap, and the time per state hardly
 grows with their number.
 
-Where a store keeps rows as trees (`ltlpipe.search.tree`), what stands for a row, one
-word, takes the row's place in all of this.  Kernels are compiled for each of the two
-apart: one without trees holds none of their code.
+Where a store keeps rows as trees, what stands for a row, one word, takes the row's
+place in all of this.  Kernels are compiled for each of the two apart: one without trees
+holds none of their code.
+
+**Trees** of shared parts take one word per state, whatever the rows' width. The words
+of a row are the leaves of a tree. A word is kept once, under a number, and so is a pair
+of numbers; the pair at the root stands for the row, and is what the store keeps of it.
+Two states whose rows agree in a part share what is kept of that part: of n states there
+are, where a row's halves vary on their own, only some times the square root of n
+different halves.
+
+A successor differs from its source in a few words.  The numbers of the parts of the row
+that was looked up last are remembered, so that only the words that differ, and the
+pairs above them, are looked up in the table.
+
+Source: A. Laarman, J. van de Pol and M. Weber, "Parallel Recursive State Compression
+for Free", SPIN 2011, LNCS 6823, pp. 38-56, Sec. 3 and, for what successors share,
+Sec. 3.3.
+
+Differences from the source: leaves are words of 64 bits, into which variables are
+packed, and not variables; leaves and inner pairs have one table, where a word that
+looks like a pair shares its number; roots lie in the store (`ltlpipe.search.store`),
+where rows of one word lie as they are.  One search uses the table.
+
+Invariant: ``row`` is the row whose parts have the numbers in ``known``, where these are
+not negative.
+
+Cost: with n_words words up to 2 n_words - 2 numbers for a row none of whose parts is
+known, 8 bytes each, and 4 bytes per slot with 4 slots for 3 numbers or more.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined, prefetch, specialised
-from ltlpipe.search.registers import Reg
-from ltlpipe.search.shared_store import find_or_add
-from ltlpipe.search.store import find, hash_row, home_slot, slot_entry
-from ltlpipe.search.tree import folded, folded_missing, unfold, unfolded_rows
+from ltlpipe.runtime.kernels.jit import called, inlined, njit, prefetch, specialised
+from ltlpipe.search.registers import N_REGISTERS, Reg
+from ltlpipe.search.store import (
+    MAX_LOAD,
+    Store,
+    copy_row,
+    find,
+    find_or_add,
+    hash_row,
+    home_slot,
+    slot_entry,
+)
 
-if TYPE_CHECKING:
-    from ltlpipe.search.store import Store
+_U32 = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+NOWHERE = 0xFFFFFFFF
+"""Number of a part that is not in the table."""
+
+FEWEST_WORDS = 2
+"""Words of rows that can be kept as trees."""
+
+
+class Tree(NamedTuple):
+    """The parts of rows of k words, and what was looked up last.
+
+    Part 1 is the row, which is not in the table; the parts of p < k are 2p and 2p + 1,
+    and part k + w is word w.
+    """
+
+    parts: Store  # of one word: a word of a row, or a pair of numbers
+    registers: np.ndarray  # int64[N_REGISTERS], STORED and ID_BITS of the parts
+    row: np.ndarray  # uint64[k], the row that was looked up last
+    known: np.ndarray  # int64[2 k], the numbers of its parts, or -1
+    own: np.ndarray  # int64[2 k], the numbers of the parts of the row at hand
+    word: np.ndarray  # uint64[1, 1], the part that is looked up
+
+
+def new_tree(n_words: int, n_rows: int) -> Tree:
+    """Return a tree without parts, with room for some rows of so many words."""
+    n_parts = n_rows * (2 * n_words - 2)
+    slots = np.zeros(int(n_parts / MAX_LOAD) + 1, dtype=np.uint32)
+    registers = np.zeros(N_REGISTERS, dtype=np.int64)
+    registers[Reg.ID_BITS] = len(slots).bit_length()
+    return Tree(
+        parts=Store(np.zeros((n_parts, 1), dtype=np.uint64), slots),
+        registers=registers,
+        row=np.zeros(n_words, dtype=np.uint64),
+        known=np.full(2 * n_words, -1, dtype=np.int64),
+        own=np.full(2 * n_words, -1, dtype=np.int64),
+        word=np.zeros((1, 1), dtype=np.uint64),
+    )
+
+
+def needed_parts(tree: Tree, batch: int) -> int:
+    """Return the parts that there may be after so many rows more."""
+    most_new = batch * (tree.known.shape[0] - 2)
+    return int(tree.registers[Reg.STORED] + most_new)
+
+
+@specialised
+def lacks_room(tree, batch):
+    """Whether the table lacks room for the parts of so many rows more."""
+    if tree is None:
+        return False
+    needed = tree.registers[Reg.STORED]
+    needed += batch * (tree.known.shape[0] - 2)
+    parts = tree.parts
+    return needed > parts.rows.shape[0] or 4 * needed > 3 * parts.slots.shape[0]
+
+
+@inlined
+def number_of(tree, part, adding):
+    """Return the number of a part, a uint64; NOWHERE if it is not to be added."""
+    parts, registers, word = tree.parts, tree.registers, tree.word
+    word[0, 0] = part
+    mixed = hash_row(word, 0)
+    id_bits = np.uint64(registers[Reg.ID_BITS])
+    at, number = find(parts.slots, parts.rows, word, 0, mixed, id_bits)
+    if number >= 0:
+        return number
+    if not adding:
+        return np.int64(NOWHERE)
+    number = registers[Reg.STORED]
+    parts.rows[number, 0] = part
+    parts.slots[at] = slot_entry(mixed, number, id_bits)
+    registers[Reg.STORED] = number + 1
+    return number
+
+
+@called
+def fold_row(tree, rows, i, adding):
+    """Return what stands for ``rows[i]``, a pair of numbers, one of which may be
+    NOWHERE unless `adding`.
+    """
+    n_words = rows.shape[1]
+    row, known, own = tree.row, tree.known, tree.own
+    for part in range(2 * n_words - 1, 1, -1):
+        number = np.int64(-1)
+        if part >= n_words:
+            word = rows[i, part - n_words]
+            if word == row[part - n_words]:
+                number = known[part]
+        else:
+            left, right = own[2 * part], own[2 * part + 1]
+            if left == known[2 * part] and right == known[2 * part + 1]:
+                number = known[part]
+            elif left == NOWHERE or right == NOWHERE:
+                number = np.int64(NOWHERE)
+            word = (np.uint64(left) << _U32) | np.uint64(right)
+        if number < 0:
+            number = number_of(tree, word, adding)
+        own[part] = number
+    return (np.uint64(own[2]) << _U32) | np.uint64(own[3])
+
+
+@called
+def unfold_row(tree, root):
+    """Write the row that `root` stands for to ``tree.row``."""
+    row, known, parts = tree.row, tree.known, tree.parts.rows
+    n_words = row.shape[0]
+    word = root
+    for part in range(1, n_words):
+        if part > 1:
+            word = parts[known[part], 0]
+        known[2 * part] = np.int64(word >> _U32)
+        known[2 * part + 1] = np.int64(word & _LOW)
+    for w in range(n_words):
+        row[w] = parts[known[n_words + w], 0]
+
+
+@specialised
+def unfold(tree, rows, state, row):
+    """Write the row of a state of the store to `row`."""
+    if tree is None:
+        for w in range(row.shape[0]):
+            row[w] = rows[state, w]
+    else:
+        unfold_row(tree, rows[state, 0])
+        for w in range(row.shape[0]):
+            row[w] = tree.row[w]
+
+
+@specialised
+def folded(tree, roots, rows, n, adding):
+    """Return what the store has for the first `n` of `rows`: them, or `roots`.
+
+    Without `adding`, parts that are not known are not added, and then no row of the
+    store is the same.
+    """
+    if tree is None:
+        return rows
+    for i in range(n):
+        roots[i, 0] = fold_row(tree, rows, i, adding)
+    return roots
+
+
+@specialised
+def folded_missing(tree, roots, rows, n, ids, hashes):
+    """Do what `folded` does for those rows whose id is negative, and hash them anew."""
+    if tree is None:
+        return rows
+    for i in range(n):
+        if ids[i] < 0:
+            roots[i, 0] = fold_row(tree, rows, i, True)
+            hashes[i] = hash_row(roots, i)
+    return roots
+
+
+@njit
+def fold_rows(tree, rows, roots):
+    """Write what stands for each row, for which there is room."""
+    for i in range(rows.shape[0]):
+        roots[i, 0] = fold_row(tree, rows, i, True)
+
+
+@njit
+def unfold_rows(tree, roots, rows):
+    """Write the rows for which roots stand."""
+    for i in range(rows.shape[0]):
+        unfold_row(tree, roots[i, 0])
+        for w in range(rows.shape[1]):
+            rows[i, w] = tree.row[w]
 
 
 @inlined
@@ -34,8 +235,11 @@ def row_of(product, store, state):
 
 def rows_of(store: Store, ids: np.ndarray) -> np.ndarray:
     """Return the rows of states, uint64[n, n_words], ids int[n]."""
-    kept = np.asarray(store.rows[ids])
-    return kept if store.tree is None else unfolded_rows(store.tree, kept)
+    rows = np.asarray(store.rows[ids])
+    if store.tree is not None:
+        roots, rows = rows, np.empty((len(ids), len(store.tree.row)), dtype=np.uint64)
+        unfold_rows(store.tree, roots, rows)
+    return rows
 
 
 @inlined
@@ -84,8 +288,7 @@ def enter_all(shared, slots, known, registers, keys, n, ids, hashes):
         if state < 0:  # it may stand twice in the batch
             state = n_stored
             n_stored += 1
-            for w in range(keys.shape[1]):
-                known[state, w] = keys[i, w]
+            copy_row(keys, i, known, state)
             slots[at] = slot_entry(hashes[i], state, id_bits)
         ids[i] = state
     registers[Reg.STORED] = n_stored

@@ -242,17 +242,9 @@ class PathFinder:
                 raise ReplayError("the search reported a step that is not there")
         return actions, int(marks)
 
-    def shortest_cycle(
-        self, start: int, inside: np.ndarray
-    ) -> Job[tuple[np.ndarray, np.ndarray]]:
-        """Return the states, int32[c + 1], and actions of a cycle from `start`."""
-        states = yield from self.path(start, inside, self._only(start))
-        actions, _ = yield from self.label(states)
-        return states, actions
-
-    def _only(self, state: int) -> np.ndarray:
+    def _only(self, states: int | np.ndarray) -> np.ndarray:
         chosen = np.zeros(self.search.n_stored, dtype=np.bool_)
-        chosen[state] = True
+        chosen[states] = True
         return chosen
 
     def cycle_through(
@@ -298,10 +290,8 @@ class PathFinder:
         The prefix is a shortest one to this cycle.
         """
         inside = self.search.visited()
-        cycle, actions = yield from self.shortest_cycle(state, inside)
-        goal = np.zeros(self.search.n_stored, dtype=np.bool_)
-        goal[cycle] = True
-        prefix = yield from self.prefix_to(goal)
+        cycle, actions = yield from self.cycle_through(state, inside, Clause(0, 0))
+        prefix = yield from self.prefix_to(self._only(cycle))
         return (yield from self.lasso(prefix, cycle, actions))
 
     def lasso_in(

@@ -5,22 +5,22 @@ The kernels that generate the product are in `ltlpipe.search.product`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.conditions import generalised_buchi
+from ltlpipe.automata.conditions import generalised_buchi, normal_form
 from ltlpipe.por.component_sets import AmpleTables, Inner, new_tables
 from ltlpipe.por.stubborn_sets import stubborn_tables
 from ltlpipe.por.tables import Relation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.jit import expand_pointer
 from ltlpipe.search.product import MAX_MARKS, Product, Setting
+from ltlpipe.search.stacks import mark_bits
 
 if TYPE_CHECKING:
-    from ltlpipe.automata.conditions import Condition
-    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.automata.conditions import Clause, Condition, Fairness
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.por.tables import Enabling
     from ltlpipe.systems.networks.packing import PackedSystem
@@ -42,6 +42,53 @@ class Problem:
     condition: Condition | None = None  # what accepts; None: all marks together
     compress: bool = False  # rows of several words are kept as trees
     spill: str | None = None  # the folder for the table if memory is short
+
+    @property
+    def acceptance(self) -> Condition:
+        """What accepts."""
+        return self.condition or generalised_buchi(self.n_marks)
+
+    def clauses(self) -> tuple[Clause, ...]:
+        """Return the disjunctive normal form of what accepts."""
+        return normal_form(self.acceptance)
+
+    @property
+    def mark_bits(self) -> int:
+        """Bits of a packed set of marks."""
+        return mark_bits(self.n_marks)
+
+    def with_own_buffers(self) -> Problem:
+        """Return the same problem with buffers that no other search uses."""
+        product = self.product
+        sizes = len(product.letters), len(product.ids), len(product.row)
+        in_place = product.rows is product.system_rows
+        buffers = new_buffers(*sizes, in_place=in_place)
+        return replace(self, product=product._replace(**buffers))
+
+
+def new_buffers(
+    n_steps: int, n_successors: int, n_words: int, *, in_place: bool
+) -> dict[str, np.ndarray]:
+    """Return the buffers of a `Product` by their names.
+
+    If `in_place`, the steps of the system become those of the product where they are.
+    """
+    rows = np.zeros((n_successors, n_words), dtype=np.uint64)
+    actions = np.zeros(n_successors, dtype=np.int32)
+    marks = np.zeros(n_successors, dtype=np.uint32)
+    steps = rows, actions, marks
+    if not in_place:
+        steps = tuple(np.zeros((n_steps, *b.shape[1:]), b.dtype) for b in steps)
+    return {
+        **dict(zip(("system_rows", "actions", "system_marks"), steps, strict=True)),
+        "letters": np.zeros(n_steps, dtype=np.int32),
+        "row": np.zeros(n_words, dtype=np.uint64),
+        "rows": rows,
+        "marks": marks,
+        "row_actions": actions,
+        "ids": np.zeros(n_successors, dtype=np.int32),
+        "hashes": np.zeros(n_successors, dtype=np.uint64),
+    }
 
 
 def buffer_bytes(system: PackedSystem, automaton: PropertyAutomaton) -> int:
@@ -104,14 +151,9 @@ def make_problem(
         own = system.condition or generalised_buchi(system.n_marks)
         fair = fairness.condition.renumbered(lambda mark: mark + system.n_marks)
         system_condition = own & fair
-    joint = None
-    if automaton.condition is not None or system_condition is not None:
-        joint = product_condition(
-            automaton.condition, system_condition, automaton.n_marks, own_marks
-        )
-    branching = automaton.branching
-    n_words = system.initial.shape[0]
-    s, p = system.max_successors, system.max_successors * branching
+    joint = product_condition(
+        automaton.condition, system_condition, automaton.n_marks, own_marks
+    )
     settings = np.zeros(len(Setting), dtype=np.int64)
     settings[Setting.N_LETTERS] = automaton.n_letters
     settings[Setting.WORD] = system.extra.word
@@ -124,20 +166,14 @@ def make_problem(
     settings[Setting.FULL] = (1 << n_marks) - 1
     settings[Setting.FAIR_SHIFT] = system.n_marks
     settings[Setting.FAIR_ENABLED] = 0 if fairness is None else fairness.idle
-    rows = np.zeros((p, n_words), dtype=np.uint64)
-    actions = np.zeros(p, dtype=np.int32)
-    marks = np.zeros(p, dtype=np.uint32)
-    # A deterministic property never has more successors than the system: its
-    # steps then become the product's in place.
-    in_place = branching == 1 and relation is None
+    s = system.max_successors
     ample = None
     if relation is not None:
         if visible is None:
             raise ValueError("ample sets need the visible actions")
-        if isinstance(relation, Relation):
-            ample = new_tables(relation, visible, s)
-        else:
-            ample = stubborn_tables(relation, visible, s)
+        tables = new_tables if isinstance(relation, Relation) else stubborn_tables
+        ample = tables(relation, visible, s)
+    nothing = np.zeros(0, dtype=np.uint32)
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
     return Problem(
@@ -149,18 +185,15 @@ def make_problem(
             first_edge=automaton.first_edge,
             edge_dst=automaton.edge_dst,
             edge_marks=automaton.edge_marks,
-            system_rows=rows if in_place else np.zeros((s, n_words), dtype=np.uint64),
-            letters=np.zeros(s, dtype=np.int32),
-            actions=actions if in_place else np.zeros(s, dtype=np.int32),
-            system_marks=marks if in_place else np.zeros(s, dtype=np.uint32),
-            row=np.zeros(n_words, dtype=np.uint64),
-            rows=rows,
-            marks=marks,
-            row_actions=actions,
-            ids=np.zeros(p, dtype=np.int32),
-            hashes=np.zeros(p, dtype=np.uint64),
-            fair_enabled=_none() if fairness is None else fairness.enabled,
-            fair_taken=_none() if fairness is None else fairness.taken,
+            # A deterministic property never has more successors than the system.
+            **new_buffers(
+                s,
+                s * automaton.branching,
+                len(system.initial),
+                in_place=automaton.branching == 1 and relation is None,
+            ),
+            fair_enabled=nothing if fairness is None else fairness.enabled,
+            fair_taken=nothing if fairness is None else fairness.taken,
             ends=np.zeros(0, dtype=np.bool_),
         ),
         initial=initial,
@@ -174,10 +207,6 @@ def make_problem(
     )
 
 
-def _none() -> np.ndarray:
-    return np.zeros(0, dtype=np.uint32)
-
-
 def product_condition(
     condition: Condition | None,
     system_condition: Condition | None,
@@ -189,10 +218,8 @@ def product_condition(
     They are over `n_marks` marks of the property and `system_marks` of the system;
     None, given or returned, is generalised Büchi over all marks.
     """
-    first = generalised_buchi(n_marks) if condition is None else condition
-    second = system_condition
-    if second is None:
-        second = generalised_buchi(system_marks)
+    first = condition or generalised_buchi(n_marks)
+    second = system_condition or generalised_buchi(system_marks)
     if first.n_marks > n_marks or second.n_marks > system_marks:
         raise ValueError(f"{first} and {second}: more marks than there are")
     joint = first & second.renumbered(lambda mark: mark + n_marks)

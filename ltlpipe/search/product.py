@@ -14,9 +14,9 @@ import numpy as np
 
 from ltlpipe.por.component_sets import meets
 from ltlpipe.runtime.kernels.jit import inlined, specialised
-from ltlpipe.search.interning import intern, lookup, row_of
+from ltlpipe.search.interning import intern, lacks_room, lookup, row_of
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.tree import lacks_room
+from ltlpipe.search.store import copy_row
 from ltlpipe.systems.networks.packing_kernels import Select
 
 MAX_MARKS = 32
@@ -92,18 +92,9 @@ def system_steps(expand, product, row):
     ends = product.ends.shape[0] > 0 and product.ends[property_state(product, row)]
     n_steps = 0
     if not ends:
-        n_steps = expand(
-            product.ints,
-            product.words,
-            row,
-            Select.ALL,
-            product.system_rows,
-            product.letters,
-            product.actions,
-            product.system_marks,
-        )
+        n_steps = expanded(expand, product, row, Select.ALL)
     if n_steps == 0 and (ends or product.settings[Setting.STUTTER] != 0):
-        n_steps = stutter(expand, product, row)
+        n_steps = expanded(expand, product, row, Select.STUTTER)
     if product.fair_taken.shape[0] > 0:
         add_fair_marks(product, n_steps)
     return n_steps
@@ -135,7 +126,6 @@ def compose(product, row, n_steps, tables, closure):
     With `tables` (AmpleTables, else None) and `closure` not negative, only the
     steps that involve components of ``tables.closures[closure]`` are taken.
     """
-    n_words = row.shape[0]
     settings = product.settings
     src = property_state(product, row)
     word = settings[Setting.WORD]
@@ -160,8 +150,7 @@ def compose(product, row, n_steps, tables, closure):
         at += np.int64(system_marks[step]) & told
         own_marks = (system_marks[step] << system_shift) & kept
         for edge in range(first_edge[at], first_edge[at + 1]):
-            for w in range(n_words):
-                rows[n, w] = system_rows[step, w]
+            copy_row(system_rows, step, rows, n)
             rows[n, word] ^= np.uint64(src ^ edge_dst[edge]) << shift
             marks[n] = edge_marks[edge] | own_marks
             row_actions[n] = actions[step]
@@ -176,13 +165,13 @@ def takes(tables, closure, action):
 
 
 @inlined
-def stutter(expand, product, row):
-    """Write the step in which the system's state repeats itself; return 1."""
+def expanded(expand, product, row, select):
+    """Write the steps of the system that are selected; return how many."""
     return expand(
         product.ints,
         product.words,
         row,
-        Select.STUTTER,
+        select,
         product.system_rows,
         product.letters,
         product.actions,

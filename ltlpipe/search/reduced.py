@@ -40,7 +40,6 @@ from ltlpipe.por.stubborn_sets import (
 )
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.interning import intern, lookup, row_of, store_missing
-from ltlpipe.search.packed import COLOUR_SHIFT, Colour, colour_of
 from ltlpipe.search.product import (
     compose,
     find_all,
@@ -49,6 +48,8 @@ from ltlpipe.search.product import (
     visit_successors,
 )
 from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, Reg
+from ltlpipe.search.stacks import COLOUR_SHIFT, Colour, colour_of
+from ltlpipe.search.store import copy_row
 from ltlpipe.search.union_find import is_dead, is_new
 
 _TRIAL = 1 << 10  # attempts before their success is looked at
@@ -109,8 +110,7 @@ def keep_only(product, tables, n, closure):
     for i in range(n):
         if takes(tables, closure, product.row_actions[i]):
             if kept < i:
-                for w in range(rows.shape[1]):
-                    rows[kept, w] = rows[i, w]
+                copy_row(rows, i, rows, kept)
                 product.marks[kept] = product.marks[i]
                 product.row_actions[kept] = product.row_actions[i]
                 ids[kept] = ids[i]

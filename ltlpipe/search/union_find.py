@@ -55,7 +55,7 @@ from ltlpipe.runtime.kernels.atomics import (
     store,
 )
 from ltlpipe.runtime.kernels.jit import called, inlined
-from ltlpipe.search.shared_store import Worker
+from ltlpipe.search.store import Worker
 
 LOCK = np.uint32(1 << 30)
 HIGH = np.uint32(1 << 31)

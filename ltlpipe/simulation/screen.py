@@ -19,11 +19,10 @@ from textual.coordinate import Coordinate
 from textual.widgets import DataTable, Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.errors import LtlpipeError, counted, visible, visible_lines
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.names import counted, visible, visible_lines
-from ltlpipe.simulation import descriptions
+from ltlpipe.simulation import session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,11 +212,11 @@ class SimulationScreen(App[None]):
         text.append(f"after {counted(simulation.n_steps, 'step')}")
         if simulation.formula is not None:
             text.append(f"\nformula: {visible(simulation.formula)}")
-            text.append(f"\nleft:    {descriptions.residual_text(simulation)}")
-        violated = descriptions.violation_text(simulation)
+            text.append(f"\nleft:    {session.residual_text(simulation)}")
+        violated = session.violation_text(simulation)
         if violated is not None:
             text.append(f"\n{violated}", _BAD)
-        lasso = descriptions.lasso_text(simulation)
+        lasso = session.lasso_text(simulation)
         return text if lasso is None else text.append(f"\n{lasso}")
 
     def _show_enabled(self) -> None:
@@ -226,10 +225,10 @@ class SimulationScreen(App[None]):
         listed = self.query_one("#enabled", OptionList)
         listed.clear_options()
         for number, step in enumerate(steps, start=1):
-            mark = descriptions.mark_of(step, expected)
+            mark = session.mark_of(step, expected)
             style = _NEW if step == expected else ""
             listed.add_option(Option(_step_text(f"{number:4} {mark}", step, style)))
-        about = descriptions.nothing_text(simulation)
+        about = session.nothing_text(simulation)
         if simulation.has_more:
             about = "there are more: / lists those with some text in their names"
         if about is not None:
@@ -295,7 +294,7 @@ class SimulationScreen(App[None]):
 def _step_text(mark: str, step: LassoStep, style: str) -> Text:
     """Return a step in a line."""
     text = Text(f"{mark} {visible(step.action)}", style, no_wrap=True)
-    return text.append(f"  {descriptions.moves_text(step)}", _AHEAD)
+    return text.append(f"  {session.moves_text(step)}", _AHEAD)
 
 
 def show(session: Session) -> bool:

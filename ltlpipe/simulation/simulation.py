@@ -1,4 +1,8 @@
-"""A run of a system, step by step: the model behind both interfaces of ``simulate``."""
+"""A run of a system, step by step: the model behind both interfaces of ``simulate``.
+
+A point of the run is a state, the residual formula, and whether that can still be
+satisfied.
+"""
 
 from __future__ import annotations
 
@@ -9,48 +13,123 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.automata.words import monitor_of
 from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
+from ltlpipe.logic.progression import residual
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
-from ltlpipe.runtime.display import Displayed
-from ltlpipe.runtime.errors import UnsupportedError, nearest
+from ltlpipe.runtime.errors import InputError, UnsupportedError, counted, nearest
 from ltlpipe.runtime.files import write_text
 from ltlpipe.runtime.jobs import (
     MEMORY,
     Limits,
+    Progress,
     StoppedError,
+    TooMuchWorkError,
+    bounded,
     complete,
     run,
 )
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.simulation.points import (
-    Point,
-    Points,
-    Track,
-    monitor_job,
-    track_of_lasso,
-    track_of_record,
-)
 from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.lasso import Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
-from ltlpipe.verdict.recorded import Record
+from ltlpipe.verdict.recorded import (
+    Record,
+    RunFinder,
+    Taken,
+    UndecidedError,
+    walker_of,
+)
 from ltlpipe.verdict.verdict import Verdict
-from ltlpipe.verdict.walkers import Taken, walker_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sized
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 
+    from ltlpipe.automata.words import Monitor
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
-    from ltlpipe.verdict.walkers import Walker
+    from ltlpipe.verdict.recorded import Walker
+
+_MONITOR_WORK = 3e6  # CPU time of its translation, in microseconds
+
+
+class Track(NamedTuple):
+    """A lasso, or a run, in steps of the system."""
+
+    steps: tuple[Taken, ...]
+    first: int  # where the cycle begins: after all steps if there is none
+
+    def next_place(self, place: int) -> int:
+        """Return the index of the next step."""
+        after = place + 1
+        return self.first if after == len(self.steps) else after
+
+
+def track_of_lasso(walker: Walker, lasso: Lasso) -> Track:
+    """Return a lasso of the same network or model as a track."""
+    states = [tuple(state) for state in lasso.states.tolist()]
+    steps = [
+        walker.along(states[k], action, states[k + 1])
+        for k, action in enumerate(lasso.actions.tolist())
+    ]
+    return Track(tuple(steps), len(lasso.prefix))
+
+
+def track_of_record(walker: Walker, record: Record, *, stutters: bool) -> Job[Track]:
+    """Return the lasso of a file as a track.
+
+    Raises
+    ------
+    InputError
+        It is not a run of the system; names the first wrong step.
+    """
+    finder = RunFinder(walker, record, stutters=stutters)
+    what = "is not a step of the system there"
+    try:
+        for found in finder.runs():
+            if not isinstance(found, Progress):
+                return Track(tuple(taken for _, taken in found), record.first)
+            yield found
+    except UndecidedError:
+        what = "could be too many steps"
+    message = "the cycle of the lasso does not close"
+    if finder.missing is not None:
+        name = record.names[finder.missing]
+        named = "" if name is None else f", {name!r},"
+        message = f"step {finder.missing + 1} of the lasso{named} {what}"
+    raise InputError(message, file=record.file)
+
+
+class Point(NamedTuple):
+    """A point of a run, and the step that led to it."""
+
+    state: Any
+    taken: Taken | None  # the step that has led there; None in the beginning
+    left: Any  # of the formula
+    alive: frozenset[int] | None  # the states of the monitor
+    bad_prefix: int | None
+    place: int | None  # of the next step on the lasso; None beside it
+
+
+def monitor_job(formula: Formula | None, *, one_at_a_time: bool) -> Job[Monitor | None]:
+    """Return the monitor of a formula; None if it takes too long."""
+    if formula is None:
+        return None
+    try:
+        job = monitor_of(formula, one_at_a_time=one_at_a_time)
+        return (yield from bounded(job, _MONITOR_WORK))
+    except (TooMuchWorkError, UnsupportedError, RuntimeError):
+        return None
+
 
 MOST_SEARCHED = 50_000
 """Limit on the states that are explored."""
@@ -172,14 +251,19 @@ class Simulation(Displayed):
             self._track = complete(job)
         elif found is not None:
             self._track = track_of_lasso(self._walker, found.lasso)
-        monitor = complete(monitor_job(asked, one_at_a_time=isinstance(given, Network)))
-        self._making = Points(asked, monitor, self._track)
-        self._points = [self._making.initial(self._walker.initial())]
+        one_at_a_time = isinstance(given, Network)
+        self._monitor = complete(monitor_job(asked, one_at_a_time=one_at_a_time))
+        left = None if asked is None else asked.spot
+        if asked is not None:
+            residual(left, ())  # refuses PSL
+        alive = None if self._monitor is None else self._monitor.initial
+        place = None if self._track is None else 0
+        first = self._walker.initial()
+        self._points = [Point(first, None, left, alive, None, place)]
 
     def __repr__(self) -> str:
-        number = len(self._points) - 1
         name = self.system.name or "a system"
-        steps = counted(number, "step")
+        steps = counted(self.n_steps, "step")
         parts = [f"{key}={value}" for key, value in islice(self.state.items(), 6)]
         more = " ..." if len(self.state) > 6 else ""
         return f"<Simulation of {name} after {steps}: {' '.join(parts)}{more}>"
@@ -215,13 +299,11 @@ class Simulation(Displayed):
     @property
     def history(self) -> list[LassoStep]:
         """The steps up to here."""
-        return [self.history_step(k) for k in range(len(self._points) - 1)]
+        return self._told(self._points)
 
     def history_step(self, number: int) -> LassoStep:
         """Return one step of the history, from 0."""
-        before, after = self._points[number : number + 2]
-        assert after.taken is not None  # only the initial state has none
-        return self._described(before.state, after.taken)
+        return self._told(self._points[number : number + 2])[0]
 
     @property
     def n_steps(self) -> int:
@@ -282,13 +364,16 @@ class Simulation(Displayed):
             return None
         return self._track.first, len(self._track.steps) - self._track.first
 
-    @property
+    @cached_property
     def lasso_bad_prefix(self) -> int | None:
         """The steps of the lasso after which no continuation satisfies the formula.
 
         None if one always may, and where that takes too long to find out.
         """
-        return self._making.lasso_bad_prefix
+        if self._track is None or self._monitor is None:
+            return None
+        letters = [taken.holds for taken in self._track.steps]
+        return self._monitor.first_bad_prefix(letters, self._track.first)
 
     def lasso_ahead(self, n: int) -> list[LassoStep]:
         """Return the next steps on the lasso, at most `n`, without taking them."""
@@ -303,12 +388,7 @@ class Simulation(Displayed):
 
     def undone(self, n: int) -> list[LassoStep]:
         """Return the next steps that `redo` takes, at most `n`."""
-        points = [self._now, *reversed(self._ahead[-n:] if n else [])]
-        return [
-            self._described(before.state, after.taken)
-            for before, after in pairwise(points)
-            if after.taken is not None
-        ]
+        return self._told([self._now, *self._ahead[: -n - 1 : -1]])
 
     @property
     def next_on_lasso(self) -> LassoStep | None:
@@ -520,6 +600,13 @@ class Simulation(Displayed):
     def _now(self) -> Point:
         return self._points[-1]
 
+    def _told(self, points: Sequence[Point]) -> list[LassoStep]:
+        return [
+            self._described(before.state, after.taken)
+            for before, after in pairwise(points)
+            if after.taken is not None  # only the initial state has none
+        ]
+
     def _described(self, state: Any, taken: Taken) -> LassoStep:
         walker = self._walker
         name = walker.action_name(state, taken)
@@ -569,12 +656,33 @@ class Simulation(Displayed):
         again = self._ahead.pop() if self._ahead else None
         if again is None or again.taken != taken:
             self._ahead.clear()
-            again = self._making.after(self._now, taken, len(self._points))
+            again = self._after(taken)
         self._points.append(again)
         self._enabled = None
 
+    def _after(self, taken: Taken) -> Point:
+        """Return the point after a step from this one."""
+        _, _, left, alive, lost, place = self._now
+        if left is not None:
+            left = residual(left, taken.holds)
+        if self._monitor is not None and alive is not None:
+            alive = self._monitor.after(alive, taken.holds)
+        is_lost = alive == frozenset() or (left is not None and left.is_ff())
+        if lost is None and is_lost:
+            lost = len(self._points)
+        following, track = self._next(), self._track
+        # Letters of graphs may differ in propositions that the formula does not name.
+        along = following is not None and following[:3] == taken[:3]
+        if track is not None and place is not None:
+            place = track.next_place(place) if along else None
+        return Point(taken.state, taken, left, alive, lost, place)
+
     def _next(self) -> Taken | None:
-        return self._making.following(self._now)
+        """Return the next step of the lasso; None off it or at its end."""
+        track, place = self._track, self._now.place
+        if track is None or place is None or place == len(track.steps):
+            return None
+        return track.steps[place]
 
     def _no_next(self) -> str:
         """Say why the lasso cannot be followed."""

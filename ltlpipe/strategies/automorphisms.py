@@ -9,14 +9,22 @@ Sources: E. A. Emerson and A. P. Sistla, "Symmetry and Model Checking", Formal M
 in System Design 9, 1996, pp. 105-131; E. A. Emerson, S. Jha and D. Peled, "Combining
 Partial Order and Symmetry Reductions", TACAS 1997 (ample sets of representatives);
 docs/symmetry.md.
+
+The search of orbits asks networks, and nets and DVE models, in one way (`NetworkSide`,
+`ModelSide`).  The group moves components of a network with their local states, and
+variables of a model.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from math import factorial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ltlpipe.logic.propositions.syntax import Indexed, Operation, Taken
 from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, COMPONENTS
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
@@ -24,16 +32,19 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import SHARED
 from ltlpipe.strategies import components
-from ltlpipe.strategies.permuted import ModelSide, NetworkSide
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Answer, Plan, Trace
-    from ltlpipe.question.question import Product, Question
+    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.search.problem import Problem
     from ltlpipe.symmetry.groups.group import Group
+    from ltlpipe.symmetry.orbits import SystemStep
+    from ltlpipe.systems.networks.lts import Network
     from ltlpipe.systems.networks.packing import PackedSystem
 
 
@@ -57,7 +68,7 @@ def job_of_orbits(
         Unless there are more permutations than fewer members have, and each orbit has
         one representative, it is not worth it.
     """
-    from ltlpipe.symmetry.orbits.lifting import lifted
+    from ltlpipe.symmetry.orbits import lifted
 
     composed = None
     if question.options.insists_on(COMPONENTS):
@@ -77,10 +88,10 @@ def job_of_orbits(
     declared = bool(question.options.symmetric)
     why = f"{reduction}, {_reason(acting, declared=declared)}"
     trace.plan = plan.reduced_by(reduction, why)
-    quotient = QuotientProduct(product, side, acting, trace.plan)
-    answer = yield from search_states(question, quotient, trace)
+    packing = _quotient(side, acting, product.packed())
+    answer = yield from search_states(question, product, trace, packing=packing)
     if answer.run is not None:
-        lifting = lifted(acting, side.steps, side.kind, answer.run)
+        lifting = lifted(acting, partial(_steps_of, side), side.kind, answer.run)
         found = yield from trace.timed("lasso_seconds", lifting)
         answer = answer._replace(run=found)
     if composed is not None:
@@ -105,48 +116,23 @@ def _product(
     return product, question.settled(product.plan, product.table, product.reductions)
 
 
-@dataclass
-class QuotientProduct:
-    """The product of the orbits of a system and an automaton."""
+def _quotient(
+    side: NetworkSide | ModelSide, acting: Group, packing: Job[Any]
+) -> Job[PackedSystem | None]:
+    """Return the quotient of what a job packs, which can be packed again wider."""
+    from ltlpipe.symmetry.orbits import quotient, table_bytes
 
-    product: Product  # of the system itself
-    side: NetworkSide | ModelSide
-    acting: Group
-    plan: Plan
-    reductions: tuple[str, ...] | None = None
-
-    @property
-    def table(self) -> PropertyAutomaton:
-        """The automaton of the violations."""
-        return self.product.table
-
-    def packed(self) -> Job[PackedSystem | None]:
-        """Return the packed quotient."""
-        return self._of(self.product.packed())
-
-    def _of(self, packing: Job[Any]) -> Job[PackedSystem | None]:
-        """Return the quotient of what a job packs, which can be packed again wider."""
-        from ltlpipe.symmetry.orbits.quotient import quotient, table_bytes
-
-        packed = yield from packing
-        if packed is None:
-            return None
-        packed = yield from self.side.uniform(packed, self.acting)
-        needed = table_bytes(self.acting)
-        grant = yield Progress("tabulating", memory_bytes=needed)
-        if needed > grant.memory_bytes:
-            raise StoppedError("memory")
-        fields, values = self.side.fields(packed)
-        made = quotient(packed, fields, self.acting, values)
-        return replace(made, widened=lambda: self._of(packed.widened()))
-
-    def problem(self, packed: Any) -> Problem:
-        """Return the product of the packed quotient and the automaton."""
-        return self.product.problem(packed)
-
-    def needed_bytes(self, packed: Any) -> int:
-        """Return what the buffers of `problem` take."""
-        return self.product.needed_bytes(packed)
+    packed = yield from packing
+    if packed is None:
+        return None
+    packed = yield from side.uniform(packed, acting)
+    needed = table_bytes(acting)
+    grant = yield Progress("tabulating", memory_bytes=needed)
+    if needed > grant.memory_bytes:
+        raise StoppedError("memory")
+    fields, values = side.fields(packed)
+    made = quotient(packed, fields, acting, values)
+    return replace(made, widened=lambda: _quotient(side, acting, packed.widened()))
 
 
 def _side_of(
@@ -180,3 +166,138 @@ def _reason(acting: Group, *, declared: bool) -> str:
         f"because {number} the system and the property as they are; "
         f"{kind} (Emerson & Sistla 1996; Donaldson & Miller 2006)"
     )
+
+
+class NetworkSide:
+    """A network, as `ltlpipe.strategies.automorphisms` asks for it.
+
+    Parameters
+    ----------
+    product : Product
+        Of the network.
+    system : Network
+        What it was before it was trimmed.
+    declared : sequence of str
+        What users say of its symmetry; nothing else is looked for.
+    """
+
+    def __init__(self, product: Any, system: Network, declared: Sequence[str]) -> None:
+        from ltlpipe.components.alphabet import letters_of
+        from ltlpipe.systems.plain_steps import NetworkSteps
+
+        self._system, self._declared = system, declared
+        self._network = product.trimmed.network
+        self._letters = letters_of(self._network, product.trimmed.actions)
+        self._table = product.table
+        # Ample sets see which actions are visible, whatever the automaton tells apart.
+        self._merges = product.visible is None
+        self.view: Any = NetworkSteps(self._network, limited=False)
+
+    def group(self, least: int) -> Job[Group]:
+        """Return the group of the network and the property.
+
+        It is trivial if fewer than `least` components seem to be alike.
+        """
+        from ltlpipe.symmetry.groups.models import letter_classes
+        from ltlpipe.symmetry.groups.networks import (
+            declared_permutations,
+            group_of_declared,
+            group_of_network,
+        )
+
+        self._kinds = self._letters
+        if self._merges:
+            classes = yield from letter_classes(self._table)
+            self._kinds = classes[self._letters]
+        if not self._declared:
+            return (yield from group_of_network(self._network, self._kinds, least))
+        images = yield from declared_permutations(self._system, self._declared)
+        return (yield from group_of_declared(self._network, self._kinds, images))
+
+    def uniform(self, packed: Any, acting: Group) -> Job[Any]:  # noqa: ARG002
+        """Return the packed network: components that change places are as large."""
+        yield from ()
+        return packed
+
+    def fields(self, packed: Any) -> tuple[Any, Any]:
+        """Return the fields of the components, and what their values mean."""
+        return packed.fields, packed.local_states
+
+    def kind(self, action: int) -> int:
+        """Return what the property tells apart of an action."""
+        return int(self._kinds[action])
+
+
+class ModelSide:
+    """A net or DVE model, as `ltlpipe.strategies.automorphisms` asks for it."""
+
+    def __init__(self, question: ModelQuestion, table: PropertyAutomaton) -> None:
+        self._question, self._table = question, table
+        self.view: Any = question.system
+        self._propositions = list(question.propositions.values())
+        self._taken = [t for p in self._propositions for t in _taken_in(p)]
+
+    def group(self, least: int) -> Job[Group]:  # noqa: ARG002 (it is asked for)
+        """Return the group of the model and the property."""
+        from ltlpipe.symmetry.groups.models import (
+            Propositions,
+            group_of_net,
+            letter_classes,
+        )
+        from ltlpipe.symmetry.groups.programs import group_of_program
+        from ltlpipe.systems.nets.structure import Net
+
+        yield from self._question.prepared()
+        group_of = group_of_net if isinstance(self.view, Net) else group_of_program
+        classes = yield from letter_classes(self._table)
+        asked = Propositions(self._propositions, classes)
+        return (yield from group_of(self.view, asked))
+
+    def uniform(self, packed: Any, acting: Group) -> Job[Any]:
+        """Return a packed model in which fields that change places are as wide."""
+        from ltlpipe.systems.nets.packing import PackedNet
+
+        if not isinstance(packed, PackedNet):
+            yield from ()
+            return packed
+        widths = packed.widths
+        orbits = yield from acting.orbits()
+        wide = np.zeros(len(orbits), dtype=np.int64)
+        np.maximum.at(wide, orbits, widths.bits)
+        in_doubt = np.zeros(len(orbits), dtype=np.bool_)
+        np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
+        bits = tuple(wide[orbits].tolist())
+        proven = tuple(np.logical_not(in_doubt[orbits]).tolist())
+        if bits == tuple(widths.bits) and proven == tuple(widths.proven):
+            yield from ()
+            return packed
+        return (yield from packed.repacked(replace(widths, bits=bits, proven=proven)))
+
+    def fields(self, packed: Any) -> tuple[Any, Any]:
+        """Return the fields of the variables; their values are what they are."""
+        return packed.places, None
+
+    def kind(self, action: int) -> int:
+        """Return which propositions about steps an action makes true, as bits."""
+        return sum(
+            1 << k for k, taken in enumerate(self._taken) if action in taken.actions
+        )
+
+
+def _steps_of(
+    side: NetworkSide | ModelSide, state: Sequence[int]
+) -> Iterator[SystemStep]:
+    """Yield the steps of a state."""
+    from ltlpipe.symmetry.orbits import SystemStep
+
+    for step in side.view.each_step(tuple(state)):
+        yield SystemStep(step.action, side.kind(step.action), step.state)
+
+
+def _taken_in(expression: Expression) -> list[Taken]:
+    """Return the parts of an expression that are about steps."""
+    if isinstance(expression, Taken):
+        return [expression]
+    if isinstance(expression, Operation):
+        return [t for operand in expression.operands for t in _taken_in(operand)]
+    return _taken_in(expression.index) if isinstance(expression, Indexed) else []

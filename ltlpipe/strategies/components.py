@@ -22,8 +22,7 @@ from ltlpipe.question.conditions import (
     obstacle,
 )
 from ltlpipe.question.network import with_components
-from ltlpipe.question.plan import for_workers
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MIB, Progress
 from ltlpipe.strategies.explicit import ample_plan
 from ltlpipe.strategies.state_search import search_states
@@ -31,10 +30,10 @@ from ltlpipe.strategies.state_search import search_states
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.components.composition.groups import Reduced
+    from ltlpipe.components.groups import Reduced
     from ltlpipe.question.answer import Plan, Trace
-    from ltlpipe.question.interruptible import Decision
     from ltlpipe.question.network import NetworkProduct, NetworkQuestion
+    from ltlpipe.question.property import Decision
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
@@ -95,7 +94,7 @@ class Composed(NamedTuple):
 
     def noted(self, plan: Plan) -> Plan:
         """Say in a settled plan how components were reduced."""
-        from ltlpipe.components.composition.groups import tree
+        from ltlpipe.components.groups import tree
 
         groups, largest = self.reduced.groups, self.reduced.largest
         n_before = len(frozenset().union(*(group.members for group in groups)))
@@ -125,9 +124,7 @@ class Composed(NamedTuple):
         run = answer.run
         if run is None:
             return answer
-        lift = Lifter(self.before).lift(
-            self.reduced.groups, run.actions, run.states[-1], run.length
-        )
+        lift = Lifter(self.before).lift(self.reduced.groups, run)
         found = yield from trace.timed("lasso_seconds", lift)
         return Answer(FOUND, run=found)
 
@@ -148,11 +145,8 @@ def composed_if_named(
 
 def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:
     """Compose and reduce the components of a question's network."""
-    from ltlpipe.components.composition.merger import shrink_components
-    from ltlpipe.components.composition.shared_results import (
-        reduced_components,
-        trimmed_network,
-    )
+    from ltlpipe.components.alphabet import trimmed_network
+    from ltlpipe.components.merger import reduced_components, shrink_components
 
     visible, network = question.actions, question.system
     if question.options.reduces(ALPHABET):

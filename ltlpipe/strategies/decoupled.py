@@ -15,23 +15,22 @@ the faster one without any (docs/decisions.md).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.question.conditions import DECOUPLING
-from ltlpipe.question.interruptible import normalised
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
-from ltlpipe.question.plan import not_generalised
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.property import normalised
+from ltlpipe.question.question import NotApplicableError, not_generalised
 from ltlpipe.search.catalogue import DECOUPLED, DECOUPLED_NDFS, DECOUPLED_SCC
 from ltlpipe.strategies import components
 from ltlpipe.strategies.state_search import searched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection
 
     from ltlpipe.components.alphabet import Trimmed
     from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
@@ -89,7 +88,8 @@ def _asked(
     if trimmed.table.is_buchi and not trivial:
         trimmed = trimmed._replace(table=normalised(trimmed.table, visible))
     trace.note(automaton_states=trimmed.table.n_states)
-    chosen = _with_search(product.plan, _search_name(question), _WHY)
+    search = _search_name(question)
+    chosen = product.plan.searched_by(search, _WHY[search])
     plan = question.settled(chosen, trimmed.table, product.reductions)
     network, together = trimmed.network, not question.accepts_apart
     found = estimate(network, [trimmed.actions[v - 1] for v in visible])
@@ -106,14 +106,6 @@ def _search_name(question: NetworkQuestion) -> str:
     if named in DECOUPLED:
         return named
     return DECOUPLED_NDFS if question.system.has_acceptance else DECOUPLED_SCC
-
-
-def _with_search(plan: Plan, search: str, why: Mapping[str, str]) -> Plan:
-    """Make a decoupled search that of a plan, before it is settled."""
-    if plan.emptiness is not None:
-        return plan
-    reason = f"{search}, because {why[search]}"
-    return replace(plan, emptiness=search, reasons=(reason, *plan.reasons))
 
 
 def _search(
@@ -144,7 +136,7 @@ def _search(
         return found if translated is None else (yield from translated(found))
 
     limit = options.max_states
-    return (yield from searched(question, search, trace, extraction, max_states=limit))
+    return (yield from searched(options, search, trace, extraction, max_states=limit))
 
 
 def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:
@@ -168,7 +160,8 @@ def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:
         )
     except NoStarError as error:
         raise NotApplicableError(error.reason) from None
-    plan = _with_search(question.given, DECOUPLED_SCC, _WHY_OF_STARS)
+    why = "it takes any number of marks (docs/decoupled.md)"
+    plan = question.given.searched_by(DECOUPLED_SCC, why)
     table = yield from question.automaton(plan, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
@@ -176,9 +169,7 @@ def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:
         DECOUPLING, _reason(star)
     )
 
-    def translated(found: Run) -> Job[Run]:
-        return (yield from model_run(star, question.system, found))
-
+    translated = partial(model_run, star, question.system)
     monitor = monitor_of_valuations(star, table)
     return (yield from _search(question, star.network, monitor, trace, translated))
 
@@ -228,19 +219,15 @@ def estimate(network: Network, visible: Collection[str]) -> Estimate:
     `visible` are the actions that a property watches.
     """
     internal = total = 0
-    by_name = {a.name: a for a in network.actions if not a.internal}
+    apart = {a.name for a in network.actions if len(a.participants) == 1}
+    apart -= {a.name for a in network.actions if len(a.participants) > 1}
+    apart.difference_update(visible)
     for component in network.components:
-        alone = np.array(
-            [
-                name in component.internal
-                or (len(by_name[name].participants) == 1 and name not in visible)
-                for name in component.labels
-            ],
-            dtype=np.bool_,
-        )
+        alone = component.internal | apart
+        counts = np.bincount(component.label, minlength=len(component.labels))
+        named = zip(component.labels, counts.tolist(), strict=True)
+        internal += sum(count for name, count in named if name in alone)
         total += component.n_transitions
-        if component.n_transitions:
-            internal += int(np.count_nonzero(alone[component.label]))
     share = internal / total if total else 0.0
     return Estimate(len(network.components), share, network.has_acceptance)
 
@@ -255,5 +242,3 @@ _WHY = {
         "others are reached (Gnad et al. 2021, Sec. 4)"
     ),
 }
-
-_WHY_OF_STARS = {DECOUPLED_SCC: "it takes any number of marks (docs/decoupled.md)"}

@@ -3,21 +3,44 @@
 Sources for ample sets (steps that commute are taken in one order): S. F. Siegel and
 Y. Yan, "Action-Based Model Checking: Logic, Automata, and Reduction", CAV 2020, for
 networks; docs/models-por.md for models, by tables.
+
+A swarm is several searches over bits, each with hash functions and orders of its own.
+What one of them takes for visited, another one enters.  They run one after the other,
+so that the bits of one are held at a time, or with `--workers` some side by side; the
+first violation ends them all.
+
+Source: G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques", IEEE TSE
+37(6), 2011.
+
+How much they have seen together is estimated (`ltlpipe.search.nested.coverage`).
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from ltlpipe.question.answer import INCONCLUSIVE, Answer
 from ltlpipe.question.conditions import AMPLE
-from ltlpipe.question.plan import for_workers
-from ltlpipe.strategies.state_search import search_states
-from ltlpipe.strategies.swarm import search_by_swarm
+from ltlpipe.question.question import for_workers
+from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
+from ltlpipe.search.nested.coverage import together
+from ltlpipe.strategies.state_search import (
+    BITSTATE_REASON,
+    Attempt,
+    answer_of,
+    note_sample,
+    note_search,
+    search_states,
+)
 
 if TYPE_CHECKING:
-    from ltlpipe.question.answer import Answer, Plan, Trace
+    from ltlpipe.question.answer import Plan, Trace
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.driver import Outcome
+    from ltlpipe.search.nested.bitstate import BitstateSE05
+    from ltlpipe.search.nested.coverage import Member
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
@@ -43,3 +66,154 @@ def ample_plan(question: Question, product: Product, reason: str) -> Plan:
     plan = question.settled(product.plan, product.table, product.reductions)
     plan = plan.reduced_by(AMPLE, f"ample sets, because {reason}")
     return for_workers(plan, question.options)
+
+
+SEARCHING = "searching"
+
+_ROUND = 50_000.0
+"""Units of work of each search in a round: some 50 ms."""
+
+
+def search_by_swarm(attempt: Attempt) -> Job[Answer]:
+    """Search a product by as many searches over bits as the question asks for.
+
+    With a limit of states each of them may enter so many.
+    """
+    swarm = _Swarm(attempt)
+    try:
+        ended = yield from attempt.trace.timed("search_seconds", swarm.run())
+    finally:
+        swarm.note()
+    if ended is None:
+        reason = MAX_STATES if MAX_STATES in swarm.reasons else BITSTATE_REASON
+        return Answer(INCONCLUSIVE, reason)
+    search, outcome = ended
+    answer = yield from answer_of(attempt, search, outcome)
+    swarm.note()
+    return answer
+
+
+class _Swarm:
+    """Bitstate searches in progress, at most as many at a time as there are workers.
+
+    Each of those gets the same work in a round, in a thread of its own; so neither
+    threads nor the machine's load decide which of two searches ends first.
+    """
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._options = attempt.question.options
+        self._left = list(range(self._options.swarm or 1))
+        self._running: dict[BitstateSE05, Job[Outcome]] = {}  # in order of numbers
+        self._members: list[Member] = []
+        self.reasons: set[str | None] = set()
+
+    def run(self) -> Job[tuple[BitstateSE05, Outcome] | None]:
+        """Return the first search that ended otherwise than all do, and how."""
+        n_threads = min(self._options.workers, len(self._left))
+        grant = yield Progress(SEARCHING, memory_bytes=self._memory_bytes)
+        with ThreadPoolExecutor(n_threads) as threads:
+            while self._left or self._running:
+                yield from self._begin(n_threads, grant)
+                n = len(self._running)
+                work = min(_ROUND, grant.work / n)
+                free = (grant.memory_bytes - self._memory_bytes) / n
+                grants = [Grant(s.memory_bytes + free, work) for s in self._running]
+                turns = list(threads.map(_turn, self._running.values(), grants))
+                ended = self._ended([outcome for _, outcome in turns])
+                if ended is not None:
+                    return ended
+                grant = yield Progress(
+                    SEARCHING,
+                    work=sum(done for done, _ in turns),
+                    memory_bytes=self._memory_bytes,
+                    states=self._n_states,
+                )
+        return None
+
+    def _begin(self, n_threads: int, grant: Grant) -> Job[None]:
+        """Begin searches until so many run, or as many as there is memory for."""
+        from ltlpipe.runtime.kernels.compilation import ready
+        from ltlpipe.search.driver import advance
+        from ltlpipe.search.nested.bitstate import BitstateSE05
+
+        bits = self._options.bitstate
+        assert bits is not None  # since `Options`
+        while self._left and len(self._running) < n_threads:
+            needed = self._memory_bytes + bits * MIB
+            if self._running and needed > grant.memory_bytes:
+                return
+            grant = yield Progress(SEARCHING, memory_bytes=needed)
+            if needed > grant.memory_bytes:
+                raise StoppedError(MEMORY)
+            # Without a seed the variant 0 is the usual one.
+            variant = self._left.pop(0) + ((self._options.seed or 0) << 16)
+            search = BitstateSE05(self._attempt.problem(), bits, variant)
+            job = advance(
+                search,
+                max_states=self._attempt.max_states,
+                overflowed=self._attempt.packed.overflowed,
+            )
+            kernel, arguments = search.kernel_call(1)
+            yield from ready(kernel, *arguments)
+            next(job)  # now it takes grants
+            self._running[search] = job
+
+    def _ended(
+        self, outcomes: list[Outcome | None]
+    ) -> tuple[BitstateSE05, Outcome] | None:
+        """Take note of searches that have ended; return one if it ends them all."""
+        from ltlpipe.search.registers import Status
+
+        for search, outcome in zip(list(self._running), outcomes, strict=True):
+            if outcome is None:
+                continue
+            is_found = outcome.status == Status.FOUND
+            if is_found or outcome.reason not in (None, MAX_STATES):
+                self._members = self._seen()
+                self._running.clear()  # makes room
+                return search, outcome
+            self.reasons.add(outcome.reason)
+            note_search(self._attempt.trace, search)
+            self._members.append(search.member())
+            del self._running[search]
+        return None
+
+    @property
+    def _memory_bytes(self) -> float:
+        return sum(search.memory_bytes for search in self._running)
+
+    @property
+    def _n_states(self) -> int:
+        ended = sum(member.states for member in self._members)
+        return ended + sum(search.n_visited for search in self._running)
+
+    def _seen(self) -> list[Member]:
+        return [*self._members, *(s.member() for s in self._running)]
+
+    def note(self) -> None:
+        """Tell the trace what all searches have seen so far."""
+        members, trace = self._seen(), self._attempt.trace
+        joint = together(members)
+        runs = [
+            {"states": m.states, "omitted": m.omitted, "coverage": m.coverage}
+            for m in members
+        ]
+        trace.note(
+            states=joint.states,
+            transitions=sum(member.transitions for member in members),
+            coverage=joint.coverage,
+            details=trace.stats.details | {"swarm": runs},
+        )
+        note_sample(self._attempt.question, trace, members)
+
+
+def _turn(job: Job[Outcome], grant: Grant) -> tuple[float, Outcome | None]:
+    """Advance a search; return the work that it has done, and how it has ended."""
+    done = 0.0
+    try:
+        while done < grant.work or done == 0:
+            done += job.send(Grant(grant.memory_bytes, grant.work - done)).work
+    except StopIteration as end:
+        return done, end.value
+    return done, None

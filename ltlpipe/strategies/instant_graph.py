@@ -12,10 +12,17 @@ SIAM J. Comput. 1(2) (1972), pp. 146-160.
 Differences from the source: a disjunction is taken apart wherever it is the whole
 condition, also where no part of it is a single Fin; the Fin mark whose value is fixed
 is taken from a conjunct that the SCC does not satisfy.
+
+Short lassos: a first one enters the accepting SCC by a shortest way and collects the
+marks one by one.  From every state of an SCC that may be accepting, in order of its
+distance, a breadth-first search over pairs (state, marks seen) looks for a cycle that
+makes a shorter one, as `ltlpipe.search.shortest_lassos` does with kernels.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.conditions import Op, marks_in
@@ -240,3 +247,174 @@ def _popped(path: list[int], first: int) -> list[int]:
 
 def _loops(edges: Sequence[Edge], state: int, avoided: int) -> bool:
     return any(dst == state and not marks & avoided for dst, marks, _ in edges)
+
+
+_PER_PAIR = 1.0
+"""Units of work for a transition that a search for a cycle looks at, measured."""
+
+_LEAST_WORK = 2_000.0
+"""Units of work that a shorter lasso may always take."""
+
+Path = list["Edge"]
+_Arrives = Callable[[int, int], bool]
+
+
+def shorter_lasso(
+    graph: Graph,
+    goal: Condition,
+    part: Part,
+    depths: Sequence[int],
+    meter: Meter,
+) -> Job[tuple[Path, Path, bool]]:
+    """Return the transitions of a short accepting run.
+
+    Parameters
+    ----------
+    graph : Graph
+        What has been explored.
+    goal : Condition
+        The acceptance.
+    part : Part
+        An accepting SCC.
+    depths : sequence of int
+        The distance of each state from the initial one, from 1 on.
+    meter : Meter
+        Is told what it takes: at most about what has been done before.
+
+    Returns
+    -------
+    prefix, cycle : list of Edge
+    complete : bool
+        Whether no shorter run is in what has been explored.
+    """
+    ways = Paths(graph, meter)
+    prefix, cycle = yield from ways.lasso_in(part)
+    best, start = len(prefix) + len(cycle), -1
+    most_work = PER_STATE * len(depths) + PER_EDGE * graph.n_edges
+    ways.left = max(_LEAST_WORK, most_work)
+    for state in (yield from _promising(graph, goal, depths, meter)):
+        longest = best - depths[state]  # longer cycles are not worth it
+        if longest <= 0 or ways.left <= 0:
+            break
+        found = yield from ways.cycle(state, goal, longest)
+        if found is not None:
+            best, start, cycle = depths[state] - 1 + len(found), state, found
+    complete, ways.left = ways.left > 0, math.inf
+    if start >= 0:
+        prefix = yield from ways.to({start})
+    return prefix, cycle, complete
+
+
+def _promising(
+    graph: Graph, goal: Condition, depths: Sequence[int], meter: Meter
+) -> Job[list[int]]:
+    """Return the states of SCCs that may be accepting, the nearest first."""
+    chosen: list[int] = []
+    followers = graph.followers
+    for component in (yield from sccs(followers, range(len(followers)), 0, meter)):
+        marks = yield from marks_inside(graph, frozenset(component), 0, meter)
+        if goal.within(marks).op != Op.FALSE:
+            chosen += component
+    return sorted(chosen, key=depths.__getitem__)
+
+
+class Paths:
+    """Shortest paths in a graph, found breadth first while there is work `left`."""
+
+    def __init__(self, graph: Graph, meter: Meter) -> None:
+        self.left = math.inf
+        self._graph, self._meter = graph, meter
+        self._initial = range(graph.n_initial)
+
+    def to(self, states: Collection[int]) -> Job[Path]:
+        """Return a path from an initial state to one of some states."""
+        if not set(self._initial).isdisjoint(states):
+            return []
+        return (yield from self._hop(self._initial, lambda dst, _: dst in states))
+
+    def cycle(self, start: int, goal: Condition, longest: int) -> Job[Path | None]:
+        """Return an accepting cycle through a state, of at most so many steps."""
+
+        def arrives(dst: int, seen: int) -> bool:
+            return dst == start and goal.satisfied_by(seen)
+
+        return self._found([start], arrives, longest, relevant=goal.marks)
+
+    def lasso_in(self, part: Part) -> Job[tuple[Path, Path]]:
+        """Return the transitions of an accepting run that ends in a part.
+
+        The prefix is a shortest one to the part.  From there each next step goes the
+        shortest way to a mark that is still missing, and in the end back.
+        """
+        prefix = yield from self.to(part.states)
+        inside = (state for state in self._initial if state in part.states)
+        start = at = prefix[-1][0] if prefix else next(inside)
+        missing = part.needed
+        cycle: Path = []
+        while missing or at != start or not cycle:
+
+            def arrives(dst: int, marks: int, missing: int = missing) -> bool:
+                return marks & missing != 0 if missing else dst == start
+
+            for edge in (yield from self._hop([at], arrives, part)):
+                at, marks, _ = edge
+                missing &= ~marks
+                cycle.append(edge)
+        return prefix, cycle
+
+    def _hop(
+        self, starts: Sequence[int], arrives: _Arrives, part: Part | None = None
+    ) -> Job[Path]:
+        """Return a shortest path, which exists; `arrives` looks at its last step."""
+        found = yield from self._found(starts, arrives, part=part)
+        assert found is not None  # an SCC has a path to each of its transitions
+        return found
+
+    def _found(
+        self,
+        starts: Sequence[int],
+        arrives: _Arrives,
+        longest: float = math.inf,
+        *,
+        relevant: int = 0,
+        part: Part | None = None,
+    ) -> Job[Path | None]:
+        """Return a shortest path inside a part, of at most so many steps.
+
+        It `arrives` at a state with the marks of its last step, and those of `relevant`
+        that it has seen before.
+        """
+        followers, meter = self._graph.followers, self._meter
+        inside, avoided, _ = part or Part(range(len(followers)), 0, 0)
+        per_edge = _PER_PAIR if relevant else PER_EDGE
+        level = [(state, 0) for state in starts]
+        came: dict[tuple[int, int], tuple[tuple[int, int], Edge] | None]
+        came = dict.fromkeys(level)
+        while level and longest > 0:
+            following = []
+            for pair in level:
+                edges = followers[pair[0]]
+                for edge in edges:
+                    dst, marks, _ = edge
+                    if marks & avoided or dst not in inside:
+                        continue
+                    seen = pair[1] | marks
+                    if arrives(dst, seen):
+                        path, before = [edge], came[pair]
+                        while before is not None:
+                            path.append(before[1])
+                            before = came[before[0]]
+                        return path[::-1]
+                    target = (dst, seen & relevant)
+                    if target not in came:
+                        came[target] = (pair, edge)
+                        following.append(target)
+                spent = PER_STATE + per_edge * len(edges)
+                self.left -= spent
+                meter.work += spent
+                if self.left <= 0:
+                    return None
+                if meter.work > meter.limit:
+                    yield from meter.report()
+            level, longest = following, longest - 1
+        return None

@@ -16,23 +16,192 @@ bug, and the replay judges what comes out.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import STEP_BYTES, most_steps
-from ltlpipe.strategies.word_runs import LIFTING, SILENT, Label, Word, find_run
-from ltlpipe.systems.networks.lts import Network
+from ltlpipe.search.driver import advance
+from ltlpipe.search.problem import make_problem
+from ltlpipe.search.registers import Status
+from ltlpipe.strategies.slicing import least_joined
+from ltlpipe.strategies.state_search import run_of
+from ltlpipe.systems.networks.lts import LTS, Network
+from ltlpipe.systems.networks.packing import pack_network
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from ltlpipe.components.composition.groups import Group
+    from ltlpipe.components.groups import Group
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.networks.lts import LTS
+
+LIFTING = "lifting the lasso"
+"""The phase of all that is done here and in `ltlpipe.strategies.lifting`."""
+
+SILENT = None
+"""Stands in a word for a step that cannot be observed."""
+
+_TICK = "tick"  # internal, so that it may have any name
+
+Label = str | None
+
+
+class Word(NamedTuple):
+    """What a group does.
+
+    Parameters
+    ----------
+    prefix, cycle : tuple of str or SILENT
+        Labels; with an empty cycle the word is finite.
+    diverges : bool
+        Whether a finite word is followed by silent steps for ever; else the group
+        need not go on.
+    exact : bool
+        Whether silent steps count, one by one; else there may be any number anywhere.
+    blocks : bool
+        Whether SILENT, if it counts, stands for one or more such steps.
+    offers : frozenset of str or SILENT, optional
+        Labels that the state in which a finite word stops may offer; None is any.
+        Only for single components.
+    """
+
+    prefix: tuple[Label, ...]
+    cycle: tuple[Label, ...]
+    diverges: bool = False
+    exact: bool = False
+    blocks: bool = False
+    offers: frozenset[Label] | None = None
+
+
+def find_run(network: Network, word: Word, alphabet: frozenset[str]) -> Job[Run]:
+    """Find a run with a given word.
+
+    Parameters
+    ----------
+    network : Network
+        It is not changed.
+    word : Word
+        Over labels of `alphabet`; all other actions are silent.
+    alphabet : frozenset of str
+        The labels that can be observed.
+
+    Raises
+    ------
+    StoppedError
+        Memory does not suffice.
+    RuntimeError
+        There is no such run: a bug.
+    """
+    from ltlpipe.search.scc.couvreur99 import Couvreur99
+
+    stops = not word.cycle and not word.diverges
+    if stops and word.offers is not None:
+        (component,) = network.components
+        network = Network([_ticking(component, word.offers, alphabet)])
+    elif stops:  # a clock that ticks for ever once the word is over
+        clock = LTS.from_transitions([(0, _TICK, 0)], internal=[_TICK])
+        network = Network([*network.components, clock])
+    table, letter = word_automaton(word)
+    blocked = table.n_letters - 2  # what the word does not have
+    letters = np.array(
+        [
+            OTHER
+            if action.internal or action.name not in alphabet
+            else letter.get(action.name, blocked)
+            for action in network.actions
+        ],
+        dtype=np.int32,
+    )
+    if stops:
+        letters[-1] = table.n_letters - 1
+    packed = yield from pack_network(network, letters, extra_values=table.n_states)
+    search = Couvreur99(make_problem(packed, table))
+    outcome = yield from advance(search, phase=LIFTING)
+    if outcome.reason is not None:
+        raise StoppedError(outcome.reason)
+    if outcome.status != Status.FOUND:
+        raise ReplayError("a lift that fails: no run has the word of its reduction")
+    lasso = yield from search.lasso()
+    actions, states, length = run_of(lasso, search, packed)
+    if stops:
+        actions, states = actions[:length], states[: length + 1]
+    return Run(actions, states, length)
+
+
+def _ticking(component: LTS, offers: frozenset[Label], alphabet: frozenset[str]) -> LTS:
+    """Return a component that ticks, by its last label, where it offers no more."""
+    seen = [
+        name if name in alphabet and name not in component.internal else SILENT
+        for name in component.labels
+    ]
+    more = np.array([label not in offers for label in seen], dtype=np.bool_)
+    stops = np.ones(component.n_states, dtype=np.bool_)
+    if component.n_transitions:
+        stops[component.src[more[component.label]]] = False
+    states = np.flatnonzero(stops).astype(np.int32)
+    tick = _TICK
+    while tick in component.labels:
+        tick += "_"
+    return replace(
+        component,
+        labels=(*component.labels, tick),
+        src=np.concatenate([component.src, states]),
+        label=np.concatenate(
+            [component.label, np.full_like(states, len(component.labels))]
+        ),
+        dst=np.concatenate([component.dst, states]),
+        internal=component.internal | {tick},
+    )
+
+
+def word_automaton(word: Word) -> tuple[PropertyAutomaton, dict[Label, int]]:
+    """Return the automaton of the runs with a word, and the letters of its labels.
+
+    Its states are the places in the word.  The letter behind those of the labels is
+    never read, and the last one is a tick: it marks that a word that stops is over.
+
+    Examples
+    --------
+    >>> table, letter = word_automaton(Word(("a",), ("b",)))
+    >>> table.n_states, table.edge_dst.tolist(), letter
+    (2, [0, 1, 1, 1], {'a': 1, 'b': 2})
+    """
+    labels = (*word.prefix, *word.cycle)
+    names = [name for name in dict.fromkeys(labels) if name is not SILENT]
+    letter: dict[Label, int] = {
+        name: k for k, name in enumerate(names, start=OTHER + 1)
+    }
+    n_letters = len(names) + 3
+    n_places = len(labels) + (not word.cycle)
+    cells: list[list[tuple[int, int]]] = [[] for _ in range(n_places * n_letters)]
+    for place, label in enumerate(labels):
+        last = place + 1 == len(labels) and bool(word.cycle)
+        target = len(word.prefix) if last else place + 1
+        if not word.exact or (word.blocks and label is SILENT):  # it may wait
+            cells[place * n_letters + OTHER].append((place, 0))
+        seen = OTHER if label is SILENT else letter[label]
+        cells[place * n_letters + seen].append((target, int(last)))
+    if not word.cycle:
+        tick = OTHER if word.diverges else n_letters - 1
+        cells[len(labels) * n_letters + tick].append((len(labels), 1))
+    edges = [edge for cell in cells for edge in cell]
+    table = PropertyAutomaton(
+        n_states=n_places,
+        initial=0,
+        n_letters=n_letters,
+        first_edge=np.cumsum([0, *map(len, cells)]).astype(np.int32),
+        edge_dst=np.array([target for target, _ in edges], dtype=np.int32),
+        edge_marks=np.array([mark for _, mark in edges], dtype=np.uint32),
+        n_marks=1,
+        state_based=False,
+    )
+    return table, letter
+
 
 _STEPS_AT_ONCE = 1 << 12  # until the next progress
 _STEP_WORK = 4
@@ -78,9 +247,7 @@ class Lifter:
     def lift(
         self,
         groups: Sequence[Group],
-        actions: np.ndarray,
-        last: np.ndarray,
-        length: int,
+        run: Run,
         visible: Collection[str] | None = None,
     ) -> Job[Run]:
         """Find a lasso of the network that was read.
@@ -89,12 +256,8 @@ class Lifter:
         ----------
         groups : sequence of Group
             The components of the reduced network.
-        actions : int32[k + c]
-            Actions of the reduced network, -1 for the repetition of a state.
-        last : int32[len(groups)]
-            The state of each group at the end.
-        length : int
-            k, those of the prefix.
+        run : Run
+            Of the reduced network.
         visible : collection of str, optional
             Actions that matter to the property, in which order they happen and how
             often; None means that all do.
@@ -107,28 +270,26 @@ class Lifter:
             There is no such run: a bug.
         """
         reduced = Network([group.lts for group in groups])
-        events = _events(reduced, actions)
+        events = _events(reduced, run.actions)
         offers: list[frozenset[Label]] | None = None
-        if (actions < 0).any():
+        if (run.actions < 0).any():
             # A run with the same word may end in a state that can do more.
-            offers = [
-                _offered(group.lts, state)
-                for group, state in zip(groups, last.tolist(), strict=True)
-            ]
+            ends = zip(groups, run.states[-1].tolist(), strict=True)
+            offers = [_offered(group.lts, state) for group, state in ends]
         counts = None if visible is None else frozenset(visible)
-        cycle = _needed(groups, events[length:], counts)
-        run = yield from self._together(groups, events[:length], cycle, offers)
-        steps = [*run.prefix, *run.cycle]
+        cycle = _needed(groups, events[run.length :], counts)
+        prefix = events[: run.length]
+        lifted = yield from self._together(groups, prefix, cycle, offers)
+        steps = [*lifted.prefix, *lifted.cycle]
         states = yield from self._states(steps)
         actions = np.array([step.action for step in steps], dtype=np.int32)
-        return Run(actions, states, len(run.prefix))
+        return Run(actions, states, len(lifted.prefix))
 
     def _states(self, steps: list[Step]) -> Job[np.ndarray]:
         """Write int32[k + 1, n], the local states before each step and at the end."""
         yield self._progress(len(steps))
-        states = np.empty(
-            (len(steps) + 1, len(self.network.components)), dtype=np.int32
-        )
+        shape = len(steps) + 1, len(self.network.components)
+        states = np.empty(shape, dtype=np.int32)
         states[0] = [component.initial for component in self.network.components]
         for k, step in enumerate(steps):
             states[k + 1] = states[k]
@@ -161,15 +322,9 @@ class Lifter:
         component = self.network.components[number]
         alone = Network([component])
         found = yield from find_run(alone, word, group.alphabet)
-        steps = [
-            Step(
-                self._number[alone.actions[action].name, number],
-                ((number, int(state)),),
-            )
-            for action, state in zip(
-                found.actions.tolist(), found.states[1:, 0], strict=True
-            )
-        ]
+        names = [alone.actions[action].name for action in found.actions.tolist()]
+        taken = zip(names, found.states[1:, 0].tolist(), strict=True)
+        steps = [Step(self._number[n, number], ((number, s),)) for n, s in taken]
         return Steps(steps[: found.length], steps[found.length :])
 
     def _together(
@@ -349,23 +504,17 @@ def _needed(
     """
     if not all(event.parts for event in cycle):
         return cycle
-    joined = list(range(len(parts)))  # the least part that each has to go on with
-    for event in cycle:
-        first, *others = sorted({joined[number] for number in event.parts})
-        if others:
-            joined = [first if least in others else least for least in joined]
-    needed = {
-        joined[event.parts[0]]
-        for event in cycle
-        if (
-            counts is None
-            and (
-                event.label is not SILENT
-                or any(parts[number].equivalence == "strong" for number in event.parts)
-            )
-        )
-        or (counts is not None and event.label in counts)
-    }
+    joined = least_joined(len(parts), [event.parts for event in cycle])
+    if counts is None:
+        counting = [
+            event
+            for event in cycle
+            if event.label is not SILENT
+            or any(parts[number].equivalence == "strong" for number in event.parts)
+        ]
+    else:
+        counting = [event for event in cycle if event.label in counts]
+    needed = {joined[event.parts[0]] for event in counting}
     blocks = {
         joined[number]
         for event in cycle

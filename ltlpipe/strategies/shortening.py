@@ -2,16 +2,24 @@
 
 Whatever strategy has found a violation, its run bounds how deep a shorter one can lie.
 The part of the product that near is often small, although the search was not.
+
+A search that stops where the property is lost (`ltlpipe.question.question.Question`)
+ends its run with steps that only repeat the last state.  From there on every word
+violates the property, so that any cycle of the system nearby completes the violation
+(`continued`): it is looked for in plain Python, breadth first and then in depth.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.automata.conditions import TRUE
+from ltlpipe.automata.letters import universal
 from ltlpipe.automata.tight import tight
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.model import ModelQuestion
@@ -22,28 +30,74 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import instant
-from ltlpipe.strategies.continuation import continued
-from ltlpipe.strategies.slicing import sliced
+from ltlpipe.strategies.instant_graph import Graph, Meter, Paths
+from ltlpipe.strategies.slicing import sliced, thinned
 from ltlpipe.strategies.state_search import (
     OVERFLOW,
     Attempt,
     run_of,
     search_states,
 )
-from ltlpipe.strategies.thinning import thinned
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.plain_steps import TooLargeError
+from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.systems.runs import Run, compressed
 
 if TYPE_CHECKING:
     from ltlpipe.automata.tight import Tight
     from ltlpipe.question.network import NetworkQuestion
-    from ltlpipe.question.question import Product, Question, WholeProduct
+    from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.exploring import Recording
     from ltlpipe.search.problem import Problem
-    from ltlpipe.search.shortest.recording import Recording
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.networks.packing import PackedSystem
+
+MOST_STATES = 2_000
+"""States of the system near the end of the run: some hundredths of a second."""
+
+_WORK = 200_000.0
+"""Microseconds that their steps may take together, roughly; large nets have fewer."""
+
+_LEAST_STATES = 20
+
+
+def is_open(run: Run) -> bool:
+    """Whether a run only repeats its last state, which need not be a deadlock."""
+    return bool((run.actions[run.length :] < 0).all())
+
+
+def last_step(run: Run) -> int:
+    """Return the number of steps of an open run up to the last that moves."""
+    moving = np.flatnonzero(run.actions >= 0)
+    return int(moving[-1]) + 1 if len(moving) else 0
+
+
+def continued(question: Question, run: Run | None) -> Job[Run | None]:
+    """Return an open run with an infinite continuation; None if none is near.
+
+    A deadlock repeats itself if the question says so.  Other runs are as they were.
+    """
+    if run is None or not is_open(run):
+        return run
+    system: Any = question.system  # type: ignore[attr-defined]
+    try:
+        steps: Any = plain_steps_of(system, limited=not isinstance(system, Network))
+    except TooLargeError:
+        return None
+    n_steps = last_step(run)
+    last = tuple(run.states[n_steps].tolist())
+    steps.initial = lambda: last
+    moves = instant.Moves(steps, universal(), stutter=question.stutters)
+    most = int(min(MOST_STATES, max(_WORK / steps.cost, _LEAST_STATES)))
+    found = (yield from instant.search(moves, max_states=most)).run
+    if found is None:
+        return None
+    return Run(
+        np.concatenate([run.actions[:n_steps], found.actions]),
+        np.concatenate([run.states[: n_steps + 1], found.states[1:]]),
+        n_steps + found.length,
+    )
+
 
 _SMALL = 10_000
 """States of a product with a tight automaton that are searched in plain Python."""
@@ -116,7 +170,7 @@ def shortened(
         return best
     trace = Trace(question.given)  # its figures are not those of the search
     network = with_components(question)
-    try:
+    with suppress(UnsupportedError):  # tables too large, say: only another could
         if network is not None:
             run = yield from sliced(network, best.run, trace)
             best = begun(run)
@@ -129,8 +183,6 @@ def shortened(
             product = yield from network.product(question.given, trace, taken)
             found = yield from _in_product(product, best, min(most_states, _MANY))
             best = best._replace(run=found.run)
-    except UnsupportedError:  # tables too large, say: no strategy but another could
-        pass
     if not best.shortest_of:
         run = yield from shortened_by_trial(question, best.run)
         best = best._replace(run=run)
@@ -158,7 +210,9 @@ def tightened_in_python(
         known = yield from tight(table, most_states)
         if known is None:
             return best
-        outcome = yield from instant.search_of(question, system, *known, most_states)
+        table, starts = known
+        moves = instant.Moves(system, table, stutter=question.stutters)
+        outcome = yield from instant.search_of(question, moves, most_states, starts)
     except (TooLargeError, UnsupportedError):  # there are too many marks, say
         return best
     if outcome.run is None:
@@ -176,22 +230,19 @@ def tightened(
 
     If its automaton cannot be made tight, it is a shortest lasso of the product.
     """
-    try:
+    with suppress(UnsupportedError):  # as above
         product = yield from question.product(question.given, Trace(question.given))
         known = yield from tight(product.table)
         return (yield from _in_product(product, best, most_states, known))
-    except UnsupportedError:  # as above
-        return best
+    return best
 
 
 def shortened_prefix(question: Question, run: Run, most_states: float) -> Job[Run]:
     """Return a run to where the property is lost (`Question.ends`), with few steps."""
     best = begun(run)
-    try:
+    with suppress(UnsupportedError):  # as above
         product = yield from question.product(question.given, Trace(question.given))
-        best = yield from _in_product(product, best, most_states, ends_of=question)
-    except UnsupportedError:  # as above
-        pass
+        best = yield from _in_product(product, best, most_states, with_ends=True)
     return best.run
 
 
@@ -201,13 +252,11 @@ def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
     Only runs of models are shortened here; `sliced` shortens those of networks.
     """
     run = compressed(run)
-    if not isinstance(question, ModelQuestion):
-        return run
-    try:
-        run = yield from thinned(question, run, Trace(question.given))
-    except UnsupportedError:  # as above
-        return run
-    return compressed(run)
+    if isinstance(question, ModelQuestion):
+        with suppress(UnsupportedError):  # as above
+            thin = yield from thinned(question, run, Trace(question.given))
+            run = compressed(thin)
+    return run
 
 
 def _state_by_state(
@@ -240,18 +289,14 @@ def taken_by(network: Network, run: Run) -> Job[Network]:
     components = []
     for number, component in enumerate(network.components):
         label_of = {label: k for k, label in enumerate(component.labels)}
-        own_label = {
-            k: label_of[action.name]
-            for k, action in used.items()
-            if number in action.participants
-        }
-        moving = np.flatnonzero(np.isin(run.actions, list(own_label)))
-        labels = [own_label[k] for k in run.actions[moving].tolist()]
-        steps = (
-            run.states[moving, number],
-            np.array(labels, dtype=np.int64),
-            run.states[moving + 1, number],
-        )
+        labels = np.full(len(network.actions) + 1, -1)  # the last is for action -1
+        for k, action in used.items():
+            if number in action.participants:
+                labels[k] = label_of[action.name]
+        taken = labels[run.actions]
+        moving = np.flatnonzero(taken >= 0)
+        before, after = run.states[moving, number], run.states[moving + 1, number]
+        steps = before, taken[moving], after
         own = component.src, component.label, component.dst
         kept = np.isin(_codes(component, *own), _codes(component, *steps))
         kept[cycles.get(number, [])] = True
@@ -278,7 +323,7 @@ def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
         if component.n_transitions > _LARGE:
             continue
         start = int(run.states[run.length, number])
-        cycle = _cycle_of(component, single, start, longest)
+        cycle = yield from _cycle_of(component, single, start, longest)
         if cycle is not None:
             found[number] = cycle
             longest = min(longest, len(cycle))
@@ -290,35 +335,16 @@ def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
 
 def _cycle_of(
     component: LTS, names: set[str], start: int, longest: int
-) -> list[int] | None:
+) -> Job[list[int] | None]:
     """Return the transitions of a shortest cycle by some actions; None without one."""
     private = np.array([label in names for label in component.labels], dtype=np.bool_)
-    leaving: dict[int, list[tuple[int, int]]] = {}
-    usable = np.flatnonzero(private[component.label])
-    for k, src, dst in zip(
-        usable.tolist(),
-        component.src[usable].tolist(),
-        component.dst[usable].tolist(),
-        strict=True,
-    ):
-        leaving.setdefault(src, []).append((k, dst))
-    came: dict[int, tuple[int, int]] = {}
-    level = [start]
-    for _ in range(longest):
-        following = []
-        for src in level:
-            for k, dst in leaving.get(src, ()):
-                if dst == start:
-                    path = [k]
-                    while src != start:
-                        src, k = came[src]
-                        path.append(k)
-                    return path[::-1]
-                if dst not in came:
-                    came[dst] = src, k
-                    following.append(dst)
-        level = following
-    return None
+    graph = Graph()
+    graph.followers = [[] for _ in range(component.n_states)]
+    for k in np.flatnonzero(private[component.label]).tolist():
+        src, dst = int(component.src[k]), int(component.dst[k])
+        graph.followers[src].append((dst, 0, k))
+    cycle = yield from Paths(graph, Meter()).cycle(start, TRUE, longest)
+    return None if cycle is None else [k for _, _, k in cycle]
 
 
 def _codes(
@@ -330,15 +356,16 @@ def _codes(
 
 
 def _in_product(
-    product: WholeProduct,
+    product: Product,
     best: Shortened,
     most_states: float,
     known: Tight | None = None,
-    ends_of: Question | None = None,
+    *,
+    with_ends: bool = False,
 ) -> Job[Shortened]:
     """Look for a shorter run in a product, or in that with a tight automaton.
 
-    It may end where a question says.
+    It may end where the question says, `with_ends`.
     """
     if known is not None:
         product = product.with_table(known.table)
@@ -349,9 +376,10 @@ def _in_product(
         if needed > grant.memory_bytes:
             break
         problem = product.problem(packed)
-        if ends_of is not None:
-            trace = Trace(ends_of.given)
-            problem = Attempt(ends_of, product, packed, trace, None).problem()
+        if with_ends:
+            question = product.question
+            trace = Trace(question.given)
+            problem = Attempt(question, product, packed, trace, None).problem()
         found = yield from _within(problem, packed, best, most_states, known)
         if found is not None:
             return found
@@ -369,8 +397,8 @@ def _within(
     """Look for a shorter run in a packed product; None if its rows are too narrow."""
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.driver import EXTRACTING, advance
-    from ltlpipe.search.shortest.lassos import shortest_in
-    from ltlpipe.search.shortest.recording import Recording
+    from ltlpipe.search.exploring import Recording
+    from ltlpipe.search.shortest_lassos import shortest_in
 
     yield from ready_expand_pointer(packed.expand)
     recording = Recording(problem, () if known is None else known.starts)

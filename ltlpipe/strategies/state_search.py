@@ -13,7 +13,7 @@ from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.conditions import AMPLE, COMPONENTS
 from ltlpipe.question.options import PRODUCT_OPTIONS
 from ltlpipe.runtime.jobs import MIB, Progress, StoppedError
-from ltlpipe.search.nested.joint_coverage import encoded, member_of
+from ltlpipe.search.nested.coverage import encoded
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
     from ltlpipe.search.emptiness import ProductLasso, Search, StoredSearch
-    from ltlpipe.search.nested.joint_coverage import Member
+    from ltlpipe.search.nested.coverage import Member
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.packing import PackedSystem
 
@@ -69,6 +70,7 @@ def search_states(
     *,
     max_states: int | None = None,
     way: Way | None = None,
+    packing: Job[PackedSystem | None] | None = None,
 ) -> Job[Answer]:
     """Search a product for an accepting run.
 
@@ -84,13 +86,15 @@ def search_states(
         States that the search may enter, if not those of the question.
     way : callable, optional
         How, if not by one search; it takes what `search_once` takes.
+    packing : job, optional
+        Returns the packed system, if it is not that of the product.
     """
     from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
 
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
-    packed = yield from product.packed()
+    packed = yield from packing or product.packed()
     while packed is not None:
         needed = product.needed_bytes(packed) + (question.options.bitstate or 0) * MIB
         grant = yield Progress("searching", memory_bytes=needed)
@@ -141,7 +145,7 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
         from ltlpipe.search.nested.bitstate import CompactSE05
 
         return CompactSE05(problem, options.compact, variant)
-    assert plan.emptiness is not None  # since `settle`
+    assert plan.emptiness is not None  # since it is settled
     workers = question.options.workers
     known = SEARCHES if workers == 1 else SEARCHES | OF_WORKERS
     kind = known[plan.emptiness]()
@@ -164,7 +168,7 @@ def answer_of(
 
     try:
         answer = yield from searched(
-            question,
+            question.options,
             search,
             trace,
             extraction,
@@ -177,7 +181,7 @@ def answer_of(
             from ltlpipe.search.nested.bitstate import BitstateSE05
 
             assert isinstance(search, BitstateSE05)  # since `new_search`
-            note_sample(question, trace, [member_of(search)])
+            note_sample(question, trace, [search.member()])
     if answer.kind == EMPTY and question.options.omitting is not None:
         return Answer(INCONCLUSIVE, question.options.omitting.removeprefix("--"))
     if answer.kind == FOUND and answer.run is None and question.options.lasso:
@@ -187,7 +191,7 @@ def answer_of(
 
 
 def searched(
-    question: Question,
+    options: Options,
     search: AnySearch,
     trace: Trace,
     extraction: Callable[[], Job[Run | None]],
@@ -215,7 +219,7 @@ def searched(
     if outcome.status == Status.EMPTY:
         return Answer(EMPTY)
     trace.has_found = trace.is_certain
-    if not question.options.lasso:
+    if not options.lasso:
         return Answer(FOUND)
     run = yield from trace.timed("lasso_seconds", extraction())
     return Answer(FOUND, run=run)

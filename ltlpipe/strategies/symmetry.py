@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.conditions import SYMMETRY
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.plan import not_generalised
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.question import NotApplicableError, not_generalised
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.search.catalogue import AEC_CLOSED, TEC
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.colours.group import ColourGroup
-    from ltlpipe.symmetry.colours.reached import Layout
+    from ltlpipe.symmetry.colours.group import ColourGroup, Layout
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.runs import Run
 
@@ -42,6 +40,13 @@ _SHOWN = 5  # names of a class
 _LOST = (
     "tec instead, because a set was replaced by parts that its representative does not "
     "tell to be in it"
+)
+
+
+_WHY = (
+    "sets of states include each other: it stops at what a set on its stack includes, "
+    "lets sets be as large as the property lets them, and goes on as iec where that "
+    "can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 and 4; docs/symmetry.md)"
 )
 
 
@@ -65,23 +70,9 @@ def _with_colours(question: Question) -> ModelQuestion | None:
     return question if question.system.has_colours else None
 
 
-def _with_search(plan: Plan) -> Plan:
-    """Make a search of sets that of a plan, before it is settled."""
-    if plan.emptiness is not None:
-        return plan
-    why = (
-        "aec-closed, because sets of states include each other: it stops at what a set "
-        "on its stack includes, lets sets be as large as the property lets them, and "
-        "goes on as iec where that can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 "
-        "and 4; docs/symmetry.md)"
-    )
-    return replace(plan, emptiness=AEC_CLOSED, reasons=(why, *plan.reasons))
-
-
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
-    from ltlpipe.symmetry.colours.group import group_of_colours
-    from ltlpipe.symmetry.colours.reached import layout_of
+    from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
 
     net = question.system
     if not isinstance(net, SymmetricNet):
@@ -96,11 +87,12 @@ def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     table = yield from question.automaton(question.given, trace)
     if table.condition is not None:
         raise NotApplicableError(not_generalised(table))
-    plan = question.settled(_with_search(question.given), table, None)
+    chosen = question.given.searched_by(AEC_CLOSED, _WHY)
+    plan = question.settled(chosen, table, None)
     trace.plan = _noted(plan, group)
     layout = yield from layout_of(net, group)
     emptiness = trace.plan.emptiness
-    assert emptiness is not None  # since `settle`
+    assert emptiness is not None  # since it is settled
     while True:
         try:
             search = _search(question, layout, table, emptiness, trace)
@@ -148,9 +140,8 @@ def _search(
     trace: Trace,
 ) -> Job[tuple[Answer, Made]]:
     """Search the symbolic product with fields of some widths."""
-    from ltlpipe.symmetry.sets.backward_steps import NetSteps, run_through
     from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
-    from ltlpipe.symmetry.sets.runs import SetRuns
+    from ltlpipe.symmetry.sets.runs import NetSteps, SetRuns, run_through
     from ltlpipe.symmetry.sets.tables import symbolic_product
 
     propositions = list(question.propositions.values())
@@ -167,16 +158,13 @@ def _search(
     yield from made.automaton.ready()
     search = PowersetSearch(made.automaton, emptiness)
 
-    def found_run() -> Job[Run]:
-        sets = yield from SetRuns(search).accepting()
+    def extraction() -> Job[Run]:
         steps = NetSteps(
             layout.net, propositions, table, made, stutter=stutter, ends=ends
         )
-        return (yield from run_through(steps, search, sets))
-
-    def extraction() -> Job[Run]:
         try:
-            return (yield from found_run())
+            sets = yield from SetRuns(search).accepting()
+            return (yield from run_through(steps, search, sets))
         except ReplayError as error:
             if not made.approximate:
                 raise
@@ -187,7 +175,7 @@ def _search(
 
     limit = question.options.max_states
     answer = yield from searched(
-        question,
+        question.options,
         search,
         trace,
         extraction,

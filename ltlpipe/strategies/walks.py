@@ -51,7 +51,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
 
 def _walk(attempt: Attempt) -> Job[Answer]:
     """Walk through a product."""
-    from ltlpipe.search.scc.walks import Walks
+    from ltlpipe.search.scc.couvreur99 import Walks
 
     seed = attempt.question.options.seed or 0
     search = Walks(attempt.problem(), attempt.product.table, seed)

@@ -18,8 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.errors import UnsupportedError, listed
-from ltlpipe.runtime.spelling import declare
+from ltlpipe.runtime.errors import UnsupportedError, declare, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,8 +117,8 @@ def _write_hoa() -> Writer:
 
 
 def _read_dve() -> Reader:
-    from ltlpipe.systems.programs.grammar import parse_plain
     from ltlpipe.systems.programs.model import build
+    from ltlpipe.systems.programs.syntax import parse_plain
 
     return Reader(parse_plain, build)
 

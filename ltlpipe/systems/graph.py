@@ -19,12 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.graph_memory import is_kripke
-from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
-from ltlpipe.automata.graphs import graph_arrays, propositions_of
-from ltlpipe.runtime.display import Displayed
+from ltlpipe.automata.graphs import (
+    decoded_graph,
+    encoded_graph,
+    graph_arrays,
+    is_kripke,
+    propositions_of,
+)
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import allocation
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem
@@ -142,13 +146,13 @@ def graph_job(graph: Any) -> Job[SpotGraph]:
         graph=graph,
         name=graph.get_name() or default,
         propositions=propositions_of(graph),
-        **arrays._asdict(),
+        **arrays,
     )
 
 
 def graph_to_data(system: SpotGraph) -> dict[str, Any]:
     """Return a graph as plain data, which `ltlpipe.runtime.wire` can send."""
-    return encoded_graph(system, system.graph)
+    return encoded_graph(system)
 
 
 def graph_from_data(
@@ -219,14 +223,10 @@ class Transitions(NamedTuple):
 
 def unlabelled(system: SpotGraph) -> Transitions:
     """Return the steps of a graph with one letter for all, whatever it accepts."""
-    return _ordered(
-        system.n_states,
-        system.src,
-        system.dst,
-        np.zeros(system.n_edges, dtype=np.int32),
-        np.zeros(system.n_edges, dtype=np.uint32),
-        np.arange(system.n_edges, dtype=np.int32),
-    )
+    n = system.n_edges
+    columns = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.uint32)
+    edges = np.arange(n, dtype=np.int32)
+    return _ordered(system.n_states, system.src, system.dst, *columns, edges)
 
 
 def transitions_of(
@@ -294,20 +294,13 @@ def transitions_of(
     return _ordered(system.n_states, src, dst, letter, marks, edge)
 
 
-def _ordered(
-    n_states: int,
-    src: np.ndarray,
-    dst: np.ndarray,
-    letter: np.ndarray,
-    marks: np.ndarray,
-    edge: np.ndarray,
-) -> Transitions:
+def _ordered(n_states: int, src: np.ndarray, *columns: np.ndarray) -> Transitions:
+    """Return transitions ordered by their sources."""
     first = np.zeros(n_states + 1, dtype=np.int64)
     np.cumsum(np.bincount(src, minlength=n_states), out=first[1:])
-    columns = [dst, letter, marks, edge]
     if np.any(src[1:] < src[:-1]):
         order = np.argsort(src, kind="stable")
-        columns = [column[order] for column in columns]
+        columns = tuple(column[order] for column in columns)
     return Transitions(first, *columns)
 
 
@@ -353,13 +346,8 @@ def pack_graph(
     yield Progress(PACKING, work=0.05 * t, memory_bytes=16.0 * t + 8.0 * n)
     order = _shuffled(steps.first, seed) if seed is not None else slice(None)
     ints = np.zeros(len(Header) + n + 1 + 2 * t, dtype=np.int64)
-    ints[Header.WORD], ints[Header.SHIFT], ints[Header.MASK] = (
-        own.word,
-        own.shift,
-        own.mask,
-    )
-    ints[Header.FIRST] = len(Header)
-    ints[Header.STEPS] = place = len(Header) + n + 1
+    place = len(Header) + n + 1
+    ints[: len(Header)] = (own.word, own.shift, own.mask, len(Header), place)
     ints[len(Header) : place] = steps.first
     letters, marks = (
         column.astype(np.int64) << HALF for column in (steps.letter, steps.marks)

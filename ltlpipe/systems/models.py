@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.display import Displayed, graph_output
+from ltlpipe.runtime.objects import Displayed, graph_output
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.networks.packing import PackedSystem
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.propositions.binding import Vocabulary
-    from ltlpipe.systems.propositions.tables import Place
 
 Valuation = tuple[int, ...]
 
@@ -210,11 +210,11 @@ class PackedModel(PackedSystem):
 
     Parameters
     ----------
-    places : tuple of Place
+    places : tuple of Field
         Where each variable lies.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[Field, ...]
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""

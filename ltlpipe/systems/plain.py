@@ -6,6 +6,7 @@ step that cannot be interrupted.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -51,15 +52,9 @@ def plain_components(components: Iterable[LTS]) -> Plain:
     """Return the components of a network as plain data."""
     return [
         {
-            "n_states": lts.n_states,
-            "initial": lts.initial,
+            **{column.name: getattr(lts, column.name) for column in fields(lts)},
             "labels": plain_texts(lts.labels),
-            "src": lts.src,
-            "label": lts.label,
-            "dst": lts.dst,
             "internal": sorted(lts.internal),
-            "accepting": lts.accepting,
-            "name": lts.name,
             "state_names": lts.state_names and plain_texts(lts.state_names),
         }
         for lts in components
@@ -72,12 +67,8 @@ def components_of(plain: Plain) -> Job[list[LTS]]:
     for part in plain:
         labels = yield from texts_of(part["labels"])
         names = part["state_names"] and (yield from texts_of(part["state_names"]))
-        fields = {
-            **part,
-            "labels": tuple(labels),
-            "internal": frozenset(part["internal"]),
-            "state_names": names and tuple(names),
-        }
-        components.append(LTS(**fields))
+        texts = {"labels": tuple(labels), "state_names": names and tuple(names)}
+        internal = frozenset(part["internal"])
+        components.append(LTS(**part | texts | {"internal": internal}))
         yield Progress("reading", 1 + len(part["src"]) / 100)
     return components

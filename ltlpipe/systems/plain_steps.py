@@ -11,7 +11,7 @@ The marks of fairness come behind those of the system; what both have to satisfy
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import ChainMap, Counter
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,11 +26,11 @@ from ltlpipe.systems.propositions.letters import Letters
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-    from ltlpipe.automata.conditions import Condition
-    from ltlpipe.automata.fairness import Fairness
+    from ltlpipe.automata.conditions import Condition, Fairness
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.graph import Transitions
     from ltlpipe.systems.models import Model, System
+    from ltlpipe.systems.networks.lts import LTS
 
     Wanted = Callable[[str], bool] | None
 
@@ -204,51 +204,6 @@ class _Offer(NamedTuple):
     accepting: bool
 
 
-class _Component:
-    """One component; its states are looked up when they are first met."""
-
-    def __init__(
-        self,
-        number: int,
-        network: Network,
-        internal: dict[str, int],
-        letters: dict[int, int],
-    ) -> None:
-        lts = network.components[number]
-        self._number, self._lts, self._letters = number, lts, letters
-        self._actions, self._shared = network.actions, network.action_index
-        self._internal = internal
-        self._order: np.ndarray | None = None
-        self.offers: dict[int, _Offer] = {}
-
-    def offer(self, local: int) -> _Offer:
-        """Return what it offers in a state, and keep it in `offers`."""
-        lts = self._lts
-        if self._order is None:
-            self._order = np.argsort(lts.src, kind="stable")
-            self._sources = lts.src[self._order]
-        first, end = np.searchsorted(self._sources, (local, local + 1)).tolist()
-        edges = self._order[first:end]
-        targets: dict[int, list[int]] = {}
-        leads = []
-        for label, dst in zip(
-            lts.label[edges].tolist(), lts.dst[edges].tolist(), strict=True
-        ):
-            name = lts.labels[label]
-            inside = name in lts.internal
-            action = self._internal[name] if inside else self._shared[name]
-            if action not in targets:
-                targets[action] = []
-                participants = self._actions[action].participants
-                if participants[0] == self._number:
-                    letter, others = self._letters.get(action, OTHER), participants[1:]
-                    leads.append(_Lead(action, letter, others, targets[action]))
-            targets[action].append(dst)
-        accepting = lts.accepting is None or bool(lts.accepting[local])
-        offer = self.offers[local] = _Offer(leads, targets, accepting)
-        return offer
-
-
 class NetworkSteps(NamedSteps):
     """The steps of a network; its states are tuples of local states.
 
@@ -277,19 +232,17 @@ class NetworkSteps(NamedSteps):
         if limited and any(c.n_transitions > MAX_TRANSITIONS for c in components):
             raise TooLargeError
         internal: list[dict[str, int]] = [{} for _ in components]
-        if any(component.internal for component in components):
-            for number, action in enumerate(network.actions):
-                if action.internal:
-                    internal[action.participants[0]][action.name] = number
+        for number, action in enumerate(network.actions):
+            if action.internal:
+                internal[action.participants[0]][action.name] = number
+        self._numbers = [ChainMap(own, network.action_index) for own in internal]
         self._letters = {
             network.action_index[name]: letter
             for letter, name in enumerate(actions, start=OTHER + 1)
         }
         self._network = network
-        self._components = [
-            _Component(i, network, internal[i], self._letters)
-            for i in range(len(components))
-        ]
+        self._known: list[dict[int, _Offer]] = [{} for _ in components]
+        self._sorted: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._names = component_names(network)
         self._groups = network.accepting_groups(together=together)
         self._add_marks(len(self._groups), fairness)
@@ -327,13 +280,7 @@ class NetworkSteps(NamedSteps):
 
     def shown(self, state: Any) -> dict[str, Any]:
         """Return the components with the names of their states."""
-        components = self._network.components
-        return {
-            name: component.state_name(local)
-            for name, component, local in zip(
-                self._names, components, state, strict=True
-            )
-        }
+        return {name: lts.state_name(local) for name, lts, local in self._parts(state)}
 
     def moves(self, src: Any, action: int, dst: Any) -> tuple[Move, ...]:
         """Return the components that take part; in a stuttering step none does."""
@@ -341,11 +288,7 @@ class NetworkSteps(NamedSteps):
             return ()
         components = self._network.components
         return tuple(
-            Move(
-                self._names[i],
-                components[i].state_name(src[i]),
-                components[i].state_name(dst[i]),
-            )
+            Move(self._names[i], *(components[i].state_name(s[i]) for s in (src, dst)))
             for i in self._network.actions[action].participants
         )
 
@@ -353,17 +296,44 @@ class NetworkSteps(NamedSteps):
         """Return the components that accept, of those that are Büchi automata."""
         return tuple(
             name
-            for name, component, local in zip(
-                self._names, self._network.components, state, strict=True
-            )
-            if component.accepting is not None and component.accepting[local]
+            for name, lts, local in self._parts(state)
+            if lts.accepting is not None and lts.accepting[local]
         )
+
+    def _parts(self, state: Any) -> Iterator[tuple[str, LTS, int]]:
+        return zip(self._names, self._network.components, state, strict=True)
 
     def _offers(self, state: Any) -> list[_Offer]:
         return [
-            c.offers.get(s) or c.offer(s)
-            for c, s in zip(self._components, state, strict=True)
+            known.get(local) or self._offer(number, local)
+            for number, (known, local) in enumerate(
+                zip(self._known, state, strict=True)
+            )
         ]
+
+    def _offer(self, number: int, local: int) -> _Offer:
+        """Return what a component offers in a state, and keep it."""
+        lts, actions = self._network.components[number], self._network.actions
+        if number not in self._sorted:
+            order = np.argsort(lts.src, kind="stable")
+            self._sorted[number] = order, lts.src[order]
+        order, sources = self._sorted[number]
+        first, end = np.searchsorted(sources, (local, local + 1)).tolist()
+        edges = order[first:end]
+        targets: dict[int, list[int]] = {}
+        leads = []
+        for label, dst in zip(lts.label[edges], lts.dst[edges].tolist(), strict=True):
+            action = self._numbers[number][lts.labels[label]]
+            if action not in targets:
+                targets[action] = []
+                owner, *others = actions[action].participants
+                if owner == number:
+                    letter = self._letters.get(action, OTHER)
+                    leads.append(_Lead(action, letter, tuple(others), targets[action]))
+            targets[action].append(dst)
+        accepting = lts.accepting is None or bool(lts.accepting[local])
+        offer = self._known[number][local] = _Offer(leads, targets, accepting)
+        return offer
 
     def _own_marks(self, state: Any) -> int:
         return self._marks(self._offers(state))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.graph_output import AutomatonWriter, kripke_structure
+from ltlpipe.automata.graphs import AutomatonWriter, kripke_structure
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.runtime.errors import UnsupportedError

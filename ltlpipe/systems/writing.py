@@ -26,8 +26,7 @@ import numpy as np
 
 from ltlpipe.runtime.arguments import PATH, TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.files import split_suffix
-from ltlpipe.runtime.output import write_bytes
+from ltlpipe.runtime.files import split_suffix, write_bytes
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.networks.lts import require_network
 

@@ -1,4 +1,9 @@
-"""The certificate of a question that holds: its claim, and when it is written."""
+"""The certificate of a question that holds: its claim, and when it is written.
+
+Where a certificate is asked for, searches whose product is kept if they find nothing
+take the place of all strategies: the explicit search of the system, and that of what
+component reduction makes of it, as far as that can be certified.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +12,233 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.translating import hoa_text
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.propositions.syntax import Number
-from ltlpipe.question.conditions import ALPHABET, AUTO, COMPONENTS
+from ltlpipe.question.answer import EMPTY
+from ltlpipe.question.conditions import (
+    ALPHABET,
+    AUTO,
+    CERTIFIED,
+    COMPONENTS,
+    COMPOSITION,
+    EXPLICIT,
+    UNFAIR,
+)
 from ltlpipe.question.graph import GraphQuestion
-from ltlpipe.question.network import with_components
+from ltlpipe.question.network import NetworkProduct, with_components
+from ltlpipe.question.property import Decision
+from ltlpipe.question.question import NotApplicableError, for_workers, note_table
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import is_path
-from ltlpipe.strategies.certified import (
-    Certified,
-    CertifiedComponents,
-    propositions_of,
+from ltlpipe.runtime.jobs import MIB
+from ltlpipe.strategies.components import (
+    Composed,
+    small_first,
+)
+from ltlpipe.strategies.registry import Strategy
+from ltlpipe.strategies.state_search import (
+    Attempt,
+    answer_of,
+    new_search,
+    search_states,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.certificates.writing import Certificate
+    from ltlpipe.components.groups import Group
+    from ltlpipe.question.answer import Answer, Trace
+    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
-    from ltlpipe.question.question import Question
+    from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.search.emptiness import Search
+    from ltlpipe.search.exploring import Recording
+    from ltlpipe.search.scc.ranks import RankedSearch
+    from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.reading import SystemLike
+
+
+class Certified(Strategy):
+    """An explicit search in progress.
+
+    Attributes
+    ----------
+    product : Product
+        What is searched, once that has begun.
+    packed : PackedSystem
+        The system as it was searched, if nothing was found.
+    ended : RankedSearch, Recording or None
+        The search, which has ranked all states; or a recording of their transitions,
+        to begin over the same store.  None before it is known that nothing was found.
+    reduced : Composed or None
+        What component reduction has made of the system, if that was searched.
+    """
+
+    product: Product
+    packed: PackedSystem
+
+    def __init__(self, *, trims: bool = False) -> None:
+        super().__init__(EXPLICIT, self.answer, (EXPLICIT, CERTIFIED))
+        self.trims = trims  # what no run can take, before the search
+        self.ended: RankedSearch | Recording | None = None
+        self.reduced: Composed | None = None
+
+    def answer(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Return the job that answers a question, and keeps what it has searched."""
+        network = with_components(question)
+        if self.trims and network is not None:
+            self.product = yield from _trimmed(network, trace)
+        else:
+            self.product = yield from question.product(question.given, trace)
+        answer = yield from self._searched(question, trace)
+        return answer
+
+    def _searched(
+        self, question: Question, trace: Trace, max_states: int | None = None
+    ) -> Job[Answer]:
+        """Search the product."""
+        table = self.product.table
+        if table.system_marks:
+            raise UnsupportedError(
+                "--certificate needs the acceptance of the network apart from that of "
+                f"the property, which --emptiness={question.options.emptiness} takes "
+                "together: use --emptiness=auto"
+            )
+        plan = question.settled(self.product.plan, table, self.product.reductions)
+        trace.plan = for_workers(plan, question.options)
+        return (
+            yield from search_states(
+                question, self.product, trace, way=self._search, max_states=max_states
+            )
+        )
+
+    def _search(self, attempt: Attempt) -> Job[Answer]:
+        """Search a product, and keep it if nothing was found."""
+        from ltlpipe.search.exploring import Recording
+        from ltlpipe.search.scc.ranks import RankedSearch
+
+        options, trace = attempt.question.options, attempt.trace
+        problem = attempt.product.problem(attempt.packed)
+        ranks = options.emptiness == AUTO and options.workers == 1
+        simplified = RankedSearch.simplified(problem) if ranks else None
+        search: Search
+        if simplified is not None:
+            search = RankedSearch(simplified)
+            trace.plan = replace(trace.plan, emptiness=search.name)
+        else:
+            search = new_search(attempt.question, trace.plan, problem)
+        answer = yield from answer_of(attempt, search)
+        if answer.kind == EMPTY:
+            self.packed = attempt.packed
+            if isinstance(search, RankedSearch):
+                self.ended = search
+            else:
+                # Workers share a store of another kind.
+                known = None if search.takes_workers else search
+                self.ended = Recording(search.problem, known=known, ways=False)
+        return answer
+
+
+class CertifiedComponents(Certified):
+    """Component reduction with forms that are checked; see `Certified`.
+
+    Forms are the least deterministic ones where the formula allows it, else the
+    quotients of single components by strong bisimilarity (docs/certificates.md).
+
+    Parameters
+    ----------
+    trims : bool
+        Whether components lose what no run can take before they are reduced.
+    named : bool
+        Whether the user asks for it by name.
+    """
+
+    def __init__(self, *, trims: bool = True, named: bool = False) -> None:
+        super().__init__(trims=trims)
+        self.name, self.columns = COMPONENTS, (CERTIFIED, COMPOSITION)
+        self._named = named
+
+    def is_named(self, options: Options) -> bool:  # noqa: ARG002 (one signature for all)
+        """Whether the options ask for it by name."""
+        return self._named
+
+    def answer(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Return the job that reduces, searches, and keeps what it has searched."""
+        network = with_components(question)
+        assert network is not None  # by `obstacle`
+        return (yield from small_first(network, trace, self._answer))
+
+    def _answer(
+        self, question: NetworkQuestion, cap: int, max_states: int | None, trace: Trace
+    ) -> Job[Answer]:
+        """Reduce components up to so many states, and search what is left."""
+        composed = yield from self._composed(question, cap)
+        reduced = composed.reduced
+        if reduced.visible is not None and not all(
+            map(_is_deterministic, reduced.groups)
+        ):
+            raise NotApplicableError(
+                "some components have no small deterministic form, and others have no "
+                "certificate"
+            )
+        self.product = yield from question.product(
+            question.given, trace, reduced.network
+        )
+        answer = yield from self._searched(question, trace, max_states)
+        trace.plan = composed.noted(trace.plan)
+        self.reduced = composed
+        return (yield from composed.lifted(answer, trace))
+
+    def _composed(self, question: NetworkQuestion, cap: int) -> Job[Composed]:
+        from ltlpipe.components.alphabet import trimmed_network
+        from ltlpipe.components.merger import reduced_components, shrink_components
+
+        network = question.system
+        if self.trims:
+            network = yield from trimmed_network(network)
+        decision = yield from question.decision()
+        if question.stutters or decision is None or not decision.allowed:
+            reduced = yield from shrink_components(network, question.actions)
+            reason = "certificates keep each step of other properties"
+            return Composed(decision or Decision(False, ""), reason, network, reduced)
+        reduced = yield from reduced_components(
+            network,
+            question.actions,
+            cap_states=cap,
+            equivalence="trace",
+            shared_bytes=question.options.share * MIB,
+        )
+        return Composed(decision, decision.reason, network, reduced)
+
+
+def _is_deterministic(group: Group) -> bool:
+    """Whether a group and its parts are the least deterministic forms."""
+    return group.equivalence == "trace" and all(map(_is_deterministic, group.parts))
+
+
+def _trimmed(question: NetworkQuestion, trace: Trace) -> Job[NetworkProduct]:
+    """Return the product of a network without what no run of it can take.
+
+    Its automaton says nothing of actions that cannot happen.
+    """
+    from ltlpipe.components.alphabet import Trimmed, trim_alone
+
+    if question.fairness is not None:
+        raise NotApplicableError(UNFAIR)
+    network, known = yield from trim_alone(question.system, question.actions)
+    table = yield from question.automaton(question.given, known, trace)
+    note_table(trace, table)
+    smaller = network is not question.system or known != question.actions
+    return NetworkProduct(
+        question,
+        Trimmed(network, table, known),
+        question.given,
+        (ALPHABET,) if smaller else (),
+    )
+
 
 NONE = "none"
 
@@ -84,8 +294,14 @@ def files_of(given: SystemLike) -> tuple[str, ...]:
     return tuple(map(os.fspath, sources))
 
 
-class Certification:
-    """The certificate of one question.
+def certificate_of(
+    question: Question,
+    strategy: Certified,
+    asked: Property,
+    files: Sequence[str],
+    constraint: Any = None,
+) -> Job[Certificate]:
+    """Write the certificate of a question to the file that its options name.
 
     Parameters
     ----------
@@ -93,6 +309,8 @@ class Certification:
         The question.
     strategy : Certified
         The strategy that has searched and found nothing.
+    asked : Property
+        What was asked.
     files : sequence of str
         The files from which the system was read, if any.
     constraint : spot.twa_graph or None
@@ -100,111 +318,75 @@ class Certification:
 
     Raises
     ------
+    InputError
+        It cannot be written.
     UnsupportedError
-        The system is of a kind for which there are no certificates.
+        There are no certificates for this kind of system, or the acceptance has no
+        small disjunctive normal form.
+    StoppedError
+        Memory does not suffice.
     """
+    from ltlpipe.certificates.writing import (
+        Certificate,
+        Evidence,
+        digest_of,
+        hoa_of,
+        reduction_of,
+        written,
+    )
 
-    def __init__(
-        self,
-        question: Question,
-        strategy: Certified,
-        files: Sequence[str],
-        constraint: Any = None,
-    ) -> None:
-        if isinstance(question, GraphQuestion):
-            raise UnsupportedError(
-                "--certificate is for networks and models, not for graphs of Spot"
-            )
-        self._question, self._strategy = question, strategy
-        self._files, self._constraint = files, constraint
-
-    def job(self, asked: Property) -> Job[Certificate]:
-        """Write the certificate to the file that the options name.
-
-        Raises
-        ------
-        InputError
-            It cannot be written.
-        UnsupportedError
-            The acceptance has no small disjunctive normal form.
-        StoppedError
-            Memory does not suffice.
-        """
-        from ltlpipe.certificates.writing import (
-            Certificate,
-            Evidence,
-            digest_of,
-            hoa_of,
-            reduction_of,
-            written,
+    if isinstance(question, GraphQuestion):
+        raise UnsupportedError(
+            "--certificate is for networks and models, not for graphs of Spot"
         )
-
-        began = time.monotonic()
-        question, strategy = self._question, self._strategy
-        options, path = question.options, question.options.certificate
-        search = strategy.ended
-        assert path is not None
-        assert search is not None  # since it has found nothing
-        over_actions = with_components(question) is not None
-        propositions = propositions_of(question, strategy.product)
-        files = []
-        for file in self._files:
-            digest = yield from digest_of(file)
-            files.append({"path": file, "sha256": digest})
-        formula = asked.formula
-        constraint = self._constraint
-        named = () if constraint is None else constraint.ap()
-        unknown = {*asked.propositions, *(p.ap_name() for p in named)}
-        unknown -= set(propositions)
-        if not over_actions:
-            meanings = question.propositions  # type: ignore[attr-defined]
-            unknown = {text for text, said in meanings.items() if said == Number(0)}
-        claim = {
-            "formula": None if formula is None else formula.text,
-            "asked": _asked(asked),
-            "constraint": None if constraint is None else hoa_text(constraint),
-            "system": {
-                "name": question.name,
-                "files": files,
-                "format": options.format,
-                "alphabet": options.alphabet,
-            },
-            "letters": "actions" if over_actions else "states",
-            "never": sorted(unknown),
-            "deadlock": "stutter" if question.stutters else "ignore",
-            "fairness": options.fairness,
-            "fair_sets": list(options.fair_sets),
-        }
-        automaton = hoa_of(
-            strategy.product.table, propositions, over_states=not over_actions
-        )
-        reduction = None
-        if strategy.reduced is not None:
-            before, reduced = strategy.reduced.before, strategy.reduced.reduced
-            reduction = yield from reduction_of(before, reduced, trimmed=strategy.trims)
-        evidence = Evidence(
-            search, strategy.packed, automaton, self._columns(), reduction
-        )
-        size = yield from written(path, claim, evidence)
-        return Certificate(
-            path=path,
-            states=search.n_stored,
-            transitions=search.n_transitions,
-            bytes=size,
-            seconds=time.monotonic() - began,
-        )
-
-    def _columns(self) -> tuple[str, ...]:
-        """Return the names of the entries of a state."""
-        question: Any = self._question
-        if with_components(question) is None:
-            return tuple(question.system.variables)
-        searched: Any = self._strategy.product
-        n = len(searched.trimmed.network.components)
-        return tuple(f"component {k}" for k in range(1, n + 1))
-
-
-def _asked(asked: Property) -> str:
-    if asked.formula is not None:
-        return "formula"
-    return "empty" if asked.is_trivial else "automaton"
+    began = time.monotonic()
+    options, search = question.options, strategy.ended
+    product: Any = strategy.product
+    assert search is not None  # since it has found nothing
+    over_actions = with_components(question) is not None
+    if over_actions:
+        propositions = list(product.trimmed.actions)
+        numbers = range(1, len(product.trimmed.network.components) + 1)
+        columns = tuple(f"component {k}" for k in numbers)
+        named = () if constraint is None else (p.ap_name() for p in constraint.ap())
+        unknown = {*asked.propositions, *named}.difference(propositions)
+    else:
+        meanings: dict[str, Any] = question.propositions  # type: ignore[attr-defined]
+        propositions = list(meanings)
+        columns = tuple(question.system.variables)  # type: ignore[attr-defined]
+        unknown = {text for text, said in meanings.items() if said == Number(0)}
+    digests = []
+    for file in files:
+        digests.append({"path": file, "sha256": (yield from digest_of(file))})
+    kind = "empty" if asked.is_trivial else "automaton"
+    claim = {
+        "formula": None if asked.formula is None else asked.formula.text,
+        "asked": kind if asked.formula is None else "formula",
+        "constraint": None if constraint is None else hoa_text(constraint),
+        "system": {
+            "name": question.name,
+            "files": digests,
+            "format": options.format,
+            "alphabet": options.alphabet,
+        },
+        "letters": "actions" if over_actions else "states",
+        "never": sorted(unknown),
+        "deadlock": "stutter" if question.stutters else "ignore",
+        "fairness": options.fairness,
+        "fair_sets": list(options.fair_sets),
+    }
+    automaton = hoa_of(product.table, propositions, over_states=not over_actions)
+    reduction = None
+    if strategy.reduced is not None:
+        before, reduced = strategy.reduced.before, strategy.reduced.reduced
+        reduction = yield from reduction_of(before, reduced, trimmed=strategy.trims)
+    evidence = Evidence(search, strategy.packed, automaton, columns, reduction)
+    path: Any = options.certificate
+    size = yield from written(path, claim, evidence)
+    return Certificate(
+        path=path,
+        states=search.n_stored,
+        transitions=search.n_transitions,
+        bytes=size,
+        seconds=time.monotonic() - began,
+    )

@@ -6,33 +6,44 @@ The way between the two is `ltlpipe.verdict.portfolio`.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ltlpipe.logic.formulas import FormulaLike, formula_of
+from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
+from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
+from ltlpipe.question.answer import Trace
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     takes_options,
     understood,
 )
-from ltlpipe.question.option import CHECK, LIVELOCK
+from ltlpipe.question.options import CHECK, LIVELOCK
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
 from ltlpipe.runtime.jobs import StoppedError, run
+from ltlpipe.runtime.objects import ByValue, Displayed
+from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.certification import files_of
 from ltlpipe.verdict.inquiry import Inquiry
-from ltlpipe.verdict.verdict import Verdict, not_read
+from ltlpipe.verdict.questions import question_of, with_fair_steps
+from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Verdict, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
+    from ltlpipe.question.answer import Plan, Statistics
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
+    from ltlpipe.search.exploring import ProductSize
+    from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
+    from ltlpipe.verdict.lasso import Lasso
 
 
 @takes_options(CHECK)
@@ -197,3 +208,260 @@ def livelock(
     parts = [quoted(said.format(name)) for name in progress_actions]
     formula = f"GF({' | '.join(parts)})"
     return check(system, formula, progress=progress, **of_question(options))
+
+
+Found = TypeVar("Found")
+
+
+def product_size(
+    system: System, formula: Formula | Any | None, **options: Any
+) -> ProductSize | None:
+    """Return the reachable states and transitions of a product; None after a limit.
+
+    The arguments are those of `check`; instead of a formula there may be an automaton
+    of its violations, and without a property the product is the system itself.  The
+    transitions with Fin marks are counted as well.
+    """
+    return _found(system, formula, options, _explored)
+
+
+def chosen_search(
+    system: System, formula: Formula | None, **options: Any
+) -> str | None:
+    """Return the emptiness check that suits a question state by state.
+
+    The arguments are those of `check`.  None if a limit was hit before the automaton
+    was known.
+    """
+    return _found(system, formula, options, _settled)
+
+
+def _found(
+    system: System,
+    formula: Formula | Any | None,
+    options: dict[str, Any],
+    find: Callable[[Question], Job[Found | None]],
+) -> Found | None:
+    """Return the result of a job about a question; None if a limit was hit."""
+    chosen, limits = understood(options)
+
+    def job() -> Job[Found | None]:
+        question = yield from _question(system, formula, chosen)
+        try:
+            return (yield from find(question))
+        finally:
+            question.close()
+
+    try:
+        return run(job(), limits)
+    except StoppedError:
+        return None
+
+
+def _question(
+    system: System, formula: Formula | Any | None, options: Options
+) -> Job[Question]:
+    """Return the question, with the automaton of the only runs that count."""
+    has_automaton = formula is not None and not isinstance(formula, Formula)
+    asked = Property(violations=formula) if has_automaton else Property(formula)
+    constraint = yield from automaton_job(options.constraint)
+    if constraint is not None:
+        from ltlpipe.automata.translating import constrained
+
+        asked = Property(violations=(yield from constrained(formula, constraint)))
+    system = yield from with_fair_steps(system, options)
+    return question_of(system, asked, options)
+
+
+def _explored(question: Question) -> Job[ProductSize | None]:
+    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+    from ltlpipe.search.exploring import product_size_of
+
+    question = yield from question.unfolded()
+    product = yield from question.product(question.given, Trace(question.given))
+    packed = yield from product.packed()
+    while packed is not None:
+        yield from ready_expand_pointer(packed.expand)
+        size = yield from product_size_of(
+            product.problem(packed), max_states=question.options.max_states
+        )
+        if packed.overflowed() is None:
+            return size
+        packed = yield from packed.widened()
+    return None
+
+
+def _settled(question: Question) -> Job[str | None]:
+    """Return the search that is chosen for the automaton."""
+    plan = question.given
+    product = yield from question.product(plan, Trace(plan))
+    return question.settled(plan, product.table).emptiness
+
+
+_SHOWN = 60
+"""Characters of a run that its ``repr`` has."""
+
+
+class RunStep(NamedTuple):
+    """One step of a run of an automaton.
+
+    Parameters
+    ----------
+    state : int
+        The state that it leaves.
+    label : str
+        The condition of the edge.
+    marks : tuple of int
+        Its marks.
+    """
+
+    state: int
+    label: str
+    marks: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AutomatonRun(ByValue):
+    """An accepting run of an automaton of Spot: ``prefix cycle cycle ...``.
+
+    Parameters
+    ----------
+    lasso : Lasso
+        The run with one valuation for each step.
+    """
+
+    lasso: Lasso
+
+    @property
+    def graph(self) -> Any:
+        """The automaton."""
+        return self.lasso.system.graph  # type: ignore[union-attr]
+
+    @cached_property
+    def prefix(self) -> list[RunStep]:
+        """The steps before the cycle."""
+        return self._steps(0, len(self.lasso.prefix))
+
+    @cached_property
+    def cycle(self) -> list[RunStep]:
+        """The steps that repeat, at least one."""
+        return self._steps(len(self.lasso.prefix), len(self.lasso.actions))
+
+    def _steps(self, first: int, end: int) -> list[RunStep]:
+        numbers = self.lasso.actions[first:end].tolist()
+        states = self.lasso.states[first:end, 0].tolist()
+        return [
+            RunStep(state, *edge_of(self.graph, number, state))
+            for number, state in zip(numbers, states, strict=True)
+        ]
+
+    def __str__(self) -> str:
+        """Return the states, those of the cycle in parentheses.
+
+        Examples
+        --------
+        >>> import spot
+        >>> str(is_empty(spot.translate("G F a")).run)
+        '(0)'
+        """
+        states = list(map(str, self.lasso.states[:-1, 0].tolist()))
+        first = len(self.lasso.prefix)
+        return " ".join([*states[:first], f"({' '.join(states[first:])})"])
+
+    def __repr__(self) -> str:
+        return f"<AutomatonRun {_shortened(str(self))}>"
+
+    @property
+    def word(self) -> Any:
+        """A word that is accepted, a ``spot.twa_word``; see `Lasso.word`."""
+        return self.lasso.word
+
+    def as_twa(self) -> Any:
+        """Return the run as a ``spot.twa_graph`` in the shape of a lasso."""
+        numbers = self.lasso.actions.tolist()
+        return lasso_automaton(self.graph, numbers, len(self.lasso.prefix))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 2]} …"
+
+
+@dataclass(frozen=True, eq=False)
+class EmptinessResult(ByValue, Displayed):
+    """Whether an automaton accepts no word.
+
+    Parameters
+    ----------
+    empty : bool or None
+        None if a limit was hit.
+    reason : str or None
+        Why emptiness or the run is unknown: the limit that was hit.
+    run : AutomatonRun or None
+        An accepting run, which has been replayed, if there is one.
+    plan : Plan
+        How it was found out.
+    stats : Statistics
+        What that has cost.
+    """
+
+    empty: bool | None
+    reason: str | None
+    run: AutomatonRun | None
+    plan: Plan = field(repr=False)
+    stats: Statistics = field(repr=False)
+
+    def __bool__(self) -> bool:
+        """Refuse to be taken for true or false: it may be unknown.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError("the answer may be unknown: use .empty, which is None then")
+
+
+@takes_options(CHECK)
+def is_empty(
+    automaton: Any,
+    *,
+    progress: Callable[[Progress], None] | bool | None = None,
+    **options: Any,
+) -> EmptinessResult:
+    """Decide whether an automaton of Spot accepts no word, whatever its acceptance.
+
+    An emptiness check that does not take the acceptance of the automaton searches its
+    product with an automaton of one state that does, made by Spot.
+
+    Parameters
+    ----------
+    automaton : spot.twa_graph
+        Or a Kripke structure.
+    progress : bool or callable, optional
+        As for `ltlpipe.check`.
+    **options
+
+    Returns
+    -------
+    EmptinessResult
+
+    Raises
+    ------
+    UnsupportedError
+        It is not an automaton, is alternating, or an option is not supported.
+
+    Examples
+    --------
+    >>> import spot
+    >>> str(is_empty(spot.translate("G F a"), emptiness="tela").run)
+    '(0)'
+    """
+    if not is_graph(automaton) and not isinstance(automaton, SpotGraph):
+        raise UnsupportedError(
+            f"automaton= is a spot.twa_graph, not a {type(automaton).__name__}; "
+            "ltlpipe.automaton translates a formula"
+        )
+    verdict = check(automaton, empty=True, progress=progress, **options)
+    run = None if verdict.lasso is None else AutomatonRun(verdict.lasso)
+    empty = None if verdict.verdict == UNKNOWN else verdict.verdict != VIOLATED
+    return EmptinessResult(empty, verdict.reason, run, verdict.plan, verdict.stats)

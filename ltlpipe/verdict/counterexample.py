@@ -12,16 +12,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ltlpipe.automata.bad_prefixes import first_bad_prefix
+from ltlpipe.automata.words import first_bad_prefix
 from ltlpipe.question.conditions import DECOUPLING, FACTORING, INSTANT
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
-from ltlpipe.strategies.continuation import continued, is_open, last_step
 from ltlpipe.strategies.shortening import (
     PRODUCT,
     SYSTEM,
     Shortened,
     begun,
+    continued,
+    is_open,
+    last_step,
     shortened,
     shortened_by_trial,
     shortened_prefix,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.lasso import FiniteRun, Lasso
 

@@ -1,21 +1,53 @@
-"""Reachable deadlocks: states without successors."""
+"""Reachable deadlocks: states without successors.
+
+A verdict may lean on it that finite runs do not count.  With ``--deadlock ignore`` a
+run that ends in a state without successors violates nothing.  Where a formula holds,
+the system is looked at as it is, whatever the search has left out: is a deadlock
+reachable, is there any infinite run?
+
+All looks at a system cost a tenth of the work of the questions about it at most.  They
+go breadth first, so that a first deadlock is a nearest one, and then depth first, for
+those that are far away.  What is known of a system is kept for the next questions.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import sys
+from collections import deque
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.automata.letters import universal
-from ltlpipe.question.answer import Plan, Trace
+from ltlpipe.question.answer import (
+    EMPTY,
+    FOUND,
+    INCONCLUSIVE,
+    Answer,
+    Plan,
+    Trace,
+)
 from ltlpipe.question.given_options import manner_of, takes_options, understood
-from ltlpipe.question.option import DEADLOCKS
-from ltlpipe.runtime.jobs import Clock, Progress, StoppedError, run
-from ltlpipe.strategies.state_search import note_search, run_of
+from ltlpipe.question.options import DEADLOCKS
+from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, quoted_name, warn
+from ltlpipe.runtime.jobs import (
+    Clock,
+    Progress,
+    StoppedError,
+    TooMuchWorkError,
+    bounded,
+    run,
+)
+from ltlpipe.runtime.objects import Beside
+from ltlpipe.strategies.instant import Moves
+from ltlpipe.strategies.instant_graph import sccs
+from ltlpipe.strategies.state_search import OVERFLOW, run_of, searched
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.replay import bugs_reported, run_replayed
@@ -32,11 +64,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.question.options import Options
+    from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
     from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.reading import SystemLike
+    from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.lasso import Lasso
 
 _REASON = (
@@ -79,67 +113,56 @@ def deadlocks(
     lasso = None
     try:
         with bugs_reported(system.name, "deadlocks", chosen):
-            verdict, reason, lasso = run(
-                deadlock_job(system, trace, chosen),
-                limits,
-                clock=clock,
-                observer=progress,
-            )
+            job = deadlock_job(system, trace, chosen)
+            answer, lasso = run(job, limits, clock=clock, observer=progress)
     except StoppedError as stopped:
-        verdict, reason = UNKNOWN, stopped.reason
+        answer = Answer(INCONCLUSIVE, stopped.reason)
         if trace.has_found:
-            verdict, reason = VIOLATED, LASSO_LIMIT
-    stats = trace.stats.by(clock)
-    return Verdict(verdict, reason, system.name, None, trace.plan, stats, lasso)
+            answer = Answer(FOUND, LASSO_LIMIT)
+    verdict = {EMPTY: HOLDS, FOUND: VIOLATED}.get(answer.kind, UNKNOWN)
+    stats, plan = trace.stats.by(clock), trace.plan
+    return Verdict(verdict, answer.reason, system.name, None, plan, stats, lasso)
 
 
 def deadlock_job(
     system: System, trace: Trace, options: Options, *, compiles: bool = True
-) -> Job[tuple[str, str | None, Lasso | None]]:
-    """Search for a deadlock; return verdict, reason and lasso.
+) -> Job[tuple[Answer, Lasso | None]]:
+    """Search for a deadlock; return the answer, and the way to it, replayed.
 
-    The verdict is "unknown" if the search is not compiled, and it `compiles` nothing.
+    It is inconclusive if the search is not compiled, and it `compiles` nothing.
     """
     from ltlpipe.runtime.kernels.compilation import is_compiled, ready_expand_pointer
-    from ltlpipe.search.driver import OVERFLOW, advance
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
-    from ltlpipe.search.registers import Status
 
     trace.plan = replace(trace.plan, emptiness=DeadlockSearch.name)
     if isinstance(system, Model):
         system = yield from system.unfolding()
-    table = universal()
+    table, answer = universal(), Answer(INCONCLUSIVE, OVERFLOW)
     packed = yield from _packed(system, options.seed)
-    while packed is not None:
+    while packed is not None and answer.reason == OVERFLOW:
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
         yield from ready_expand_pointer(packed.expand)
         search = DeadlockSearch(make_problem(packed, table))
         kernel, arguments = search.kernel_call(1)
         if not compiles and not is_compiled(kernel, *arguments):
             break
-        overflowed = packed.overflowed
-        advancing = advance(
-            search, max_states=options.max_states, overflowed=overflowed
+        answer = yield from searched(
+            options,
+            search,
+            trace,
+            partial(_run_to, search, packed),
+            max_states=options.max_states,
+            overflowed=packed.overflowed,
         )
-        try:
-            outcome = yield from trace.timed("search_seconds", advancing)
-        finally:
-            note_search(trace, search)
-        if outcome.reason == OVERFLOW:
+        if answer.reason == OVERFLOW:
             packed = yield from packed.widened()
-            continue
-        if outcome.reason is not None:
-            return UNKNOWN, outcome.reason, None
-        if outcome.status == Status.EMPTY:
-            return HOLDS, None, None
-        trace.has_found = True
-        if not options.lasso:
-            return VIOLATED, None, None
-        way = _way(system, search, packed)
-        lasso = yield from trace.timed("lasso_seconds", way)
-        return VIOLATED, None, lasso
-    return UNKNOWN, OVERFLOW, None
+    if answer.run is None:
+        return answer, None
+    lasso = lasso_of(system, answer.run)
+    replay = run_replayed(system, lasso, stutters=True, accepting=False)
+    yield from trace.timed("lasso_seconds", replay)
+    return answer, lasso
 
 
 def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
@@ -154,8 +177,163 @@ def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
     return (yield from system.packing([], seed=seed))
 
 
-def _way(system: System, search: DeadlockSearch, packed: Any) -> Job[Lasso]:
-    """Return the way to the deadlock, replayed."""
-    lasso = lasso_of(system, run_of((yield from search.lasso()), search, packed))
-    yield from run_replayed(system, lasso, stutters=True, accepting=False)
-    return lasso
+def _run_to(search: DeadlockSearch, packed: Any) -> Job[Run]:
+    return run_of((yield from search.lasso()), search, packed)
+
+
+REACHABLE, NONE, NOT_LOOKED = "reachable", "none", "not looked for"
+
+SHARE = 0.05
+"""The share of the work of all questions about a system that a look at it may take.
+
+Each has twice as much as the one before, so that they take a tenth together.
+"""
+
+LEAST, MOST = 4_000.0, 2e6
+"""Units of work of the first look, if its share is less; and of any look."""
+
+OF_KERNELS = 5e4
+"""Units of work of a look for which it is worth loading a compiled search."""
+
+MOST_BYTES = 64 << 20
+
+_PASSED = 1.0  # units of work of a state whose steps are known
+
+_SHOWN = 20  # steps of the run to a deadlock
+
+
+class FiniteRuns(NamedTuple):
+    """What is known of the runs of a system that end."""
+
+    deadlock: str = NOT_LOOKED
+    endless: bool = True  # whether there is an infinite run, as far as that is known
+    way: tuple[str, ...] = ()  # the actions of a run to a deadlock
+
+    @property
+    def warning(self) -> str | None:
+        """What to tell people where a formula holds."""
+        if self.deadlock != REACHABLE:
+            return None
+        found = "there is no infinite run, so that every formula holds"
+        if self.endless:
+            way = " ".join(map(quoted_name, self.way[:_SHOWN]))
+            cut = f" ... ({len(self.way)} steps)" if len(self.way) > _SHOWN else ""
+            found = "a deadlock is reachable" + (f", after {way}{cut}" if way else "")
+        return f"finite runs do not count: {found}; --deadlock=stutter counts them"
+
+
+_NOTHING = FiniteRuns()
+
+
+@dataclass
+class _Known:
+    """What is known of a system, and at what cost."""
+
+    runs: FiniteRuns = _NOTHING
+    work: float = 0.0  # units that all questions have cost
+    latest: float = 0.0  # units that the latest look was allowed
+
+    def allowance(self) -> float:
+        """Return the work of a look that begins now; 0 if there should be none."""
+        allowed = min(max(self.work * SHARE, LEAST), MOST)
+        is_known = self.runs.deadlock != NOT_LOOKED
+        return 0.0 if is_known or allowed < 2 * self.latest else allowed
+
+
+_KNOWN: Beside[_Known] = Beside(_Known)
+
+
+def looked_for(question: Question, work: float) -> Job[str]:
+    """Return what is known of deadlocks where a formula holds, and warn of one.
+
+    `work` is what the question has cost.
+    """
+    if not getattr(question.system, "is_unfolded", True):  # type: ignore[attr-defined]
+        return NOT_LOOKED  # a symmetric net, searched as it is
+    question = yield from question.unfolded()
+    known = _KNOWN.of(question.system)  # type: ignore[attr-defined]
+    known.work += work
+    if allowed := known.allowance():
+        known.latest = allowed
+        has_kernels = allowed >= OF_KERNELS and "numba" in sys.modules
+        look = _searched if has_kernels else _walked
+        known.runs = yield from look(question, allowed)
+    if known.runs.warning is not None:
+        warn(known.runs.warning, SystemWarning)
+    return known.runs.deadlock
+
+
+def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
+    """Look with the compiled search for deadlocks, unless it has to be compiled."""
+    system: Any = question.system  # type: ignore[attr-defined]
+    options = replace(question.options, max_states=None, lasso=True)
+    trace = Trace(question.given)
+    job = deadlock_job(system, trace, options, compiles=False)
+    try:
+        answer, lasso = yield from bounded(job, allowed)
+    except (TooMuchWorkError, UnsupportedError):
+        return FiniteRuns(REACHABLE if trace.has_found else NOT_LOOKED)
+    if answer.kind == INCONCLUSIVE:
+        return (yield from _walked(question, allowed))
+    if lasso is None:
+        return FiniteRuns(NONE)
+    return FiniteRuns(REACHABLE, way=tuple(lasso.prefix_actions))
+
+
+def _walked(question: Question, allowed: float) -> Job[FiniteRuns]:
+    """Look in plain Python, beginning with what a search of that kind has met."""
+    system: Any = question.system  # type: ignore[attr-defined]
+    try:
+        moves = question.explored or Moves(plain_steps_of(system), universal())
+        walk = yield from _walk(moves, allowed / 2, dives=False)
+        if walk.dead is None and not walk.is_complete:
+            walk = yield from _walk(moves, allowed / 2, dives=True)
+    except TooLargeError:
+        return _NOTHING
+    state = walk.dead
+    if state is None:
+        return FiniteRuns(NONE if walk.is_complete else NOT_LOOKED)
+    endless = True
+    if walk.is_complete:
+        edges = {s: [(e[3], 0, e[2]) for e in moves.steps(s)] for s in walk.parents}
+        endless = bool((yield from sccs(edges, edges.keys(), 0, moves.meter)))
+    way = []
+    while walk.parents[state][0] != state:
+        before, action = walk.parents[state]
+        if isinstance(system, SpotGraph):
+            name = f"{moves.states[before]}->{moves.states[state]}"
+        else:
+            name = getattr(system.actions[action], "name", system.actions[action])
+        way.append(name)
+        state = before
+    return FiniteRuns(REACHABLE, endless, tuple(way[::-1]))
+
+
+class _Walk(NamedTuple):
+    """What a walk through the states of a system has met."""
+
+    parents: dict[int, tuple[int, int]]  # of each state the one before, and the action
+    dead: int | None  # the first deadlock
+    is_complete: bool
+
+
+def _walk(moves: Moves, work: float, *, dives: bool) -> Job[_Walk]:
+    """Walk breadth first, or dive, with so many units of work."""
+    meter, first = moves.meter, moves.first()
+    parents, waiting = {first: (first, -1)}, deque([first])
+    dead = None
+    while waiting and work > 0 and meter.memory_bytes < MOST_BYTES:
+        before = meter.work
+        number = waiting.pop() if dives else waiting.popleft()
+        steps = moves.steps(number)
+        if not steps and dead is None:
+            dead = number
+        for _, _, action, target in steps:
+            if target not in parents:
+                parents[target] = number, action
+                waiting.append(target)
+        # Twice: units of the compiled searches are shorter.
+        work -= _PASSED + 2 * (meter.work - before)
+        if meter.work > meter.limit:
+            yield from meter.report()
+    return _Walk(parents, dead, not waiting)

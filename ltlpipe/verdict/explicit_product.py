@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.graph_output import AutomatonWriter
-from ltlpipe.automata.graphs import is_automaton
+from ltlpipe.automata.graphs import AutomatonWriter, is_automaton
 from ltlpipe.logic.formulas import FormulaLike, formula_of
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.conditions import AUTO
@@ -15,18 +14,17 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.strategies.instant_search import goal_of
+from ltlpipe.strategies.instant import Moves, goal_of
 from ltlpipe.systems.plain_steps import TooLargeError
 from ltlpipe.systems.reading import system_of
 from ltlpipe.systems.spot_output import MAX_STATES, explored
 from ltlpipe.verdict.questions import question_of
-from ltlpipe.verdict.walkers import walker_of
+from ltlpipe.verdict.recorded import walker_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ltlpipe.question.question import Question
-    from ltlpipe.systems.plain_steps import PlainStep
     from ltlpipe.systems.reading import SystemLike
 
 
@@ -98,28 +96,22 @@ def _product(question: Question, max_states: int) -> Any:
         system, table = complete(question.plain_steps(question.given, trace))
     except TooLargeError:
         raise UnsupportedError("the system is too large for plain Python") from None
-    first, dst, marks = (
-        column.tolist()
-        for column in (table.first_edge, table.edge_dst, table.edge_marks)
-    )
     label_of, writer = _labels(question)
+    moves = Moves(system, table, stutter=question.stutters)
 
-    def steps(state: tuple[Any, int]) -> Iterator[tuple[Any, tuple[Any, int]]]:
-        known: list[PlainStep] = system.steps(state[0])
-        if not known and question.stutters:
-            known = [system.repeated(state[0])]
-        for step in known:
-            cell = state[1] * table.n_letters + step.letter
-            label = label_of(state[0], step)
-            for edge in range(first[cell], first[cell + 1]):
-                carried = marks[edge] | step.marks << table.n_marks
-                yield (step.state, dst[edge]), (label, carried)
+    def steps(state: tuple[int, int]) -> Iterator[tuple[Any, tuple[int, int]]]:
+        number, at = state
+        for letter, own, action, target in moves.steps(number):
+            ends = moves.states[number], action, moves.states[target]
+            label = label_of(*ends, letter)
+            for dst, marks in moves.edges(at * table.n_letters + letter):
+                yield (target, dst), (label, marks | own)
 
-    start = system.initial(), table.initial
+    start = moves.first(), table.initial
     found = explored(start, steps, max_states, "the product")
     made = writer.finished(
         ((src, dst, *about) for src, dst, about in found.edges),
-        [_name_of(state) for state in found.states],
+        [_name_of(moves.states[number], at) for number, at in found.states],
         goal_of(table, system),
         table.n_marks + system.n_marks,
     )
@@ -127,15 +119,14 @@ def _product(question: Question, max_states: int) -> Any:
     return made
 
 
-def _name_of(state: tuple[Any, int]) -> str:
-    local = state[0]
+def _name_of(local: Any, at: int) -> str:
     parts = local if isinstance(local, tuple) else (local,)
-    return f"{','.join(map(str, parts))}|{state[1]}"
+    return f"{','.join(map(str, parts))}|{at}"
 
 
 def _labels(
     question: Question,
-) -> tuple[Callable[[Any, PlainStep], Any], AutomatonWriter]:
+) -> tuple[Callable[[Any, int, Any, int], Any], AutomatonWriter]:
     """Return the function for the label of a step out of a state, and its writer."""
     propositions = question.property.propositions
     known: dict[Any, Any] = {}
@@ -143,25 +134,24 @@ def _labels(
         system, found = question.system, question.found
         writer = AutomatonWriter(propositions, system.graph)
 
-        def of_edge(_: Any, step: PlainStep) -> Any:
-            edge = int(found.steps.edge[step.action])
-            place = int(system.label[edge]) if edge >= 0 else -1
+        def of_edge(_: Any, action: int, target: Any, letter: int) -> Any:
+            edge = int(found.steps.edge[action])
+            labels, at = (system.label, edge)
             if edge < 0:
                 assert system.state_label is not None
-                state: Any = step.state
-                place = int(system.state_label[state])
-            key = place, step.letter
+                labels, at = system.state_label, target
+            key = int(labels[at]), letter
             if key not in known:
-                own = found.lettering.class_of(step.letter)
-                known[key] = system.conditions[place] & own
+                own = found.lettering.class_of(letter)
+                known[key] = system.conditions[key[0]] & own
             return known[key]
 
         return of_edge, writer
     writer = AutomatonWriter(propositions)
     walker = walker_of(question)
 
-    def of_step(state: Any, step: PlainStep) -> Any:
-        names = walker.along(state, step.action, step.state).holds
+    def of_step(state: Any, action: int, target: Any, _: int) -> Any:
+        names = walker.along(state, action, target).holds
         if names not in known:
             known[names] = writer.label(names)
         return known[names]

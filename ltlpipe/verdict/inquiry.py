@@ -11,14 +11,15 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.certification import (
-    Certification,
+    certificate_of,
     certified_options,
     certified_strategies,
 )
 from ltlpipe.verdict.counterexample import Counterexample
-from ltlpipe.verdict.finite_runs import NOT_LOOKED, looked_for
-from ltlpipe.verdict.judgement import as_witness, has_actions
+from ltlpipe.verdict.deadlocks import NOT_LOOKED, looked_for
+from ltlpipe.verdict.judgement import as_witness
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
     is_unfolded_first,
@@ -45,9 +46,9 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.strategies.certified import Certified
-    from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.certification import Certified
 
 
 @dataclass(eq=False)
@@ -88,7 +89,7 @@ class Inquiry:
         self._example: Counterexample | None = None
         self._held: Verdict | None = None
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
-        self._lasso_seconds = 0.0
+        self._lasso_seconds: list[float] = []
         self._clock = Clock()
         if self.constraint is not None:  # the job makes it
             known = Property(violations=self.constraint)
@@ -123,12 +124,9 @@ class Inquiry:
         """Return a verdict with its costs."""
         stats = found.stats.by(self._clock)
         if self._lasso_seconds:
-            seconds = (stats.lasso_seconds or 0.0) + self._lasso_seconds
+            seconds = (stats.lasso_seconds or 0.0) + sum(self._lasso_seconds)
             stats = replace(stats, lasso_seconds=seconds)
         return replace(found, stats=stats)
-
-    def _add_lasso_seconds(self, seconds: float) -> None:
-        self._lasso_seconds += seconds
 
     # --- the question -------------------------------------------------------
 
@@ -195,7 +193,7 @@ class Inquiry:
             self.strategies,
             self.asked.formula,
         )
-        if (yield from timed(example.job(answer), self._add_lasso_seconds)):
+        if (yield from timed(example.job(answer), self._lasso_seconds.append)):
             return self._violated(example)
         asked: Any = self._question
         asked.close()
@@ -215,9 +213,9 @@ class Inquiry:
             self._held = replace(self._held, deadlock=NOT_LOOKED)
         if self._certified:
             strategy = next(s for s in self._certified if s.ended is not None)
-            certificate = yield from Certification(
-                answered, strategy, self.files, self.constraint
-            ).job(self.asked)
+            certificate = yield from certificate_of(
+                answered, strategy, self.asked, self.files, self.constraint
+            )
             self._held = replace(self._held, certificate=certificate)
         if self.options.vacuity:
             yield from self._detected()
@@ -233,7 +231,7 @@ class Inquiry:
             formula,
             self._ask,
             partial(as_witness, system, formula, self.options),
-            one_at_a_time=has_actions(system),
+            one_at_a_time=isinstance(system, Network),
         )
         yield from self._vacuity.job()
 

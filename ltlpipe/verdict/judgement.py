@@ -7,27 +7,26 @@ round a cycle of the system, once for each state of the property automaton on th
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.bad_prefixes import every_continuation_violates
-from ltlpipe.automata.fairness import STRONG
+from ltlpipe.automata.conditions import STRONG
 from ltlpipe.automata.lettering import holding_in
-from ltlpipe.automata.words import violates
+from ltlpipe.automata.words import every_continuation_violates, violates
 from ltlpipe.logic.propositions.syntax import Number, uses_step
-from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.network import with_components
-from ltlpipe.question.property import Property
+from ltlpipe.question.property import Property, fair_sets
 from ltlpipe.runtime.errors import ReplayError, silenced
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.graph import SpotGraph, unlabelled
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import named_steps_of
-from ltlpipe.systems.runs import compressed, shortest_form
+from ltlpipe.systems.runs import compressed
 from ltlpipe.verdict.lasso import FiniteRun, Lasso, spelling_of
 from ltlpipe.verdict.replay import (
     REPLAYING,
@@ -40,12 +39,13 @@ from ltlpipe.verdict.replay import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.graph import Transitions
     from ltlpipe.systems.models import Model, System
     from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.lasso import Spelling
@@ -150,11 +150,6 @@ def judged_prefix(
     return replace(run, spelling=spelling) if is_lost and stutters else None
 
 
-def has_actions(system: System) -> bool:
-    """Whether propositions are actions, of which exactly one happens at each step."""
-    return isinstance(system, Network)
-
-
 def as_witness(
     system: System, asked: Formula, options: Options, lasso: Lasso
 ) -> Job[Lasso]:
@@ -239,27 +234,13 @@ def _named(
 
 def graph_run(question: GraphQuestion, run: Run) -> Lasso:
     """Return a run, whose actions are transitions of the product, as a lasso."""
-    system, found = question.system, question.found
-    k, c = shortest_form(*run)
-    taken = run.actions[: k + c]
-    edges, letters = found.steps.edge[taken], found.steps.letter[taken]
-    states = run.states[: k + c + 1]
-    if system.state_label is None:
-        label, marks = system.label[edges], system.marks[edges]
-    else:
-        label = system.state_label[states[:-1, 0]]
-        marks = np.zeros(len(label), dtype=np.uint32)
-    known: dict[tuple[int, int, int], list[str]] = {}
-    holding = []
-    for step in zip(label.tolist(), marks.tolist(), letters.tolist(), strict=True):
-        if step not in known:
-            place, carried, letter = step
-            condition = system.conditions[place]
-            known[step] = found.lettering.holding(condition, carried, letter)
-        holding.append(known[step])
-    asked = question.property
-    told = None if asked.is_trivial else asked.propositions
-    return _of_edges(system, edges, states, k, holding, told)
+    system, found, asked = question.system, question.found, question.property
+
+    def holding(place: int, marks: int, letter: int) -> list[str]:
+        return found.lettering.holding(system.conditions[place], marks, letter)
+
+    told = system.propositions if asked.is_trivial else asked.propositions
+    return _of_edges(system, found.steps, run, holding, told)
 
 
 def _way_through(system: SpotGraph, run: Run) -> Lasso:
@@ -267,59 +248,43 @@ def _way_through(system: SpotGraph, run: Run) -> Lasso:
 
     The actions are those of `unlabelled`.
     """
-    actions, states, length = run
-    steps = unlabelled(system)
-    edges = np.where(actions < 0, -1, steps.edge[actions] if len(steps.edge) else -1)
-    label = system.label[edges] if system.n_edges else np.full(len(edges), -1)
-    if system.state_label is not None:
-        label = system.state_label[states[:-1, 0]]
-    elif actions[-1] < 0:
-        label = np.where(edges < 0, -1, label)
-    graph, conditions = system.graph, system.conditions
-    known = {k: holding_in(graph, conditions[k]) for k in {*label.tolist()} - {-1}}
-    holding = [known.get(k, []) for k in label.tolist()]
-    return _of_edges(system, edges, states, length, holding)
+
+    def holding(place: int, *_: int) -> list[str]:
+        return [] if place < 0 else holding_in(system.graph, system.conditions[place])
+
+    return _of_edges(system, unlabelled(system), run, holding, system.propositions)
 
 
 def _of_edges(
     system: SpotGraph,
-    edges: np.ndarray,
-    states: np.ndarray,
-    length: int,
-    holding: Sequence[Sequence[str]],
-    propositions: Sequence[str] | None = None,
+    steps: Transitions,
+    run: Run,
+    holding: Callable[[int, int, int], list[str]],
+    told: Sequence[str],
 ) -> Lasso:
-    """Return a lasso of a graph.
+    """Return a run, whose actions are some `steps` of a graph, as a lasso.
 
-    Parameters
-    ----------
-    system : SpotGraph
-        The graph.
-    edges : int32[k + c]
-        As indices; -1 where a state repeats itself.
-    states : int32[k + c + 1, 1]
-        Before each step, and after the last one.
-    length : int
-        k, the length of the prefix.
-    holding : sequence
-        The propositions of the graph that hold in each step.
-    propositions : sequence of str, optional
-        Those of the word, if not all of the graph.
+    `holding` returns the propositions of the graph that hold with a condition, by its
+    number, marks, and a letter; the word is over the propositions that are `told`.
     """
-    shown = [{p: p in names for p in system.propositions} for names in holding]
-    told = system.propositions if propositions is None else tuple(propositions)
-    ends = states[:, 0].tolist()
-    moves = [f"{a} -> {b}" for a, b in pairwise(ends)]
-    actions = edges
-    if system.n_edges:
-        actions = np.where(edges < 0, -1, system.number[edges])
-    spelling = spelling_of(told, holding)
+    actions, states, length = compressed(run)
+    # The last entry, for -1, is that of a state that repeats itself.
+    edges = np.append(steps.edge, -1)[actions]
+    if system.state_label is None:
+        label = np.append(system.label, -1)[edges]
+    else:
+        label = system.state_label[states[:-1, 0]]
+    marks = np.append(system.marks, 0)[edges]
+    letters = np.append(steps.letter, 0)[actions]
+    known = cache(holding)
+    names = list(map(known, label.tolist(), marks.tolist(), letters.tolist()))
+    shown = [{p: p in names_now for p in system.propositions} for names_now in names]
     return Lasso(
         shown[:length],
         shown[length:],
-        actions.astype(np.int32),
+        np.append(system.number, -1)[edges].astype(np.int32),
         states,
-        moves,
-        spelling=spelling,
+        [f"{a} -> {b}" for a, b in pairwise(states[:, 0].tolist())],
+        spelling=spelling_of(tuple(told), names),
         system=system,
     )

@@ -23,6 +23,7 @@ end.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -36,17 +37,25 @@ from ltlpipe.question.answer import (
 )
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError, imported
+from ltlpipe.runtime.jobs import (
+    MEMORY,
+    Grant,
+    Progress,
+    StoppedError,
+    TooMuchWorkError,
+    bounded,
+    imported,
+)
 from ltlpipe.runtime.loading import working_time
+from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.unfactoring import answered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.strategies.strategy import Strategy
+    from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.runs import Run
 
 MOST_OPEN = 4
@@ -131,6 +140,10 @@ class Entry:
             self.seconds += working_time() - began
         return None
 
+    def ended(self, outcome: str, reason: str | None) -> Tried:
+        """Return how it has ended."""
+        return Tried(self.strategy.name, outcome, self.seconds, reason)
+
     def _latest_work(self) -> float:
         """Return the work of the latest piece, as turns count it."""
         work = self.last.work
@@ -178,9 +191,8 @@ class Portfolio:
         self._open: list[Entry] = []
         self._spare: Entry | None = None  # needs no kernels; has had its turn
         self._patience = PATIENCE
-        self._traces: list[tuple[Strategy, Trace]] = []
-        self._errors: list[tuple[Strategy, Exception]] = []
-        self._winner: Trace | None = None
+        self._begun: list[Entry] = []
+        self._winner: Entry | None = None
         self._reasons: list[str] = []
         insisted = [s.name for s in strategies if s.is_named(question.options)]
         for strategy in strategies:
@@ -194,13 +206,12 @@ class Portfolio:
             else:
                 self._tried.append(Tried(strategy.name, "not tried", 0.0, obstacle))
         if not self._waiting:
-            told = "; ".join(f"{t.strategy}: {t.reason}" for t in self._tried)
-            raise UnsupportedError(f"no strategy can answer this: {told}")
+            raise self._nothing_left()
 
     @property
     def has_found(self) -> bool:
         """Whether some strategy knows that there is a violation."""
-        return any(trace.has_found for _, trace in self._traces)
+        return any(entry.trace.has_found for entry in self._begun)
 
     def trace(self) -> Trace:
         """Return the record of the strategy that has answered, or come furthest.
@@ -211,26 +222,21 @@ class Portfolio:
         for entry in self._at_work:
             if entry.trace.stats.states is None and entry.last.states is not None:
                 entry.trace.note(states=entry.last.states, max_depth=entry.last.depth)
-        found = self._winner or max(
-            (trace for _, trace in self._traces),
-            key=lambda trace: (trace.has_found, trace.stats.states or 0),
-            default=Trace(self._question.given),
+        best = self._winner or max(
+            self._begun,
+            key=lambda e: (e.trace.has_found, e.trace.stats.states or 0),
+            default=None,
         )
-        named = next((s.name for s, t in self._traces if t is found), None)
-        return replace(
-            found, plan=replace(found.plan, strategy=named, tried=self.tried())
-        )
+        trace = Trace(self._question.given) if best is None else best.trace
+        name = None if best is None else best.strategy.name
+        plan = replace(trace.plan, strategy=name, tried=self.tried())
+        return replace(trace, plan=plan)
 
     def tried(self) -> tuple[Tried, ...]:
         """Return the outcome of each strategy."""
-        at_work = [
-            Tried(entry.strategy.name, "set aside", entry.seconds, None)
-            for entry in self._at_work
-        ]
-        waiting = [
-            Tried(strategy.name, "not tried", 0.0, "its turn had not come")
-            for strategy in self._waiting
-        ]
+        at_work = [e.ended("set aside", None) for e in self._at_work]
+        why = "its turn had not come"
+        waiting = [Tried(s.name, "not tried", 0.0, why) for s in self._waiting]
         return (*self._tried, *at_work, *waiting)
 
     def job(self) -> Job[Answer]:
@@ -314,9 +320,12 @@ class Portfolio:
         `explicit` stays: it is the one that answers most questions.  So does one that
         has found a violation: its run would be lost.
         """
-        leaving = [e for e in self._open if e.strategy.name != FALLBACK]
-        leaving = [e for e in leaving if not e.trace.has_found]
-        if not leaving or min(entry.work for entry in self._open) < self._patience:
+        leaving = [
+            e
+            for e in self._open
+            if e.strategy.name != FALLBACK and not e.trace.has_found
+        ]
+        if not leaving or min(e.work for e in self._open) < self._patience:
             return
         self._patience *= 2
         entry = max(leaving, key=lambda e: e.work)
@@ -330,10 +339,9 @@ class Portfolio:
 
     def _begin(self, strategy: Strategy) -> None:
         trace = Trace(self._question.given)
-        self._open.append(
-            Entry(strategy, trace, job_of(strategy, self._question, trace))
-        )
-        self._traces.append((strategy, trace))
+        entry = Entry(strategy, trace, job_of(strategy, self._question, trace))
+        self._open.append(entry)
+        self._begun.append(entry)
 
     def _close(self, entry: Entry, outcome: str, reason: str | None = None) -> None:
         entry.job.close()
@@ -341,7 +349,7 @@ class Portfolio:
             self._spare = None
         else:
             self._open.remove(entry)
-        self._tried.append(Tried(entry.strategy.name, outcome, entry.seconds, reason))
+        self._tried.append(entry.ended(outcome, reason))
 
     def _turn(self, entry: Entry, turn: float, grant: Grant) -> Job[Answer | None]:
         """Advance a strategy until its turn is over; return its answer, if it has one.
@@ -400,12 +408,10 @@ class Portfolio:
 
     def _progress(self, entry: Entry, *, all_wait: bool = False) -> Progress:
         """Return the progress of the portfolio."""
-        last = entry.last
-        waits, compiling = last.waits, last.compiling
-        if all_wait:
-            # Several may wait for one kernel.
-            waits = tuple(dict.fromkeys(w for e in self._open for w in e.last.waits))
-            compiling = True
+        last, compiling = entry.last, all_wait or entry.last.compiling
+        # Several may wait for one kernel.
+        waiting = self._open if all_wait else [entry]
+        waits = tuple(dict.fromkeys(w for e in waiting for w in e.last.waits))
         phase = last.phase
         if phase and len(self._open) > 1 and not (compiling or last.loading):
             phase = f"{entry.strategy.name}: {phase}"
@@ -415,21 +421,17 @@ class Portfolio:
 
     def _ended(self, entry: Entry, answer: Answer) -> Answer | None:
         """Take the end of a strategy; return its answer, if that is one."""
-        if entry.error is not None:
-            self._errors.append((entry.strategy, entry.error))
-        if answer.kind not in (NOT_APPLICABLE, INCONCLUSIVE):
-            self._winner = entry.trace
-            self._close(entry, "answered")
-            return answer
-        if entry.trace.has_found and answer.kind == INCONCLUSIVE:
+        has_answered = answer.kind not in (NOT_APPLICABLE, INCONCLUSIVE)
+        if has_answered or (entry.trace.has_found and answer.kind == INCONCLUSIVE):
             # What was found is not lost, though its run cannot be extracted.
-            self._winner = entry.trace
+            self._winner = entry
             self._close(entry, "answered", answer.reason)
-            return Answer(FOUND, reason=answer.reason)
+            return answer if has_answered else Answer(FOUND, reason=answer.reason)
         self._close(entry, "dropped out", answer.reason)
         named = entry.strategy.is_named(self._question.options)
         if answer.kind == NOT_APPLICABLE and named:
-            raise self._refusal(entry.strategy, answer.reason)
+            refusal = f"{entry.strategy.name} cannot be used: {answer.reason}"
+            raise entry.error or UnsupportedError(refusal)
         if answer.kind == INCONCLUSIVE and answer.reason is not None:
             if answer.reason == MEMORY and self._open:
                 self._again.append(entry.strategy)
@@ -441,21 +443,16 @@ class Portfolio:
             ]
         return None
 
-    def _refusal(self, strategy: Strategy, reason: str | None) -> Exception:
-        """Return the error of a strategy on which the options insist."""
-        for failed, error in self._errors:
-            if failed is strategy:
-                return error
-        return UnsupportedError(f"{strategy.name} cannot be used: {reason}")
-
     def _failure(self) -> Exception:
         """Return the error of the fallback, or of another strategy.
 
         Where all have failed for one reason, as a net that cannot be unfolded, it says
         why those could not be used that need not do what has failed.
         """
-        error = max(self._errors, key=lambda e: e[0].name == FALLBACK)[1]
-        if any(other is not error for _, other in self._errors):
+        failed = [e for e in self._begun if e.error is not None]
+        error = max(failed, key=lambda e: e.strategy.name == FALLBACK).error
+        assert error is not None
+        if any(entry.error is not error for entry in failed):
             return error
         others = [
             f"; {t.strategy} cannot be used: {t.reason}"
@@ -468,23 +465,22 @@ class Portfolio:
         """Return the reason why there is no answer."""
         if self._reasons:
             return Answer(INCONCLUSIVE, self._reasons[-1])
-        if self._errors:
-            raise self._failure()
+        has_failed = any(entry.error is not None for entry in self._begun)
+        raise self._failure() if has_failed else self._nothing_left()
+
+    def _nothing_left(self) -> UnsupportedError:
+        """Return the error that no strategy is left, and why."""
         told = "; ".join(f"{t.strategy}: {t.reason}" for t in self._tried)
-        raise UnsupportedError(f"no strategy can answer this: {told}")
+        return UnsupportedError(f"no strategy can answer this: {told}")
 
 
 def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run | None]:
     """Return the run that a strategy finds with so many units of work, if it does."""
-    trace = Trace(question.given)
-    entry = Entry(strategy, trace, job_of(strategy, question, trace))
-    grant = yield Progress("extracting the lasso")
-    while entry.work < most_work:
-        answer = entry.advance(grant)
-        if answer is not None:
-            return answer.run
-        grant = yield entry.last
-    entry.job.close()
+    failures = NotApplicableError, UnsupportedError, StoppedError, MemoryError
+    with suppress(TooMuchWorkError, *failures):
+        job = job_of(strategy, question, Trace(question.given))
+        answer: Answer = yield from bounded(job, most_work)
+        return answer.run
     return None
 
 

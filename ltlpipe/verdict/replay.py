@@ -12,17 +12,17 @@ interpreter, from their texts: it shares no names with the searches.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe._version import __version__
-from ltlpipe.automata.graph_steps import Stepper
+from ltlpipe.automata.graphs import Stepper
 from ltlpipe.automata.translation import spot_version
 from ltlpipe.automata.words import violates
-from ltlpipe.question.option import flag_of
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.runtime.errors import ReplayError
-from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
 
 REPLAYING = "replaying"
 """The phase of all that is done here."""
-
-STEPS_AT_ONCE = 1000
-"""Steps that are replayed between two checks of the limits."""
 
 _STEP_WORK, _EDGE_WORK = 10.0, 30.0  # units per step of a network, and of a graph
 
@@ -112,26 +109,38 @@ def run_replayed(
 
 
 def _by_components(network: Network, lasso: Lasso, *, stutters: bool) -> Job[None]:
-    """Step a lasso through the components of a network."""
+    """Step a lasso through the components of a network.
+
+    Exactly the components that have an action take it.
+    """
     _check_form(lasso, [c.initial for c in network.components])
-    states, actions = lasso.states, lasso.actions
-    steps = _steps_taken(network, states)
+    steps = _steps_taken(network, lasso.states)
     alphabets = [frozenset(c.labels) - c.internal for c in network.components]
-    names = lasso.action_names
-    for first in range(0, len(actions), STEPS_AT_ONCE):
-        yield Progress(REPLAYING, STEPS_AT_ONCE * _STEP_WORK)
-        near = states[first : first + STEPS_AT_ONCE + 1].tolist()
-        for i, action in enumerate(actions[first : first + STEPS_AT_ONCE].tolist()):
-            k, src, dst = first + i, near[i], near[i + 1]
-            if action >= 0:
-                step = _Step(k, action, names[k], src, dst)
-                _check_step(network, steps, alphabets, step)
-                continue
+    ticks = Ticks(REPLAYING, _STEP_WORK)
+    named = zip(lasso.actions.tolist(), lasso.action_names, strict=True)
+    moves = pairwise(map(np.ndarray.tolist, lasso.states))
+    for k, ((action, name), (src, dst)) in enumerate(zip(named, moves, strict=True)):
+        if ticks.over():
+            yield ticks.progress
+        if action < 0:
             if not stutters or src != dst:
                 raise ReplayError(f"step {k} repeats a state but may not")
             if enabled := enabled_actions(network, src):
-                name = network.actions[min(enabled)].name
-                raise ReplayError(f"step {k} repeats a state that {name!r} leaves")
+                left = network.actions[min(enabled)].name
+                raise ReplayError(f"step {k} repeats a state that {left!r} leaves")
+            continue
+        known = network.actions[action]
+        if known.name != name:
+            raise ReplayError(f"step {k} is called {name!r} but is {known.name!r}")
+        for i, move in enumerate(zip(src, dst, strict=True)):
+            takes_part = name in alphabets[i]
+            if known.internal:
+                takes_part = i == known.participants[0]
+            if takes_part and (name, *move) not in steps[i]:
+                said = f"{move[0]} -{name}-> {move[1]}"
+                raise ReplayError(f"step {k}: component {i} has no {said}")
+            if not takes_part and move[0] != move[1]:
+                raise ReplayError(f"step {k}: component {i} moves without {name!r}")
 
 
 def _by_interpreter(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:
@@ -203,54 +212,18 @@ def _check_form(lasso: Lasso, initial: Sequence[int]) -> None:
         raise ReplayError("the cycle does not close")
 
 
-class _Step(NamedTuple):
-    """One step of a lasso: its place, action and name, and two composed states."""
-
-    k: int
-    action: int
-    name: str
-    src: list[int]
-    dst: list[int]
-
-
 def _steps_taken(
     network: Network, states: np.ndarray
-) -> list[set[tuple[int, str, int]]]:
+) -> list[set[tuple[str, int, int]]]:
     """Return, per component, the transitions that leave a state of the lasso."""
     steps = []
     for component, local in zip(network.components, states.T, strict=True):
         near = np.flatnonzero(np.isin(component.src, local))
-        src, label, dst = (
-            column[near].tolist()
-            for column in (component.src, component.label, component.dst)
-        )
-        names = component.labels
-        steps.append(
-            {(s, names[a], d) for s, a, d in zip(src, label, dst, strict=True)}
-        )
+        columns = component.label, component.src, component.dst
+        label, src, dst = (column[near].tolist() for column in columns)
+        names = [component.labels[a] for a in label]
+        steps.append(set(zip(names, src, dst, strict=True)))
     return steps
-
-
-def _check_step(
-    network: Network,
-    steps: list[set[tuple[int, str, int]]],
-    alphabets: list[frozenset[str]],
-    step: _Step,
-) -> None:
-    """Check that exactly the components that have the action take it."""
-    k, name = step.k, step.name
-    known = network.actions[step.action]
-    if known.name != name:
-        raise ReplayError(f"step {k} is called {name!r} but is {known.name!r}")
-    for i, (src, dst) in enumerate(zip(step.src, step.dst, strict=True)):
-        if known.internal:
-            takes_part = i == known.participants[0]
-        else:
-            takes_part = name in alphabets[i]
-        if takes_part and (src, name, dst) not in steps[i]:
-            raise ReplayError(f"step {k}: component {i} has no {src} -{name}-> {dst}")
-        if not takes_part and src != dst:
-            raise ReplayError(f"step {k}: component {i} moves without {name!r}")
 
 
 def enabled_actions(system: Network | Model, state: list[int]) -> set[int]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Plan, Statistics
-from ltlpipe.runtime.display import Displayed
-from ltlpipe.runtime.values import ByValue
+from ltlpipe.runtime.objects import ByValue, Displayed
 
 if TYPE_CHECKING:
     from ltlpipe.certificates.writing import Certificate
@@ -191,28 +190,21 @@ class Verdict(ByValue, Displayed):
         ``finite_run`` where that is the violation, the fields of `vacuity` if it is
         known, ``deadlock`` unless none is reachable.
         """
-        stats = self.stats
-        known: dict[str, Any] = {}
-        if self.message is not None:
-            known["message"] = self.message
+        stats, details = self.stats, self.stats.details
+        known: dict[str, Any] = {"message": self.message}
         if stats.omitted is not None:
-            known |= {
-                "coverage": stats.coverage,
-                "omitted": stats.omitted,
-                "omission_probability": stats.omission_probability,
-            }
-        if "swarm" in stats.details:
-            known["swarm"] = stats.details["swarm"]
-        if "spilled_mib" in stats.details:
-            known["spilled_mib"] = round(stats.details["spilled_mib"], 3)
-        if self.vacuity is not None:
-            known |= self.vacuity.to_dict()
-        if self.deadlock in ("reachable", "not looked for"):
-            known["deadlock"] = self.deadlock
-        if self.finite_run is not None:
-            known["finite_run"] = self.finite_run.to_dict()
-        if self.certificate is not None:
-            known["certificate"] = self.certificate.to_dict()
+            names = "coverage", "omitted", "omission_probability"
+            known |= {name: getattr(stats, name) for name in names}
+        known |= {
+            "swarm": details.get("swarm"),
+            "spilled_mib": _rounded(details.get("spilled_mib")),
+            **({} if self.vacuity is None else self.vacuity.to_dict()),
+            "deadlock": self.deadlock if self.deadlock != "none" else None,
+            "finite_run": None
+            if self.finite_run is None
+            else self.finite_run.to_dict(),
+            "certificate": self.certificate and self.certificate.to_dict(),
+        }
         return {
             "system": self.system,
             "formula": self.formula,
@@ -241,7 +233,7 @@ class Verdict(ByValue, Displayed):
             "warnings": list(self.warnings),
             "vacuous": self.vacuous,
             "vacuous_part": self.vacuous_part,
-            **known,
+            **{k: v for k, v in known.items() if v is not None or k == "coverage"},
         }
 
 

@@ -10,7 +10,7 @@ import spot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.automata.bad_prefixes import first_bad_prefix
+from ltlpipe.automata.words import first_bad_prefix
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.progression import residuals
 from ltlpipe.runtime.jobs import complete

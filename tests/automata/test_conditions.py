@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ltlpipe import FormulaError, UnsupportedError
 from ltlpipe.automata.conditions import (
     FALSE,
+    MAX_CLAUSES,
     TRUE,
     Clause,
     Condition,
@@ -25,10 +26,11 @@ from ltlpipe.automata.conditions import (
     has_shape,
     inf,
     marks_in,
+    merged_fin,
+    normal_form,
     parse_condition,
     shape_of,
 )
-from ltlpipe.automata.normal_form import MAX_CLAUSES, merged_fin, normal_form
 from tests.example_counts import examples
 from tests.hypothesis_strategies import conditions
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from ltlpipe import is_erasable as is_erasable_formula
 from ltlpipe.automata import classification
-from ltlpipe.automata.erasures import is_erasable
+from ltlpipe.automata.interrupts import erasable_table
 from ltlpipe.logic.formulas import parse
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas
@@ -23,7 +23,7 @@ def violations_of(text):
 @settings(max_examples=examples(100))
 def test_as_for_formulas(text):
     """Automata of violations, by their complements."""
-    assert is_erasable(*violations_of(text)) == is_erasable_formula(text)
+    assert erasable_table.here(*violations_of(text)) == is_erasable_formula(text)
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_as_for_formulas(text):
 def test_visible_letters(text, visible, expected):
     """Letters that are named may be invisible; a comes before b."""
     table, _ = violations_of(text)
-    assert is_erasable(table, visible) is expected
+    assert erasable_table.here(table, visible) is expected

@@ -20,17 +20,18 @@ from ltlpipe.automata.conditions import (
     from_clauses,
     inf,
     marks_in,
+    normal_form,
     parse_condition,
 )
 from ltlpipe.automata.fin_removal import (
+    Step,
+    decompose,
     fin_less,
     generalised_rabin,
     remove_fin,
     without_fin,
 )
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.sccs import Step, decompose
 from ltlpipe.automata.structure import Draft, cells_of, table_of
 from ltlpipe.automata.translation import from_formula, translate
 from ltlpipe.logic.formulas import parse

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from spot import buddy
 
 from ltlpipe import UnsupportedError, is_empty
-from ltlpipe.automata import graph_memory
+from ltlpipe.automata import graphs
 from ltlpipe.automata.conditions import parse_condition
-from ltlpipe.automata.graph_output import decoded_graph, encoded_graph
-from ltlpipe.automata.graphs import graph_arrays
+from ltlpipe.automata.graphs import decoded_graph, encoded_graph
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.graph import graph_job
 from tests.example_counts import examples
 from tests.spot_graphs import ACCEPTANCES, random_automaton, random_kripke
 
@@ -39,20 +39,22 @@ def edges_of(graph):
     return [edge for edge in found if edge[2] != buddy.bddfalse]
 
 
-def without_layouts(monkeypatch):
-    monkeypatch.setattr(graph_memory, "_edge_layout", lambda kripke: None)
-    monkeypatch.setattr(graph_memory, "_state_layout", lambda: None)
+def without_memory(patch):
+    """Have the interface be read: the layout is another one."""
+    wrong = {False: ("acc", "cond", "src", "next_succ", "dst")}
+    patch.setattr(graphs, "_COLUMNS", wrong | {True: ("src", "next_succ", "dst")})
+    patch.setattr(graphs, "_STATE_CONDITION", 3)
 
 
 def assert_equal(one, other):
-    for a, b in zip(one, other, strict=True):
+    for a, b in zip(vars(one).values(), vars(other).values(), strict=True):
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
 
 
 @given(SEEDS, KINDS)
 def test_arrays_say_what_the_interface_says(seed, kind):
     graph = random_graph(seed, kind)
-    arrays = complete(graph_arrays(graph))
+    arrays = complete(graph_job(graph))
     ends = zip(arrays.src.tolist(), arrays.dst.tolist(), strict=True)
     labels = [arrays.conditions[k] for k in arrays.label.tolist()]
     expected = edges_of(graph)
@@ -66,18 +68,17 @@ def test_arrays_say_what_the_interface_says(seed, kind):
 @given(SEEDS, KINDS)
 def test_memory_and_interface_agree(seed, kind):
     graph = random_graph(seed, kind)
-    fast = complete(graph_arrays(graph))
+    fast = complete(graph_job(graph))
     with pytest.MonkeyPatch.context() as patch:
-        without_layouts(patch)
-        slow = complete(graph_arrays(graph))
+        without_memory(patch)
+        slow = complete(graph_job(graph))
     assert_equal(fast, slow)
 
 
-def test_layouts_are_found():
+@given(SEEDS, KINDS)
+def test_the_layout_is_that_of_spot(seed, kind):
     """With this version of Spot nothing has to be read edge by edge."""
-    assert graph_memory._edge_layout(False) is not None
-    assert graph_memory._edge_layout(True) is not None
-    assert graph_memory._state_layout() is not None
+    assert graphs._edges_in_memory(random_graph(seed, kind)) is not None
 
 
 def test_erased_edges_are_no_edges():
@@ -90,7 +91,7 @@ def test_erased_edges_are_no_edges():
     erasing = graph.out_iteraser(1)
     while erasing:
         erasing.erase()
-    arrays = complete(graph_arrays(graph))
+    arrays = complete(graph_job(graph))
     assert sorted(arrays.src.tolist()) == [0, 0, 0, 2, 2, 2]
     assert arrays.dst.tolist() == [0, 1, 2, 0, 1, 2]
 
@@ -98,22 +99,18 @@ def test_erased_edges_are_no_edges():
 def test_what_memory_says_is_not_believed_if_the_interface_differs(monkeypatch):
     """A layout with two columns exchanged is noticed, and the interface is read."""
     graph = random_automaton(5, "parity")
-    expected = complete(graph_arrays(graph))
-    layout = graph_memory._edge_layout(False)
-    column = layout.column
-    wrong = layout._replace(
-        column=column | {"src": column["dst"], "dst": column["src"]}
-    )
-    monkeypatch.setattr(graph_memory, "_edge_layout", lambda kripke: wrong)
+    expected = complete(graph_job(graph))
+    without_memory(monkeypatch)
+    assert graphs._edges_in_memory(graph) is None
     assert len(expected.src)
-    assert_equal(complete(graph_arrays(graph)), expected)
+    assert_equal(complete(graph_job(graph)), expected)
 
 
 @given(SEEDS, st.sampled_from([*ACCEPTANCES]))
 def test_marks_that_do_not_matter_are_gone(seed, kind):
     """The condition is over the marks that are left, and accepts the same."""
     graph = random_automaton(seed, kind)
-    arrays = complete(graph_arrays(graph))
+    arrays = complete(graph_job(graph))
     known = parse_condition(str(graph.get_acceptance()))
     assert arrays.n_marks <= known.n_marks
     if arrays.condition is not None:
@@ -126,9 +123,9 @@ def test_marks_that_do_not_matter_are_gone(seed, kind):
 def test_graphs_travel_as_plain_data(seed, kind):
     """They have the same words afterwards."""
     graph = random_graph(seed, kind)
-    copy = decoded_graph(encoded_graph(complete(graph_arrays(graph)), graph))
+    copy = decoded_graph(encoded_graph(complete(graph_job(graph))))
     assert type(copy) is type(graph)
-    first, second = complete(graph_arrays(graph)), complete(graph_arrays(copy))
+    first, second = complete(graph_job(graph)), complete(graph_job(copy))
     assert first.src.tolist() == second.src.tolist()
     assert first.dst.tolist() == second.dst.tolist()
     assert first.label.tolist() == second.label.tolist()

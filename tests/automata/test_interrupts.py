@@ -14,7 +14,7 @@ from ltlpipe.automata.interrupts import (
     Violation,
     accepting_states,
     first_violation,
-    is_interruptible,
+    interruptible_table,
     norm,
     to_spot,
 )
@@ -247,7 +247,7 @@ def test_figure_1():
     """Not normal; its norm has the states 0 and 0-sharp that can be reached."""
     gf_b = from_formula(parse("!GF b"), "ba", ["b"])
     assert same_language(FIGURE_1, gf_b)
-    assert is_interruptible(FIGURE_1, {1})
+    assert interruptible_table.here(FIGURE_1, {1})
     assert first_violation(FIGURE_1, {1}) == Violation(1, (0, 1), (0, 0))
 
     normal = norm(FIGURE_1, {1})
@@ -270,7 +270,7 @@ def test_formulas_that_are_not_normal():
     formula = parse("F(a | (!b W c))")
     table = from_formula(formula, "ba", formula.propositions)
     normal = norm(table, {1, 2, 3})
-    assert is_interruptible(table, {1, 2, 3})
+    assert interruptible_table.here(table, {1, 2, 3})
     assert same_language(table, normal)
 
 
@@ -283,7 +283,7 @@ def assert_theorem_2(table, visible, words):
     assert normal.state_based
     assert same_language(norm(normal, visible), normal)
     preserved = same_language(table, normal)
-    assert is_interruptible(table, visible) == preserved
+    assert interruptible_table.here(table, visible) == preserved
     for prefix, cycle, other_prefix, other_cycle in words:
         # Prop. 6, and interruptibility by its definition
         assert accepts(normal, prefix, cycle) == accepts(
@@ -396,7 +396,7 @@ def test_the_norm_of_random_automata_by_the_thousand(case, data):
 def assert_scrambled_norms_are_interruptible(case, data):
     normal, visible = norm(*case), case[1]
     table = data.draw(scrambled(normal))
-    assert is_interruptible(table, visible)
+    assert interruptible_table.here(table, visible)
     again = norm(table, visible)
     assert not violations(again, visible)
     assert same_language(again, normal)
@@ -423,7 +423,7 @@ def test_normal_form_is_interruptible(case, data):
     """Prop. 6: no automaton in normal form is judged not interruptible."""
     table, visible = case
     assume(not violations(table, visible))
-    assert is_interruptible(table, visible)
+    assert interruptible_table.here(table, visible)
 
 
 VISIBLE = st.sets(st.integers(0, 3))
@@ -482,7 +482,9 @@ def test_examples_of_the_source(text, interruptible):
     for formula in (parse(text), parse(f"!({text})")):
         names = formula.propositions
         table = from_formula(formula, "ba", names)
-        assert is_interruptible(table, range(1, len(names) + 1)) == interruptible
+        assert (
+            interruptible_table.here(table, range(1, len(names) + 1)) == interruptible
+        )
 
 
 def assert_complements_agree(text):
@@ -492,8 +494,8 @@ def assert_complements_agree(text):
     table = from_formula(formula, "ba", names)
     other = from_formula(negation, "ba", names)
     answers = {
-        is_interruptible(table, visible),
-        is_interruptible(other, visible),
+        interruptible_table.here(table, visible),
+        interruptible_table.here(other, visible),
     }
     assert len(answers) == 1
     assert answers == {same_language(table, norm(table, visible))}
@@ -518,7 +520,7 @@ def test_all_letters_visible():
     """norm(B, A) is B, and every property is A-interruptible (Prop. 4 (1))."""
     table = from_formula(parse("G(a -> X b)"), "ba", ["a", "b"])
     assert norm(table, {0, 1, 2}) is table
-    assert is_interruptible(table, {0, 1, 2})
+    assert interruptible_table.here(table, {0, 1, 2})
     assert first_violation(table, {0, 1, 2}) is None
 
 
@@ -527,7 +529,7 @@ def test_no_marks_accept_everywhere():
     table = universal()
     assert accepting_states(table) == {0}
     assert first_violation(table, set()) is None
-    assert is_interruptible(table, set())
+    assert interruptible_table.here(table, set())
     assert norm(table, set()).n_marks == 1
 
 

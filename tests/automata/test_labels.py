@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import spot
 
-from ltlpipe.automata.labels import table_over_sets
-from ltlpipe.automata.translation import table_over
+from ltlpipe.automata.translation import table_over, table_over_sets
 from tests.example_counts import examples
 
 KINDS = (

@@ -14,8 +14,8 @@ from ltlpipe.automata.conditions import Op, conjunction, disjunction, fin, inf
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.automata.tight import tight
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.strategies import instant_search
-from ltlpipe.strategies.acceptance import _Word
+from ltlpipe.strategies import instant
+from ltlpipe.strategies.slicing import _Word
 from tests.example_counts import examples
 
 SEEDS = st.integers(0, 1 << 30)
@@ -83,10 +83,12 @@ def assert_tight(seed):
     ]
     for word, k in rng.sample(words, min(20, len(words))):
         system = _Word(word, k)
-        known = complete(instant_search.search(system, given_automaton))
+        known = complete(instant.search(instant.Moves(system, given_automaton)))
         table, starts = found
         made = complete(
-            instant_search.search(system, table, max_states=99_999, starts=starts)
+            instant.search(
+                instant.Moves(system, table), max_states=99_999, starts=starts
+            )
         )
         assert made.status == known.status
         if made.run is not None:

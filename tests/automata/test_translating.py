@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe.automata.interrupts import interruptible_table
-from ltlpipe.automata.interrupts import is_interruptible as is_interruptible_table
-from ltlpipe.automata.letters import decode, encode
 from ltlpipe.automata.translating import (
     automaton_text,
     constrained,
@@ -19,13 +17,13 @@ from ltlpipe.automata.translating import (
 from ltlpipe.automata.translation import (
     ACCEPTANCES,
     from_automaton,
-    from_automaton_over_states,
     from_formula,
-    from_formula_over_states,
+    table_over_states,
     translate,
 )
 from ltlpipe.logic.formulas import from_spot_text, parse, spot_text
 from ltlpipe.logic.interruptible import interruptible_formula, is_interruptible
+from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, TooMuchWorkError, bounded, run
 from tests.cli.command_line import HARD
@@ -67,9 +65,9 @@ def test_tables_of_automata_and_over_states(text, acceptance, prefix, cycle):
     violations = translate(formula, "tela", negate=True)
     for over_states, given_one, kind, here in [
         (False, violations, acceptance, from_automaton),
-        (True, violations, acceptance, from_automaton_over_states),
-        (True, formula, acceptance, from_formula_over_states),
-        (True, violations, None, from_automaton_over_states),
+        (True, violations, acceptance, table_over_states),
+        (True, formula, acceptance, table_over_states),
+        (True, violations, None, table_over_states),
     ]:
         job = translated(given_one, kind, names, over_states=over_states)
         one, other = run(job), here(given_one, kind, names)
@@ -88,7 +86,7 @@ def test_decisions(text):
     visible = range(1, table.n_letters)
 
     assert run(interruptible_formula(formula)) == is_interruptible(formula)
-    assert run(interruptible_table(table, visible)) == is_interruptible_table(
+    assert run(interruptible_table(table, visible)) == interruptible_table.here(
         table, visible
     )
 
@@ -97,7 +95,7 @@ def test_decisions(text):
 def test_tables_travel(text, acceptance):
     table = from_formula(parse(text), acceptance, ["a", "b"])
 
-    assert same(decode(encode(table)), table)
+    assert same(workers._decoded(workers._encoded(table)), table)
 
 
 @given(formulas())

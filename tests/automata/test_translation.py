@@ -7,19 +7,24 @@ import pytest
 from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
-from ltlpipe.automata.conditions import Shape, from_clauses, has_shape, shape_of
+from ltlpipe.automata.conditions import (
+    Shape,
+    from_clauses,
+    has_shape,
+    normal_form,
+    shape_of,
+)
 from ltlpipe.automata.fin_removal import condition_of
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.automata.labels import draft_over
 from ltlpipe.automata.letters import PropertyAutomaton
-from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.automata.translation import (
-    by_spot,
+    draft_over,
     from_automaton,
     from_formula,
     translate,
 )
 from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.spot_graphs import by_spot
 from tests.automata.spot_tables import ACTIONS, SHORT_WORDS, as_spot
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, hoa_automata, recurrent_formulas

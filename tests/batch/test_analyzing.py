@@ -132,7 +132,7 @@ classification.n_states = lambda formula, kind: time.sleep(60 * ("F" in formula.
 SLOW_DECISION = """
 import time
 from ltlpipe.batch import analyzing
-analyzing.is_interruptible = lambda formula: time.sleep(60)
+analyzing.interruptible_formula.here = lambda formula: time.sleep(60)
 """
 
 REFUSE = """
@@ -213,7 +213,7 @@ def test_spot_gives_up():
 
 def test_spot_gives_up_on_the_decision():
     """Then that is missing, and the rest is there."""
-    with these_operations(REFUSE.format(place="analyzing.is_interruptible")):
+    with these_operations(REFUSE.format(place="analyzing.interruptible_formula.here")):
         ((row, notes),) = analysis_rows([parse("X h")])
     assert row["interruptible"] is None
     assert row["norm_states"] is None

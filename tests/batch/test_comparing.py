@@ -37,7 +37,7 @@ from ltlpipe.batch.table import (
     comparison_columns,
     from_frame,
 )
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.conditions import ACCEPTANCE_NAMES
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES

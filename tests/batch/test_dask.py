@@ -26,9 +26,9 @@ from ltlpipe import (
 )
 from ltlpipe.batch import dask_engine
 from ltlpipe.batch.solving import solve_rows
-from ltlpipe.batch.status import status
+from ltlpipe.batch.store import status
 from ltlpipe.batch.tasks import AutomatonFile, Task
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from tests.batch.cluster import ROOT, running
 from tests.batch.test_pool import SAME, plant
 from tests.cli.command_line import HARD, MANY, program

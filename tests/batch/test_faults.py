@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import results
-from ltlpipe.batch.status import status
+from ltlpipe.batch.store import status
 from tests.cli.command_line import HARD, MANY, PROGRAM, RING
 from tests.processes import SOON, children
 
@@ -151,7 +151,7 @@ def test_a_translation_that_never_ends(table):
 def test_a_task_that_eats_memory(table):
     """It alone is unknown, for this reason."""
     from ltlpipe import save
-    from ltlpipe.families.philosophers import philosophers
+    from ltlpipe.families.networks import philosophers
 
     save(philosophers(12), str(table.with_name("big.hoa")))
     lines = ["system,formula,reduce", "ring.aut,G a,", "big.hoa,0,none"]

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from ltlpipe import LtlpipeError, check, joint_coverage, results, save, solve
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.search.nested.joint_coverage import (
+from ltlpipe.families.networks import philosophers
+from ltlpipe.search.nested.coverage import (
     MOST_HASHES,
     Member,
     decoded,

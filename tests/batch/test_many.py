@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import namedtuple
 
 import pytest
 
 from ltlpipe import UnsupportedError
-from ltlpipe.batch.analyzing import call_many
+from ltlpipe.batch.analyzing import within
 from ltlpipe.runtime import workers
-from ltlpipe.runtime.jobs import StoppedError
+from ltlpipe.runtime.jobs import StoppedError, side_by_side
 from tests.processes import SOON
 from tests.runtime.worker_operations import these_operations
+
+Outcome = namedtuple("Outcome", "parts error seconds")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -20,11 +23,15 @@ def operations():
         yield
 
 
-def outcomes(items, **options):
-    calls = [{"item": item} for item in items]
-    found = list(call_many("misbehave", calls, **{"timeout": 20.0, **options}))
-    assert sorted(o.number for o in found) == list(range(len(items)))
-    return sorted(found, key=lambda o: o.number)
+def call(item, timeout):
+    parts = []
+    work = workers.call("misbehave", parts=parts, item=item)
+    error, seconds = yield from within(work, timeout)
+    return Outcome(parts, error, seconds)
+
+
+def outcomes(items, timeout=20.0, jobs=1):
+    return list(side_by_side((call(item, timeout) for item in items), jobs))
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -67,8 +74,7 @@ def test_without_limit_or_items():
 def test_nobody_is_left_behind():
     """Who stops to listen ends the processes that are busy."""
     processes = workers._of_this_process()
-    calls = [{"item": item} for item in (0, -1, -1)]
-    found = call_many("misbehave", calls, timeout=None, jobs=3)
+    found = side_by_side((call(item, None) for item in (0, -1, -1)), 3)
     next(found)
     busy = processes.alive - set(processes.idle)
     assert busy

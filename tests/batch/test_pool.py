@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import LtlpipeWarning, solve
-from ltlpipe.batch import pool, task_job
+from ltlpipe.batch import pool
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.batch.tasks import Task
@@ -32,7 +32,7 @@ SAME = [
 @pytest.fixture
 def faulty(monkeypatch):
     """Formulas of `faults` do what they are for in workers."""
-    monkeypatch.setattr(task_job, "_SLACK_SECONDS", 0.1)
+    monkeypatch.setattr(pool, "_SLACK_SECONDS", 0.1)
     with faults.in_workers("faults.install()"):
         yield
 
@@ -181,7 +181,7 @@ def test_sleeping_costs_no_cpu_time(faulty, monkeypatch):
 @pytest.mark.parametrize("fault", [faults.eat, faults.eat_in_a_copy])
 def test_memory_from_outside(fault, faulty, monkeypatch):
     """What no search counts is noticed, too, be it in a copy of the worker."""
-    monkeypatch.setattr(task_job, "_SLACK_MIB", 100)
+    monkeypatch.setattr(pool, "_SLACK_MIB", 100)
 
     (row,) = run([fault], jobs=1, memory=50, timeout=50)
 
@@ -206,7 +206,7 @@ def test_limits_of_single_tasks(faulty):
 @pytest.mark.parametrize("options", [{}, {"jobs": 1}])
 def test_cpu_time_from_inside(options):
     """A search that looks at the clock ends with what it knows."""
-    from ltlpipe.families.philosophers import philosophers
+    from ltlpipe.families.networks import philosophers
 
     options |= {"reduce": "none", "emptiness": "couvreur99"}
     solve([(philosophers(3), "0")], **options)  # loads kernels
@@ -244,7 +244,7 @@ def test_warnings_travel():
 @pytest.mark.thorough("starts, watches or kills other processes")
 def test_compiling_is_nobodys_time(monkeypatch):
     """A kernel that is compiled in the middle of a task takes none of its time."""
-    monkeypatch.setattr(task_job, "_SLACK_SECONDS", 0.1)
+    monkeypatch.setattr(pool, "_SLACK_SECONDS", 0.1)
     with faults.in_workers("faults.compile_slowly(2)"):
         frame = solve([(RING, "F a")], jobs=1, timeout=1)
     assert frame["verdict"].tolist() == ["holds"]

@@ -31,7 +31,7 @@ def tasks(seed=3):
 
 def shared(folder):
     """The results in the folders of runs."""
-    return list(folder.glob(f"{PREFIX}*/*.npz"))
+    return list(folder.glob(f"{PREFIX}*/*.result"))
 
 
 @pytest.mark.thorough("starts, watches or kills other processes")

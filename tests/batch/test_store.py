@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 
 from ltlpipe import InputError, LtlpipeError, UnsupportedError, load, results, solve
-from ltlpipe.batch import sqlite_file, store
-from ltlpipe.batch.procfs import descendants
+from ltlpipe.batch import store, stored_rows
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.tasks import Task
+from ltlpipe.runtime.worker_process import descendants
 from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
 from tests.batch.test_pool import Watcher
@@ -479,7 +479,7 @@ def test_read_while_it_is_made(path, made):
     """Between the file and its tables there is a moment; a reader waits."""
     path.touch()
     if made == "without tables":
-        with closing(sqlite_file.connect(str(path))) as db:
+        with closing(stored_rows.connect(str(path))) as db:
             db.execute("PRAGMA journal_mode = WAL")
     late = threading.Timer(0.3, lambda: Store(path).__exit__(None))
     late.start()
@@ -489,7 +489,7 @@ def test_read_while_it_is_made(path, made):
 
 def test_never_made(path, monkeypatch):
     """What killed the run in that moment has left no store."""
-    monkeypatch.setattr(sqlite_file, "_NEW_SECONDS", 0.05)
+    monkeypatch.setattr(stored_rows, "_NEW_SECONDS", 0.05)
     path.touch()
     with pytest.raises(
         LtlpipeError, match="this SQLite file is not a result store: it is"
@@ -500,7 +500,7 @@ def test_never_made(path, monkeypatch):
 def test_a_newer_schema(path):
     Store(path).__exit__(None)
     db = sqlite3.connect(path)
-    newer = sqlite_file.SCHEMA + 1
+    newer = stored_rows.SCHEMA + 1
     db.execute(f"PRAGMA user_version = {newer}")
     db.close()
     for function in (Store, results):

@@ -10,9 +10,8 @@ from contextlib import closing
 import pytest
 
 from ltlpipe import LtlpipeError, LtlpipeWarning, results, solve
-from ltlpipe.batch.solving import run_rows
-from ltlpipe.batch.status import status
-from ltlpipe.batch.store import Store
+from ltlpipe.batch.solving import solve_rows
+from ltlpipe.batch.store import Store, status
 from ltlpipe.batch.tasks import Task
 from tests.batch.faults import RING
 from tests.report.handmade_stores import make_store, result
@@ -130,7 +129,7 @@ def test_a_row_set_aside_is_solved_anew(path):
     with pytest.warns(
         LtlpipeWarning, match=r"1 results set aside.*verdict is 'hold\{'"
     ):
-        rows = {row["task"]: row for row in run_rows(tasks, {}, store=path)}
+        rows = {row["task"]: row for row in solve_rows(tasks, store=path)}
 
     assert rows[1]["verdict"] == "violated"
     assert rows[1]["states"] == 4  # what is so, and not what the row said

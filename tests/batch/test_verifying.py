@@ -19,8 +19,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.verdict import recorded as recorded_runs
-from ltlpipe.verdict.confirmation import confirmed, run_options
-from ltlpipe.verdict.recorded import UndecidedError, recorded
+from ltlpipe.verdict.recorded import UndecidedError, confirmed, recorded, run_options
 from tests.report.handmade_stores import make_store, result
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +53,8 @@ def rewritten(path, **columns):
     """Change the results of a store as its writer could: with their checksums."""
     with closing(sqlite3.connect(path)) as db:
         rows = [row.said | columns for row in stored_rows(db, "results")]
-        db.executemany(insertion("results"), [sealed("results", r) for r in rows])
+        written = [sealed("results", row) for row in rows]
+        db.executemany(insertion("results", written[0]), written)
         db.commit()
 
 
@@ -150,7 +150,8 @@ def test_the_result_of_another_task(system, tmp_path):
     with closing(sqlite3.connect(store)) as db:
         (row,) = stored_rows(db, "tasks")
         said = row.said | {"formula": "G !rest"}
-        db.execute(insertion("tasks"), sealed("tasks", said))
+        written = sealed("tasks", said)
+        db.execute(insertion("tasks", written), written)
         db.commit()
     assert found(store) == [("damaged", "its key is not that of the formula")]
 

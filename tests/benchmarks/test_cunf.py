@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks import cunf
 from benchmarks.tasks import CUNF, Limits, Task, answers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import ring
 
 PRINTS = """#!/bin/sh
 head -c 6 "$1" > seen

@@ -27,7 +27,7 @@ from benchmarks.published_tables import (
     wrong,
 )
 from ltlpipe import InputError, load
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from tests.cli.test_models import ring
 
 pytestmark = pytest.mark.thorough("is about scripts of benchmarks, and runs them")

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in
-from ltlpipe.automata.fairness import fairness_to
+from ltlpipe.automata.conditions import Clause, fairness_to, generalised_buchi, marks_in
 from ltlpipe.automata.fin_removal import condition_of, marks_of
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.systems.plain_steps import NetworkSteps

@@ -10,7 +10,7 @@ PROGRAM = """
 import tempfile, warnings
 from pathlib import Path
 import ltlpipe
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 
 warnings.simplefilter("ignore")
 network = philosophers(3)

@@ -12,9 +12,9 @@ import pytest
 
 from ltlpipe import Plan, Statistics, Verdict, load
 from ltlpipe.cli.verdicts import Form, report
-from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_token_ring
+from ltlpipe.families.nets import coloured_client_server, coloured_token_ring
 from ltlpipe.systems.nets.coloured import unfolding
-from ltlpipe.systems.nets.coloured.writing import save_coloured
+from ltlpipe.systems.nets.writing import save_pnml
 from tests.cli.command_line import HARD, MANY, RING, program
 from tests.oracles import accepting_run_exists
 from tests.processes import SOON
@@ -239,13 +239,13 @@ def test_a_symmetric_net_that_is_too_large(run, tmp_path, monkeypatch):
     """Where nothing can be exchanged, it says both; else it is decided."""
     monkeypatch.setattr(unfolding, "MAX_TRANSITIONS", 0)
     path = tmp_path / "net.pnml"
-    save_coloured(coloured_token_ring(3), str(path))
+    save_pnml(coloured_token_ring(3), str(path))
     outcome = run("check", path, "-f", "G(state >= 0)")
     assert outcome.code == 2
     assert "unfolds into more than 0 transitions" in outcome.complaint
     assert "symmetry cannot be used: no colours can be exchanged" in outcome.complaint
 
-    save_coloured(coloured_client_server(3, 1), str(path))
+    save_pnml(coloured_client_server(3, 1), str(path))
     outcome = run("check", path, "-f", "G(served.1.1 == 0)")
     assert outcome.code == 1
     assert "serve.1.1" in outcome.out

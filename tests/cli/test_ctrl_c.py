@@ -25,7 +25,7 @@ START = [
     (
         "import sys\n"
         "from ltlpipe.cli import program\n"
-        "from ltlpipe.runtime.ctrl_c import heed_ctrl_c\n"
+        "from ltlpipe.runtime.jobs import heed_ctrl_c\n"
         "heed_ctrl_c()\n"
         "print('started', file=sys.stderr, flush=True)\n"
         "program()\n"

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import LtlpipeError, results
-from ltlpipe.batch import sqlite_file
-from ltlpipe.batch.sqlite_file import translated
+from ltlpipe.batch import stored_rows
 from ltlpipe.batch.store import Store
-from ltlpipe.runtime import exhaustion
-from ltlpipe.runtime.exhaustion import is_out_of_memory, lack_of_room
+from ltlpipe.batch.stored_rows import translated
+from ltlpipe.runtime import memory
+from ltlpipe.runtime.memory import is_out_of_memory, lack_of_room
 from tests.cli.command_line import PROGRAM, RING
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def test_what_is_out_of_memory(monkeypatch):
     assert is_out_of_memory(ImportError(text))
     unsaid = OSError("Could not find/load shared object file 'libllvmlite.so'")
     assert not is_out_of_memory(unsaid)
-    monkeypatch.setattr(exhaustion, "address_space_mib", lambda: 300.0)
+    monkeypatch.setattr(memory, "address_space_mib", lambda: 300.0)
     assert is_out_of_memory(unsaid)
     for other in (ImportError("no module"), OSError(28, "full"), ValueError(text)):
         assert not is_out_of_memory(other)
@@ -131,7 +131,7 @@ def test_a_run_that_never_lets_go(tmp_path, monkeypatch):
     """Another program holds the file: that is said, after a while."""
     path = tmp_path / "run.sqlite"
     Store(path).__exit__(None)
-    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(stored_rows, "BUSY_SECONDS", 0.1)
     monkeypatch.setattr("ltlpipe.batch.store.BUSY_SECONDS", 0.1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

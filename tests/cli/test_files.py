@@ -8,12 +8,10 @@ import gzip
 import pytest
 
 from ltlpipe import is_interruptible, load
-from ltlpipe.families.client_server import client_server
-from ltlpipe.families.dispatcher import dispatcher
 from ltlpipe.families.leader_election import leader_election
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import client_server, dispatcher, philosophers
+from ltlpipe.families.networks import ring as ring_family
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring as ring_family
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError

@@ -15,7 +15,7 @@ import pytest
 
 import ltlpipe
 from ltlpipe import InputError
-from ltlpipe.batch.sqlite_file import is_store
+from ltlpipe.batch.stored_rows import is_store
 from ltlpipe.batch.table_files import open_table, read_parquet
 from ltlpipe.batch.tasks import file_digest
 from ltlpipe.certificates.checking.verification import is_certificate
@@ -28,17 +28,13 @@ from tests.cli.command_line import RING
 # --- what opens files --------------------------------------------------------
 
 _OWN = {
-    "runtime/output.py": "writes, beside the place",
-    "runtime/files.py": "reads, regular files only",
+    "runtime/files.py": "reads regular files only; writes, beside the place",
     "runtime/shared_folder.py": "a private folder",
-    "runtime/kernels/locks.py": "a lock in a private folder",
     "runtime/memory.py": "what Linux tells",
-    "runtime/worker_process.py": "what Linux tells",
+    "runtime/worker_process.py": "what Linux tells; a lock in a private folder",
     "runtime/wire.py": "messages, no files",
-    "batch/procfs.py": "what Linux tells",
     "batch/store.py": "what Linux tells",
     "batch/dask_engine.py": "a private folder",
-    "batch/table_files.py": "its own file beside the place",
     "systems/programs/model.py": "a private folder",
     "logic/generating.py": "this package's data",
     "report/page.py": "this package's data",

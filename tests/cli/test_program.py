@@ -485,7 +485,7 @@ def test_ctrl_c_in_a_callback_is_not_printed():
         "    def gone(_): os.kill(os.getpid(), signal.SIGINT); sum(range(10**6))\n"
         "    kept = weakref.ref(thing, gone)\n"
         "    del thing\n"
-        "    from ltlpipe.runtime.ctrl_c import interruptible\n"
+        "    from ltlpipe.runtime.jobs import interruptible\n"
         "    with interruptible() as interrupt: print(interrupt.pressed)\n"
         "cli.main = main\n"
         "cli.program()\n"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ltlpipe import results
-from ltlpipe.batch.status import status
+from ltlpipe.batch.store import status
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.cli.progress import TaskWatcher
 from tests.cli.command_line import RING, OnTerminal

@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 from benchmarks.components import unplanned
 from ltlpipe import LTS, Network
-from ltlpipe.components import reduce
-from ltlpipe.components.composition import composition, merger, shared_results
-from ltlpipe.components.composition.composition import TooManyPairsError
-from ltlpipe.components.composition.merger import Limit, Merger, components_of
+from ltlpipe.components import alphabet, composition, merger, reduce
+from ltlpipe.components.composition import TooManyPairsError
+from ltlpipe.components.merger import Limit, Merger, components_of
 from ltlpipe.runtime.jobs import Grant, Progress, run
 from tests import oracles
 from tests.components.test_equivalence import observations
@@ -106,12 +105,12 @@ def reduce_components(*args, **options):
 
 
 def reduced_components(network, visible, cap_states):
-    job = shared_results.reduced_components(network, visible, cap_states=cap_states)
+    job = merger.reduced_components(network, visible, cap_states=cap_states)
     return run(job)
 
 
 def trimmed_network(network):
-    return run(shared_results.trimmed_network(network))
+    return run(alphabet.trimmed_network(network))
 
 
 # --- composing ---------------------------------------------------------------
@@ -322,34 +321,10 @@ def test_the_second_call_gives_the_same_object():
     network = three_rings()
     first = reduced_components(network, ["a", "b"], cap_states=100)
     assert reduced_components(network, {"b", "a"}, cap_states=100) is first
-    assert reduced_components(network, ["a"], cap_states=100) is not first
     assert reduced_components(network, ["b", "a"], cap_states=9) is not first
+    assert reduced_components(network, ["a"], cap_states=100) is not first
     other = three_rings()
     assert reduced_components(other, ["a", "b"], cap_states=100) is not first
-
-
-def test_fewer_visible_actions_start_from_more():
-    """And have the same pair as from the beginning."""
-    network = three_rings()
-    more = reduced_components(network, ["a", "b"], cap_states=100)
-    starts = []
-
-    def spy(network, visible, limit, start, known, shelf):
-        starts.append(start)
-        assert known is None
-        return merger.reduce_components(network, visible, limit, start, known, shelf)
-
-    with patch.object(shared_results, "reduce_components", spy):
-        fewer = reduced_components(network, ["a"], cap_states=100)
-        reduced_components(network, ["c"], cap_states=100)
-    assert starts == [more, None]
-    # In no ring anything is hidden that was not before: they are the same objects.
-    assert fewer.groups == more.groups
-    afresh = reduce_components(network, ["a"])
-    hidden = {"b", "c"}
-    assert observations(whole(fewer.network), hidden) == observations(
-        whole(afresh.network), hidden
-    )
 
 
 def test_a_higher_limit_goes_on_from_a_lower_one():
@@ -367,18 +342,6 @@ def test_a_higher_limit_goes_on_from_a_lower_one():
     assert again.groups == high.groups
 
 
-@given(NETWORKS, VISIBLE, VISIBLE, st.sampled_from([0, 1000]))
-def test_starting_from_more_visible_actions(network, one, two, small):
-    """Whatever it was that came before, the pair is that of the network."""
-    limit = Limit(100, small=small)
-    start = reduce_components(network, one | two, limit)
-    reduced = reduce_components(network, two, limit, start)
-    hidden = {"a", "b", "c", "i", "tau"} - two
-    assert observations(whole(reduced.network), hidden, DEPTH) == observations(
-        whole(network), hidden, DEPTH
-    )
-
-
 def test_trimmed_networks_are_shared():
     """The same object each time; a network with nothing to trim is its own."""
     network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
@@ -393,34 +356,24 @@ def test_trimmed_networks_are_shared():
 def test_trimming_that_is_closed_leaves_nothing(n):
     """The next job trims anew."""
     network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
-    ended = cut(shared_results.trimmed_network(network), n)
-    assert (shared_results._shelves.of(network).trimmed is None) == (ended == n)
+    ended = cut(alphabet.trimmed_network(network), n)
+    assert (not alphabet._trimmed.of(network)) == (ended == n)
     assert trimmed_network(network).components[0].transitions() == [(0, "a", 0)]
 
 
 def test_what_is_kept_goes_with_its_network():
     """No shelf keeps a network alive, neither its own nor the trimmed one."""
     gc.collect()
-    before = set(shared_results._shelves)
+    before = set(merger._kept), set(alphabet._trimmed)
     for rows in ([(0, "a", 0)], [(0, "a", 0), (1, "b", 1)]):
         network = Network([LTS.from_transitions(rows)])
         trimmed = trimmed_network(network)
         reduced_components(trimmed, ["a"], cap_states=100)
-        assert set(shared_results._shelves) > before
+        assert set(merger._kept) > before[0]
+        assert set(alphabet._trimmed) > before[1]
         del network, trimmed
         gc.collect()
-        assert set(shared_results._shelves) == before
-
-
-def test_the_oldest_result_goes_first(monkeypatch):
-    """Only so many are kept."""
-    monkeypatch.setattr(shared_results, "_KEPT", 2)
-    network = three_rings()
-    results = [reduced_components(network, name, cap_states=100) for name in "abc"]
-    for name, result in list(zip("abc", results, strict=True))[1:]:
-        assert reduced_components(network, name, cap_states=100) is result
-    again = reduced_components(network, "a", cap_states=100)
-    assert again is not results[0]
+        assert (set(merger._kept), set(alphabet._trimmed)) == before
 
 
 def cut(job, n):
@@ -441,39 +394,13 @@ def test_a_reduction_that_is_closed_leaves_nothing(n):
     """The next question begins anew and has the same answer, wherever it ends."""
     network = unplanned(6, 7, 3)
     names = sorted(network.action_index)[:2]
-    ended = cut(shared_results.reduced_components(network, names, cap_states=500), n)
-    shelf = shared_results._shelves.of(network)
-    assert len(shelf.results) == (ended < n)
+    ended = cut(merger.reduced_components(network, names, cap_states=500), n)
+    assert len(merger._kept.of(network).latest) == (ended < n)
     result = reduced_components(network, names, cap_states=500)
     expected = reduce_components(network, names, Limit(500))
     assert [g.lts for g in result.groups] == [g.lts for g in expected.groups]
     assert [g.members for g in result.groups] == [g.members for g in expected.groups]
     assert (result.largest, result.visible) == (expected.largest, frozenset(names))
-
-
-def resumed(job):
-    """A job that has begun, from its next progress on."""
-    grant = Grant()
-    while True:
-        try:
-            progress = job.send(grant)
-        except StopIteration as end:
-            return end.value
-        grant = yield progress
-
-
-def test_two_jobs_for_one_question():
-    """Both have the same result, whichever is faster."""
-    network = unplanned(6, 7, 3)
-    names = sorted(network.action_index)[:2]
-    one, other = (
-        shared_results.reduced_components(network, names, cap_states=500)
-        for _ in range(2)
-    )
-    next(one)
-    for _ in range(5):
-        one.send(Grant())
-    assert run(other) is run(resumed(one))
 
 
 @given(NETWORKS, VISIBLE, st.integers(0, 60))
@@ -505,8 +432,8 @@ PROGRAM = """
 import random, warnings
 warnings.filterwarnings("ignore", message="overflow encountered")
 from ltlpipe import LTS, Network
-from ltlpipe.components.composition.composition import compose
-from ltlpipe.components.composition.merger import Limit, reduce_components
+from ltlpipe.components.composition import compose
+from ltlpipe.components.merger import Limit, reduce_components
 from ltlpipe.runtime.jobs import run
 source = random.Random(7)
 

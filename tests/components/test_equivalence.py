@@ -10,9 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, UnsupportedError
-from ltlpipe.components import TooLargeError, reduce
-from ltlpipe.components.equivalence import determinise, refinement, transition_arrays
-from ltlpipe.components.equivalence.equivalences import EQUIVALENCES
+from ltlpipe.components import (
+    TooLargeError,
+    determinise,
+    reduce,
+    refinement,
+    transition_arrays,
+)
+from ltlpipe.components.equivalences import EQUIVALENCES
 from ltlpipe.runtime.jobs import run
 from tests.example_counts import examples
 from tests.hypothesis_strategies import lts

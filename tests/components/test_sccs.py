@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.components.equivalence import silent_sccs
-from ltlpipe.components.equivalence.silent_sccs import sccs_of
+from ltlpipe.components import transition_arrays
+from ltlpipe.components.transition_arrays import sccs_of
 from ltlpipe.runtime.jobs import Progress, complete
 from tests.example_counts import examples
 from tests.oracles import reaches
@@ -27,7 +27,8 @@ def found_in(followers, budget=None):
     counts = np.array([len(some) for some in followers])
     first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     dst = np.array([t for some in followers for t in some], dtype=np.int32)
-    with mock.patch.object(silent_sccs, "_BUDGET", budget or silent_sccs._BUDGET):
+    budget = budget or transition_arrays._BUDGET
+    with mock.patch.object(transition_arrays, "_BUDGET", budget):
         scc, count = complete(sccs_of(first, dst, Progress()))
     return scc.tolist(), count
 

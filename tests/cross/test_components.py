@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.components.composition import merger, shared_results
+from ltlpipe.components import merger
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.strategies.lifting import Lifter
+from ltlpipe.systems.runs import Run
 from tests.cross.test_agreement import ask, visible_word
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, hoa_automata, networks
@@ -54,18 +55,18 @@ def in_a_manner(manner):
     order = manner["order"]
     limits = {name: manner[name] for name in ("cap_states", "small", "equivalence")}
 
-    def reduce_components(network, visible, limit, start=None, known=None, shelf=None):
+    original = merger.reduce_components
+
+    def reduce_components(network, visible, limit, known=None, shelf=None):
         heuristics = merger.HEURISTICS
         if order is not None:
             rng = random.Random(order)
             heuristics = (lambda _: rng.random(),)
         with patch.object(merger, "HEURISTICS", heuristics):
-            job = merger.reduce_components(
-                network, visible, replace(limit, **limits), start, known
-            )
+            job = original(network, visible, replace(limit, **limits), known)
             return (yield from job)
 
-    return patch.object(shared_results, "reduce_components", reduce_components)
+    return patch.object(merger, "reduce_components", reduce_components)
 
 
 def assert_the_same(network, formula, manner, *, reduce="components", seed=None):
@@ -304,7 +305,7 @@ def test_a_joint_walk_ends_at_the_limit_of_memory():
     groups = reduced.groups
     assert {group.lts.n_states for group in groups} == {1}
     loop, last = np.zeros(1, dtype=np.int32), np.zeros(len(groups), dtype=np.int32)
-    job = Lifter(network).lift(groups, loop, last, 0)
+    job = Lifter(network).lift(groups, Run(loop, last[None], 0))
     with pytest.raises(StoppedError, match="memory"):
         run(job, Limits(memory_mib=100))
 
@@ -327,12 +328,12 @@ def test_parts_that_need_not_go_on_stop():
     cycle = np.arange(len(names), dtype=np.int32)  # every action once
     last = np.zeros(len(groups), dtype=np.int32)
     lifter = Lifter(network)
-    whole = run(lifter.lift(groups, cycle, last, 0))
+    whole = run(lifter.lift(groups, Run(cycle, last[None], 0)))
     assert len(whole[0]) == 5 * 2 * 7 * 11 * 13 * 17
-    actions, states, length = run(lifter.lift(groups, cycle, last, 0, ["a"]))
+    actions, states, length = run(lifter.lift(groups, Run(cycle, last[None], 0), ["a"]))
     assert [network.actions[a].name for a in actions] == ["a", "a"]
     assert (length, states[0].tolist()) == (0, states[-1].tolist())
-    actions, _, _ = run(lifter.lift(groups, cycle, last, 0, ["b"]))
+    actions, _, _ = run(lifter.lift(groups, Run(cycle, last[None], 0), ["b"]))
     assert [network.actions[a].name for a in actions] == ["t7"] * 7
 
 
@@ -341,7 +342,7 @@ def test_of_several_divergences_one_is_kept():
     network = Network([in_turn(7), in_turn(11)])
     reduced = run(merger.reduce_components(network, ["a"]))
     cycle, last = np.array([0, 1], dtype=np.int32), np.zeros(2, dtype=np.int32)
-    lifted = run(Lifter(network).lift(reduced.groups, cycle, last, 0, ["a"]))
+    lifted = run(Lifter(network).lift(reduced.groups, Run(cycle, last[None], 0), ["a"]))
     assert [network.actions[a].name for a in lifted[0]] == ["t7"] * 7
 
 
@@ -356,7 +357,7 @@ def test_lifted_lassos_are_runs_with_the_same_word(network, data):
     event("no lasso" if taken is None else "a lasso")
     if taken is None:
         return
-    job = Lifter(network).lift(reduced.groups, taken, last, length, visible)
+    job = Lifter(network).lift(reduced.groups, Run(taken, last[None], length), visible)
     actions, states, begin = run(job)
     assert_run(network, actions, states, begin)
     names = [[a.name for a in n.actions] for n in (reduced.network, network)]

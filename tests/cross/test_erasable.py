@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.components.composition import merger, shared_results
+from ltlpipe.components import merger
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.erasable import is_erasable
 from ltlpipe.logic.formulas import parse
@@ -85,18 +85,18 @@ def in_a_manner(manner):
     order = manner["order"]
     limits = {name: manner[name] for name in ("cap_states", "small")}
 
-    def reduce_components(network, visible, limit, start=None, known=None, shelf=None):
+    original = merger.reduce_components
+
+    def reduce_components(network, visible, limit, known=None, shelf=None):
         heuristics = merger.HEURISTICS
         if order is not None:
             rng = random.Random(order)
             heuristics = (lambda _: rng.random(),)
         with patch.object(merger, "HEURISTICS", heuristics):
-            job = merger.reduce_components(
-                network, visible, replace(limit, **limits), start, known
-            )
+            job = original(network, visible, replace(limit, **limits), known)
             return (yield from job)
 
-    return patch.object(shared_results, "reduce_components", reduce_components)
+    return patch.object(merger, "reduce_components", reduce_components)
 
 
 REDUCTIONS = st.sampled_from(["components", "alphabet,components"])

@@ -21,7 +21,7 @@ from ltlpipe.question import model as model_module
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.search.catalogue import POWERSET
-from ltlpipe.strategies import continuation
+from ltlpipe.strategies import shortening
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,
     ENUMERATION,
@@ -91,7 +91,7 @@ def hardly_continued():
     Boolean parts of small formulas are folded.
     """
     folding = patch.object(model_module, "MOST_NAMED", 1)
-    with patch.object(continuation, "MOST_STATES", 1), folding:
+    with patch.object(shortening, "MOST_STATES", 1), folding:
         yield
 
 

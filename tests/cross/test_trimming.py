@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ltlpipe import LTS, LtlpipeWarning, Network, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from tests.cross.test_agreement import DEADLOCKS, SEEDS, ask, visible_word
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, hoa_automata, networks

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
-from ltlpipe.search.scc import walks
+from ltlpipe.search.scc import couvreur99
 from tests.cross.test_agreement import ACCEPTING, DEADLOCKS, SMALL, ask, visible_word
 from tests.cross.test_models import explored, net_atoms, random_formula
 from tests.cross.test_models import spot_verdict as verdict_on_graph
@@ -41,8 +41,8 @@ LENGTHS = st.integers(1, 300)
 
 def asked(system, length, **question):
     """The verdict of walks, the shortest of which have that many states."""
-    short = partial(walks.Walks, shortest=length)
-    with patch.object(walks, "Walks", short):
+    short = partial(couvreur99.Walks, shortest=length)
+    with patch.object(couvreur99, "Walks", short):
         return ask(system, reduce="walks", **question)
 
 
@@ -125,7 +125,7 @@ def test_nets(net, seed, length, stutters):
     if graph is None:
         return
     expected = verdict_on_graph(net, graph, formula, stutters)
-    with patch.object(walks, "Walks", partial(walks.Walks, shortest=length)):
+    with patch.object(couvreur99, "Walks", partial(couvreur99.Walks, shortest=length)):
         deadlock = "stutter" if stutters else "ignore"
         found = check(net, formula, reduce="walks", deadlock=deadlock)
     assert_agree(found, expected)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.strategies.decoupled import estimate
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ltlpipe import LTS, Network, check
-from ltlpipe.families.client_server import client_server
+from ltlpipe.families.networks import client_server
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import compose
 from tests.systems.symmetric_tables import (

@@ -7,7 +7,7 @@ from math import comb
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.populations import majority, remainder, species
+from ltlpipe.families.networks import majority, remainder, species
 
 
 def states_of(network, *, reduce, formula):

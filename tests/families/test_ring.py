@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import ring
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import accepting_run_exists, compose
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import check
-from ltlpipe.families.client_server import client_server
-from ltlpipe.families.dispatcher import dispatcher
+from ltlpipe.families.networks import client_server, dispatcher
 from ltlpipe.logic.formula_files import read_formulas
 from tests.oracles import spot_verdict
 

@@ -19,8 +19,9 @@ from tests.runtime.worker_operations import these_operations
 SLOW = """
 import time
 from ltlpipe.logic import actions, erasable, interruptible
-interruptible.is_interruptible_text = lambda **_: time.sleep(1000)
-erasable.is_erasable_text = actions.are_equivalent = lambda **_: time.sleep(1000)
+slow = lambda **_: time.sleep(1000)
+interruptible.interruptible_formula.here = erasable.erasable_formula.here = slow
+actions.equivalent.here = slow
 """
 
 DECISIONS = pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from ltlpipe import (
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
-from ltlpipe.logic.witnesses import witness
+from ltlpipe.logic.interruptible import witness
 from ltlpipe.logic.words import Word, satisfies
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas

@@ -10,9 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, InputError
-from ltlpipe.logic.formula_files import read_asked, read_formulas
+from ltlpipe.logic.formula_files import (
+    is_property_list,
+    read_asked,
+    read_formulas,
+    read_list,
+)
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.property_lists import is_property_list, read_list
 
 PUBLISHED = "problem12-properties.txt"
 

@@ -91,14 +91,14 @@ MUTANTS = [
     ),
     Mutant(
         "marks of transitions to states on the stack are forgotten",
-        "search/sweeping.py",
+        "search/stacks.py",
         "if number < 0 or (known and not counts):",
         "if number < 0 or known:",
         SWEEPING,
     ),
     Mutant(
         "gaps are closed without the marks",
-        "search/sweeping.py",
+        "search/stacks.py",
         "write_marks(marks, bits, to, read_marks(marks, bits, at))",
         "write_marks(marks, bits, at, read_marks(marks, bits, at))",
         SWEEPING,
@@ -218,7 +218,7 @@ MUTANTS = [
     ),
     Mutant(
         "silent steps within a block are told apart",
-        "components/equivalence/refinement.py",
+        "components/refinement.py",
         "if step < graph.silent[state] or block[target] != b:",
         "if step < graph.silent[state] or block[target] == b:",
         COMPONENTS,

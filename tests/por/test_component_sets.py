@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.interrupts import first_violation
 from ltlpipe.automata.translation import from_formula
-from ltlpipe.families.populations import species
+from ltlpipe.families.networks import species
 from ltlpipe.logic.formulas import parse
 from ltlpipe.por.component_sets import Inner, ample_bytes, find_candidates, new_tables
 from ltlpipe.por.tables import enabling_of, relation_of
@@ -21,10 +21,10 @@ from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.growth import total_bytes
-from ltlpipe.search.packed import Colour
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.reduced import TRIAL_EFFORT, visit_again
 from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, Reg, Status
+from ltlpipe.search.stacks import Colour
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import check
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.por import tables as stubborn
 from ltlpipe.por.component_sets import new_tables
 from ltlpipe.por.stubborn_sets import (

@@ -3,12 +3,11 @@
 import pytest
 
 import ltlpipe
-from ltlpipe.families.client_server import client_server
-from ltlpipe.families.symmetric_nets import coloured_peers
+from ltlpipe.families.nets import coloured_peers
+from ltlpipe.families.networks import client_server
 from ltlpipe.question.conditions import ANY, CONDITIONS, first_obstacle
 from ltlpipe.question.options import Options
-from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.strategy import Strategy
+from ltlpipe.strategies.registry import STRATEGIES, Strategy
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 

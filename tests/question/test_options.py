@@ -6,8 +6,7 @@ import pytest
 
 from ltlpipe.cli.options import takes
 from ltlpipe.question.given_options import options_of, takes_options
-from ltlpipe.question.option import CHECK, DEADLOCKS, Option
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.options import CHECK, DEADLOCKS, OPTIONS, Option
 from scripts import options as page
 
 GROUPS = ["question", "search", "limits", "counterexample", "output", "experts"]

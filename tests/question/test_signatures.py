@@ -9,9 +9,9 @@ import typer
 import ltlpipe
 from ltlpipe.batch.tasks import setting_name
 from ltlpipe.cli.application import app
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import described, options_of
-from ltlpipe.question.option import COMPARE, EVERYWHERE, SOLVE, flag_of
-from ltlpipe.question.options import OPTIONS
+from ltlpipe.question.options import COMPARE, EVERYWHERE, OPTIONS, SOLVE
 
 ROOT = Path(__file__).parent.parent.parent
 STEPS = [(0, "a", 1), (1, "b", 0)]

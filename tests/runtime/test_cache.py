@@ -13,12 +13,12 @@ import time
 import pytest
 
 from ltlpipe import LtlpipeWarning
-from ltlpipe.batch import task_job
-from ltlpipe.batch.procfs import descendants
-from ltlpipe.batch.task_job import TaskJob
+from ltlpipe.batch import pool
+from ltlpipe.batch.pool import TaskJob
 from ltlpipe.runtime import code_folder as cache
+from ltlpipe.runtime import worker_process
 from ltlpipe.runtime.jobs import TIMEOUT
-from ltlpipe.runtime.kernels import locks
+from ltlpipe.runtime.worker_process import descendants
 from ltlpipe.runtime.workers import close_idle
 from tests.processes import SOON
 
@@ -158,7 +158,7 @@ def test_a_folder_that_takes_no_files(tmp_path):
 
 HOLD = """
 import sys, time
-from ltlpipe.runtime.kernels.locks import turn
+from ltlpipe.runtime.worker_process import turn
 with turn("ltlpipe.symmetry.sets.inclusion_checks:rehash") as held:
     print(held, flush=True)
     time.sleep(10_000)
@@ -187,14 +187,14 @@ def test_a_lock_of_a_suspended_process(tmp_path):
 def test_a_lock_of_a_process_at_work(unset, tmp_path, monkeypatch):
     """It is waited for."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "given"))
-    monkeypatch.setattr(locks, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(worker_process, "IDLE_SECONDS", 0.2)
     held, seen = [], []
 
     def wait():
-        with locks.turn("a", seen.append) as mine:
+        with worker_process.turn("a", seen.append) as mine:
             held.append(mine)
 
-    with locks.turn("a") as mine:
+    with worker_process.turn("a") as mine:
         waiting = threading.Thread(target=wait)
         waiting.start()
         end = time.monotonic() + 1
@@ -232,7 +232,7 @@ def test_a_worker_that_is_suspended_while_it_compiles(tmp_path):
 @pytest.mark.parametrize("phase", ["start", "read", "compile"])
 def test_a_worker_that_is_suspended_in_solve(phase, monkeypatch):
     """In whatever phase it is, the task ends with its limit."""
-    monkeypatch.setattr(task_job, "_IDLE_SECONDS", 0.3)
+    monkeypatch.setattr(pool, "_IDLE_SECONDS", 0.3)
     close_idle()  # a new worker is stopped before it can answer
     order = {
         "task": {},

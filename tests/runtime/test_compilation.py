@@ -26,7 +26,7 @@ sys.path.insert(0, {root!r})
 import numpy as np
 from numba.core import event
 from ltlpipe.runtime.jobs import Clock, run
-from ltlpipe.runtime.kernels import compilation
+from ltlpipe.runtime.kernels import compilation, jit
 from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.loading import spent
 from ltlpipe.symmetry.sets.inclusion_checks import Index, rehash
@@ -62,7 +62,7 @@ UNANNOUNCED = """
 AS_WORKERS_DO = """
     kinds = [compilation.encoded_type(rehash.typeof_pyval(a)) for a in arguments]
     place = "ltlpipe.symmetry.sets.inclusion_checks:rehash"
-    compilation.compile_kernel(place, None, kinds, str(cache_folder()))
+    compilation.compile_there(place, None, kinds, str(cache_folder()))
 """
 
 MODEL = """
@@ -70,7 +70,9 @@ MODEL = """
     model = load_dve({path!r})
     expand = model.pack([]).expand
     run(compilation.ready_expand_pointer(expand), clock=clock)
-    stored = compilation._pointer_is_stored(expand, compilation_signature)
+    compiled = jit.callback(expand, compilation_signature)
+    target = compiled._targetdescr.target_context
+    stored = compilation._is_stored(compiled._cache, compiled._sig, target)
     assert stored
 """
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import pytest
 
-from ltlpipe.runtime.ctrl_c import ended_by_ctrl_c, heed_ctrl_c, interruptible
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import (
     MIB,
@@ -21,7 +20,10 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
     TooMuchWorkError,
     bounded,
+    ended_by_ctrl_c,
+    heed_ctrl_c,
     imported,
+    interruptible,
     run,
     timed,
 )

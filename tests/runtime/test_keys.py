@@ -9,8 +9,7 @@ from types import FunctionType
 import pytest
 
 import ltlpipe
-from ltlpipe.runtime.kernels.jit import INTERPRETED
-from ltlpipe.runtime.kernels.keys import kernel_key, type_key
+from ltlpipe.runtime.kernels.jit import INTERPRETED, kernel_key, type_key
 
 pytestmark = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 

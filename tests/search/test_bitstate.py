@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import Network, UnsupportedError, check
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search.nested.bitstate import BitstateSE05, CompactSE05

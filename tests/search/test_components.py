@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe import LTS, LtlpipeError, Network
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.scc.scc_enumeration import SCCs
 from ltlpipe.systems.networks.packing import pack

@@ -15,10 +15,9 @@ import pytest
 
 from ltlpipe import Network, UnsupportedError
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime import memory
-from ltlpipe.runtime.ctrl_c import interruptible
-from ltlpipe.runtime.jobs import MIB, Grant, run
+from ltlpipe.runtime.jobs import MIB, Grant, interruptible, run
 from ltlpipe.search import driver
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Outcome, Resumable, advance

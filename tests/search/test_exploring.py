@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.automata.conditions import fin, inf
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import conditions

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.fairness import fairness_to
+from ltlpipe.automata.conditions import fairness_to, generalised_buchi
 from ltlpipe.automata.letters import PropertyAutomaton, universal
 from ltlpipe.runtime import jobs
 from ltlpipe.search.problem import make_problem

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import InputError, LtlpipeWarning, UnsupportedError, check
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.search import emptiness, growth
 from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES, SHARED

@@ -15,8 +15,8 @@ warnings.filterwarnings("ignore", message="finite runs do not count")
 from ltlpipe import LTS, Network, UnsupportedError, check, sccs
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.systems.networks import packing_tables
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers
+from ltlpipe.families.networks import ring
 
 def told(v):
     return v.verdict, v.lasso and v.lasso.to_dict(), v.stats.states

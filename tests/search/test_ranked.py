@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from ltlpipe.automata.conditions import Clause, marks_in
 from ltlpipe.runtime import jobs
 from ltlpipe.search import emptiness
+from ltlpipe.search.exploring import Recording
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc import ranks
 from ltlpipe.search.scc.ranks import RankedSearch
-from ltlpipe.search.shortest.recording import Recording
 from tests.complete_searches import drive
 from tests.example_counts import examples
 from tests.search.explicit_automata import (

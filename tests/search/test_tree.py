@@ -13,14 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.catalogue import OF_WORKERS, SEARCHES, SHARED
-from ltlpipe.search.interning import intern, lookup, rows_of, store_missing
+from ltlpipe.search.interning import (
+    fold_rows,
+    intern,
+    lookup,
+    new_tree,
+    rows_of,
+    store_missing,
+)
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import Store, resize_slots
-from ltlpipe.search.tree import new_tree, planted
 from ltlpipe.systems import fields
 from tests.complete_searches import Limits, drive
 from tests.cross.test_agreement import SMALL, ask
@@ -65,8 +71,8 @@ def call_store_missing(store, registers, rows, n, ids, hashes):
 
 def tree_store(first, batch):
     """A store that keeps rows as trees and has the first one."""
-    tree = new_tree(len(first))
-    roots = planted(tree, first[np.newaxis])
+    tree, roots = new_tree(len(first), 1), np.zeros((1, 1), dtype=np.uint64)
+    fold_rows(tree, first[np.newaxis], roots)
     tree.parts.rows.resize((ROOM, 1), refcheck=False)
     for _ in resize_slots(tree.parts, tree.registers, 2 * ROOM):
         pass

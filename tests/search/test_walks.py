@@ -13,7 +13,7 @@ from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.search import guidance
 from ltlpipe.search.guidance import FAR, LONGEST, distances, length_of
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.walks import Walks
+from ltlpipe.search.scc.couvreur99 import Walks
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.kernel_modes import INTERPRETED, checked, compiled, output

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import ltlpipe
 from ltlpipe import LTS, LassoStep, LtlpipeWarning, Move, Network, Simulation, check
-from ltlpipe.automata.graph_memory import state_condition
+from ltlpipe.automata.graphs import state_condition
 from ltlpipe.families.nets import token_ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.simulation.simulation import MOST_ENABLED
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 from tests.example_counts import examples
 from tests.hypothesis_strategies import (
     LETTERS,

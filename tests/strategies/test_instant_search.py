@@ -14,14 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.conditions import fin, inf, parse_condition
-from ltlpipe.automata.fairness import fairness_to
+from ltlpipe.automata.conditions import fairness_to, fin, inf, parse_condition
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import Draft
 from ltlpipe.automata.structure import table_of as made_table
-from ltlpipe.automata.translation import from_formula, from_formula_over_states
+from ltlpipe.automata.translation import from_formula, table_over_states
 from ltlpipe.components.alphabet import letters_of
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
@@ -29,10 +28,11 @@ from ltlpipe.runtime.jobs import Grant, Limits, StoppedError, complete, run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
-from ltlpipe.strategies.instant_search import (
+from ltlpipe.strategies.instant import (
     EMPTY,
     FOUND,
     TOO_MANY,
+    Moves,
     search,
 )
 from ltlpipe.systems.networks.packing import pack
@@ -95,9 +95,7 @@ def found(system, table=None, *, stutter=False, max_states=5000, **limits):
     """The outcome for a view and a table."""
     return run(
         search(
-            system,
-            universal() if table is None else table,
-            stutter=stutter,
+            Moves(system, universal() if table is None else table, stutter=stutter),
             max_states=max_states,
         ),
         **limits,
@@ -531,7 +529,7 @@ def assert_model_agrees(model, formula, *, stutter):
     expected = spot_verdict(model, graph, formula, stutter)
     asked = Property(formula)
     meanings = bound_propositions(model, asked)
-    table = from_formula_over_states(formula, "ba", list(meanings))
+    table = table_over_states(formula, "ba", list(meanings))
     view = ModelSteps(model, list(meanings.values()))
     outcome = found(view, table, stutter=stutter, max_states=10**6)
     assert outcome.status == (FOUND if expected == "violated" else EMPTY)
@@ -611,8 +609,8 @@ def advanced(job, grant):
 @settings(max_examples=examples(60))
 def test_where_a_job_is_cut_changes_nothing(system, table, work):
     view = NetworkSteps(system, [n for n in NAMED if n in system.action_index])
-    _, expected = advanced(search(view, table), Grant())
-    job = search(view, table)
+    _, expected = advanced(search(Moves(view, table)), Grant())
+    job = search(Moves(view, table))
     _, outcome = advanced(job, Grant(work=work))
     assert as_lists(outcome) == as_lists(expected)
 
@@ -639,7 +637,7 @@ def test_a_large_search_yields():
     assert table.condition is not None
     for some in (never(), table):
         view = NetworkSteps(without_acceptance(philosophers(6)))
-        said, outcome = advanced(search(view, some, max_states=10**5), Grant())
+        said, outcome = advanced(search(Moves(view, some), max_states=10**5), Grant())
         assert outcome.status == (EMPTY if some.condition is None else FOUND)
         assert len(said) > (2 if some.condition is None else 0)
         assert max(progress.work for progress in said) < 11_000
@@ -663,7 +661,7 @@ PROGRAM = """
 import sys
 from ltlpipe.automata.letters import universal
 from ltlpipe.runtime.jobs import run
-from ltlpipe.strategies.instant_search import search
+from ltlpipe.strategies.instant import Moves, search
 from ltlpipe.systems.plain_steps import ModelSteps, NetworkSteps
 from ltlpipe.systems.programs.model import DveModel, read_dve_model
 from ltlpipe.systems.networks.lts import LTS, Network
@@ -678,7 +676,7 @@ views = [
     ModelSteps(read_dve_model(dve, "loop.dve"), []),
 ]
 for view in views:
-    outcome = run(search(view, universal()))
+    outcome = run(search(Moves(view, universal())))
     assert outcome.status == "found", outcome
 print(sorted({"numba", "llvmlite", "spot"} & set(sys.modules)))
 """

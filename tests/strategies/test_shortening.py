@@ -16,8 +16,8 @@ from ltlpipe.question.answer import Plan, Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete, run
-from ltlpipe.search.shortest.lassos import shortest_in
-from ltlpipe.search.shortest.recording import Recording
+from ltlpipe.search.exploring import Recording
+from ltlpipe.search.shortest_lassos import shortest_in
 from ltlpipe.strategies.shortening import shortened, taken_by
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.runs import Run

@@ -8,15 +8,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ltlpipe.families.symmetric_nets import coloured_client_server
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete, run
-from ltlpipe.strategies import shortening, thinning
+from ltlpipe.strategies import shortening, slicing
 from ltlpipe.strategies.shortening import shortened_by_trial
-from ltlpipe.strategies.thinning import thinned
+from ltlpipe.strategies.slicing import thinned
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
@@ -141,7 +141,7 @@ def test_few_steps_are_taken(monkeypatch):
     net = workers_and_a_fault(8)
     given = long_run(random.Random(3), net, 8, 300)
     question = question_about(net, "G(failed == 0)")
-    monkeypatch.setattr(thinning, "_MOST_WORK", 15_000.0)
+    monkeypatch.setattr(slicing, "_OF_MODELS", 15_000.0)
 
     found = complete(thinned(question, given, Trace(question.given)))
 
@@ -166,7 +166,7 @@ def assert_shorter_runs_are_right(model, formula, counts):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortening, "_in_product", lambda product, best, _: ready(best))
         found = ask(model, formula, **asked)
-        patch.setattr(thinning, "_MOST_WORK", 0.0)
+        patch.setattr(slicing, "_OF_MODELS", 0.0)
         long = ask(model, formula, **asked)
     assert found.verdict == long.verdict
     counts[found.verdict] += 1

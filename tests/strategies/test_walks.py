@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from ltlpipe import UnsupportedError, check, load
-from ltlpipe.families.client_server import client_server
 from ltlpipe.families.nets import dining
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import client_server, philosophers
 from ltlpipe.strategies import walks
 from tests.portfolio_settings import searching_at_once, turns
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, check, load
 from ltlpipe.families.nets import dining, token_ring
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks, recurrent_formulas
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe.families.random_lassos import random_lassos
-from ltlpipe.families.rers_networks import rers_network
+from ltlpipe.families.rers_networks import random_lassos, rers_network
+from ltlpipe.logic.words import Word
 from ltlpipe.systems.networks.lts import LTS, Network
 from tests.families.test_rers_networks import BOTH, successors
 
@@ -54,4 +54,4 @@ def test_internal_labels_stay_apart():
     other = LTS.from_transitions([(0, "b", 1), (1, "i", 0)], internal=["i"])
     network = Network([one, other])
     found = random_lassos(network, 20, rng=np.random.default_rng(0), steps=0)
-    assert ((), ("i",)) in found
+    assert Word((), ("i",)) in found

@@ -7,7 +7,7 @@ import pytest
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.logic.formulas import parse
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 
 FREE = Network([LTS.from_transitions([(0, name, 0) for name in "abc"])])
 """a, b and c in any order."""

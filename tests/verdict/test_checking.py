@@ -16,8 +16,7 @@ from ltlpipe import (
     check,
 )
 from ltlpipe.automata.translation import translate
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.ring import ring
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import understood
 from ltlpipe.question.options import Options

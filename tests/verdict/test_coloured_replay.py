@@ -33,7 +33,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Variable,
 )
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.nets.coloured.vocabulary import _Meanings
+from ltlpipe.systems.nets.coloured.vocabulary import Coloured
 from ltlpipe.systems.propositions.letters import evaluate
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.random_nets import atoms, lively_net
@@ -110,7 +110,7 @@ def test_no_binding(entry):
 
 def test_names_that_lie_are_noticed(monkeypatch):
     """What the search takes for the meaning of a name is not what the replay takes."""
-    monkeypatch.setattr(_Meanings, "fireable", lambda *_: Number(0))
+    monkeypatch.setattr(Coloured, "_fireable", lambda *_: Number(0))
 
     with pytest.raises(ReplayError):
         check(of_one_colour(ONE), "G X fireable(t)", reduce="symmetry")
@@ -138,8 +138,8 @@ def assert_same(seed):
     texts = [text for text in atoms(rng, net, named=True) if text != "deadlock"]
     bound = {text: net.bound(parse_proposition(text), text) for text in texts}
     plain = {text: unfolded.bound(parse_proposition(text), text) for text in texts}
-    cells = net.cells.listed(unfolded.place_ranges, unfolded.colours)
-    moves = net.moves.listed(unfolded.transition_ranges, unfolded.bindings)
+    cells = unfolded.kept_cells
+    moves = unfolded.kept_moves
     state, n = net.initial(), 0
     for _ in range(8):
         steps = net.steps(state)

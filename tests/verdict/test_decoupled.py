@@ -11,9 +11,8 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 from ltlpipe.runtime import memory as memory_limits
 from tests.portfolio_settings import all_playing, searching_at_once
 from tests.processes import SOON

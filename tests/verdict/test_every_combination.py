@@ -12,8 +12,11 @@ from itertools import combinations, product
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.families.nets import token_ring
-from ltlpipe.families.symmetric_nets import coloured_client_server, coloured_token_ring
+from ltlpipe.families.nets import (
+    coloured_client_server,
+    coloured_token_ring,
+    token_ring,
+)
 from ltlpipe.question.conditions import EMPTINESS_NAMES, REDUCTION_NAMES
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network, check
-from ltlpipe.components.factoring import factors
+from ltlpipe.components import factors
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, Answer, Trace
-from ltlpipe.question.factored import FactoredQuestion, factored_question
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import run
-from ltlpipe.strategies.unfactoring import answered
+from ltlpipe.strategies.factored import FactoredQuestion, answered, factored_question
 from ltlpipe.verdict.questions import question_of
 from tests.components.factoring.products import composed
 

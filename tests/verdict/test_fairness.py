@@ -7,8 +7,8 @@ import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check, livelock
 from ltlpipe.question import network
-from ltlpipe.question.fairness import fair_sets
 from ltlpipe.question.options import Options
+from ltlpipe.question.property import fair_sets
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.verdict.judgement import check_fairness
 from ltlpipe.verdict.lasso import Lasso

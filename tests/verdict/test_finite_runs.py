@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, check, deadlocks
-from ltlpipe.verdict import finite_runs
+from ltlpipe.verdict import deadlocks as finite_runs
 from tests.cli.command_line import PROGRAM
 from tests.example_counts import examples
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.nets import kanban
-from ltlpipe.families.symmetric_nets import coloured_dining
+from ltlpipe.families.nets import coloured_dining, kanban
 from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, WALKS
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.search.catalogue import OF_SETS

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from benchmarks.cases import CASES, large_component, linear
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
-from ltlpipe.families.client_server import client_server
 from ltlpipe.families.nets import token_ring
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import client_server, philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.options import Options
@@ -28,8 +27,8 @@ from ltlpipe.question.property import Property
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Grant, Limits, Progress, StoppedError, run
 from ltlpipe.strategies import instant
-from ltlpipe.strategies.continuation import continued
 from ltlpipe.strategies.registry import BY_NAME, STRATEGIES
+from ltlpipe.strategies.shortening import continued
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict import portfolio as conducting
 from ltlpipe.verdict.judgement import judged

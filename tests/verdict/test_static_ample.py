@@ -98,7 +98,7 @@ def test_a_decision_that_takes_too_long(monkeypatch):
     def slow(*_, **__):
         raise StoppedError("timeout")
 
-    monkeypatch.setattr("ltlpipe.question.interruptible.bounded", slow)
+    monkeypatch.setattr("ltlpipe.question.property.bounded", slow)
     formula = "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))"
     with all_playing():
         verdict = check(CHAINS, formula, timeout=60)
@@ -115,7 +115,7 @@ def test_a_decision_is_part_of_the_time(monkeypatch):
             time.sleep(0.05)
             yield Progress("deciding", work=50_000.0)
 
-    monkeypatch.setattr("ltlpipe.question.interruptible.bounded", slow)
+    monkeypatch.setattr("ltlpipe.question.property.bounded", slow)
     formula = "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))"
     found = check(CHAINS, formula, reduce="ample", timeout=0.3)
     assert (found.verdict, found.reason) == ("unknown", "timeout")

@@ -10,12 +10,8 @@ import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.client_server import client_server
-from ltlpipe.families.nets import dining
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.populations import majority
-from ltlpipe.families.ring import ring
-from ltlpipe.families.symmetric_nets import coloured_client_server
+from ltlpipe.families.nets import coloured_client_server, dining
+from ltlpipe.families.networks import client_server, majority, philosophers, ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property

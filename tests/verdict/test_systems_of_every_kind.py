@@ -16,7 +16,7 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.cli import main
 from ltlpipe.components import reduce
 from ltlpipe.logic.formulas import parse
-from ltlpipe.verdict.sizes import product_size
+from ltlpipe.verdict.checking import product_size
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = {

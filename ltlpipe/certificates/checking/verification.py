@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import TRUE, generalised_buchi
-from ltlpipe.automata.containment import contains_violations
+from ltlpipe.automata.words import contains_violations
 from ltlpipe.certificates.checking.automaton import (
     fairness_of,
     propositions_in,

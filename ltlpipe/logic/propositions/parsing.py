@@ -144,8 +144,8 @@ def parse_formula(text: str, refusal: Refusal) -> Any:
     try:
         return formula_of(_parsed(text, _parser(_Formulas), refusal))
     except _QuotedError as error:
-        place = text.find(error.text)
-        if place >= 0 and error.text:
+        place = text.find(error.formula)
+        if place >= 0 and error.formula:
             place += error.position or 0
         raise refusal(error.message, place if place >= 0 else None) from None
 
@@ -168,7 +168,9 @@ def _quoted(text: str) -> Expression:
     try:
         return parse_proposition(text)
     except FormulaError as error:
-        raise _QuotedError(error.message, text, error.position) from None
+        raise _QuotedError(
+            error.message, formula=text, position=error.position
+        ) from None
 
 
 def _parsed(text: str, parser: Lark, refusal: Refusal) -> Any:
@@ -176,7 +178,9 @@ def _parsed(text: str, parser: Lark, refusal: Refusal) -> Any:
         raise refusal(f"more than {MAX_NESTING:,} brackets", None)
     try:
         return parser.parse(_ESCAPED.sub(r"\1\2", text))
-    except _MisplacedError as error:
+    except _QuotedError:
+        raise
+    except FormulaError as error:
         raise refusal(error.message, _place(text, error.position)) from None
     except UnexpectedInput as error:
         token = getattr(error, "token", None)
@@ -203,23 +207,8 @@ def _expected(error: UnexpectedInput) -> str:
     return " or ".join(known) or "an operand"
 
 
-class _MisplacedError(Exception):
-    """Something stands where it means nothing."""
-
-    def __init__(self, message: str, position: int | None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.position = position
-
-
-class _QuotedError(Exception):
-    """Something in quotes within a formula is no proposition."""
-
-    def __init__(self, message: str, text: str, position: int | None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.text = text
-        self.position = position
+class _QuotedError(FormulaError):
+    """A text in quotes is no proposition."""
 
 
 @v_args(inline=True)
@@ -348,8 +337,9 @@ class _Formulas(_Propositions):
         return _spot(name)(formula_of(left), formula_of(*right))
 
 
-def _misplaced(message: str, near: Token | None) -> _MisplacedError:
-    return _MisplacedError(message, None if near is None else near.start_pos)
+def _misplaced(message: str, near: Token | None) -> FormulaError:
+    position = None if near is None else near.start_pos
+    return FormulaError(message, formula="", position=position)
 
 
 @cache

@@ -189,19 +189,9 @@ class Operation:
         return self.operator.join(shown)
 
 
-Expression = (
-    Number
-    | Text
-    | Name
-    | Element
-    | Call
-    | Variable
-    | Indexed
-    | Deadlock
-    | Taken
-    | Enabled
-    | Operation
-)
+_Given = Number | Text | Name | Element | Call
+_Bound = Variable | Indexed | Deadlock | Taken | Enabled
+Expression = _Given | _Bound | Operation
 
 
 def _level(expression: Expression) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.report.plots.look import draw, styled
 from ltlpipe.runtime.arguments import FIGURE, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
-from ltlpipe.runtime.output import write_bytes
+from ltlpipe.runtime.files import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,8 +14,10 @@ called before each, so that a test can switch threads there.
 
 from __future__ import annotations
 
+import operator
 import threading
 import time
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.kernels.jit import INTERPRETED
@@ -36,62 +38,52 @@ if INTERPRETED:
     between: Callable[[], None] | None = None
     """Called before each operation, without the lock."""
 
-    def _switch() -> None:
-        if between is not None:
-            between()
+    def _atomic(operation: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(operation)
+        def made(*given: Any) -> Any:
+            if between is not None:
+                between()
+            with _lock:
+                return operation(*given)
 
+        return made
+
+    @_atomic
     def load(array: Any, index: Any) -> Any:
         """Return an entry (acquire)."""
-        _switch()
-        with _lock:
-            return array[index]
+        return array[index]
 
+    @_atomic
     def store(array: Any, index: Any, value: Any) -> None:
         """Write an entry (release)."""
-        _switch()
-        with _lock:
-            array[index] = value
+        array[index] = value
 
+    @_atomic
     def compare_and_swap(array: Any, index: Any, old: Any, new: Any) -> bool:
         """Write an entry if it is `old`; return whether it was."""
-        _switch()
-        with _lock:
-            if array[index] != old:
-                return False
+        is_old = bool(array[index] == old)
+        if is_old:
             array[index] = new
-            return True
+        return is_old
 
-    def fetch_add(array: Any, index: Any, value: Any) -> Any:
-        """Add to an entry; return what it was."""
-        _switch()
-        with _lock:
+    def _read_modify_write(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+        @_atomic
+        def made(array: Any, index: Any, value: Any) -> Any:
             before = array[index]
-            array[index] = before + array.dtype.type(value)
+            array[index] = change(before, array.dtype.type(value))
             return before
 
-    def fetch_or(array: Any, index: Any, value: Any) -> Any:
-        """Set bits of an entry; return what it was."""
-        _switch()
-        with _lock:
-            before = array[index]
-            array[index] = before | array.dtype.type(value)
-            return before
+        return made
 
-    def exchange(array: Any, index: Any, value: Any) -> Any:
-        """Write an entry; return what it was."""
-        _switch()
-        with _lock:
-            before = array[index]
-            array[index] = value
-            return before
+    fetch_add = _read_modify_write(operator.add)
+    fetch_or = _read_modify_write(operator.or_)
+    exchange = _read_modify_write(lambda _, new: new)
 
     def pause() -> None:
         """Let other threads go on, while waiting for one of them."""
         time.sleep(0)
 
-    def give_way() -> None:
-        """Do what `pause` does."""
-        time.sleep(0)
+    give_way = pause
 
 else:
 

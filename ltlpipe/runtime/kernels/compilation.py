@@ -23,19 +23,14 @@ from ltlpipe.runtime import workers
 from ltlpipe.runtime.code_folder import cache_folder, is_ours, move_to
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
-from ltlpipe.runtime.kernels.locks import turn
 from ltlpipe.runtime.loading import loading
-from ltlpipe.runtime.worker_process import WorkerDiedError
-from ltlpipe.runtime.workers import IDLE_SECONDS
+from ltlpipe.runtime.worker_process import IDLE_SECONDS, WorkerDiedError, turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.worker_process import Worker
-
-KERNEL, POINTER = "compile kernel", "compile pointer"
-
 
 # --- jobs -------------------------------------------------------------------
 
@@ -49,13 +44,12 @@ def ready(kernel: Any, *arguments: Any) -> Job[None]:
     kinds = tuple(map(kernel.typeof_pyval, arguments))
     if kinds in kernel.overloads:
         return
-    function = kernel.py_func
 
+    @loading()
     def is_stored() -> bool:
-        with loading():
-            return _is_stored(kernel._cache, kinds, kernel.targetctx)
+        return _is_stored(kernel._cache, kinds, kernel.targetctx)
 
-    yield from _stored(is_stored, KERNEL, function, list(kinds), lambda: kernel)
+    yield from _stored(is_stored, kernel, list(kinds))
     yield Progress("loading kernels")
     with loading():
         kernel.compile(kinds)
@@ -81,17 +75,19 @@ def called(kernel: Any, *arguments: Any) -> Job[Any]:
 
 def ready_pointer(function: Callable[..., int], signature: Any) -> Job[None]:
     """Have what `ltlpipe.runtime.kernels.jit.pointer` makes compiled, or load it."""
-    from ltlpipe.runtime.kernels.jit import INTERPRETED, pointer
+    from ltlpipe.runtime.kernels.jit import INTERPRETED, callback, pointer
 
     if INTERPRETED or (function, signature) in _POINTERS:
         return
     kinds = [signature.return_type, *signature.args]
 
+    @loading()
     def is_stored() -> bool:
-        with loading():
-            return _pointer_is_stored(function, signature)
+        compiled = callback(function, signature)
+        target = compiled._targetdescr.target_context
+        return _is_stored(compiled._cache, compiled._sig, target)
 
-    yield from _stored(is_stored, POINTER, function, kinds, lambda: function)
+    yield from _stored(is_stored, function, kinds)
     yield Progress("loading kernels")
     with loading():
         pointer(function, signature)
@@ -108,47 +104,46 @@ def ready_expand_pointer(function: Callable[..., int]) -> Job[None]:
 _POINTERS: set[Any] = set()
 
 
-def _stored(is_stored: Callable[[], bool], *asked: Any) -> Job[None]:
-    """Have a worker compile, unless that has been done; `asked` is for `_compiled`.
+def _stored(is_stored: Callable[[], bool], subject: Any, kinds: list[Any]) -> Job[None]:
+    """Have a worker compile a kernel or a function, unless that has been done.
 
     Where the folder of machine code does not take the file, another one does.
     """
     if is_stored():
         return
-    compiled = yield from _compiled(*asked)
+    compiled = yield from _compiled(subject, kinds)
     if compiled and not is_stored() and move_to():
-        yield from _compiled(*asked)
+        yield from _compiled(subject, kinds)
 
 
-def _compiled(
-    operation: str,
-    function: Callable[..., Any],
-    kinds: list[Any],
-    original: Callable[[], Any],
-) -> Job[bool]:
+def _compiled(subject: Any, kinds: list[Any]) -> Job[bool]:
     """Have a worker compile, if it can be told what; say what is going on.
 
     Returns whether it has.  The time of a worker that does nothing is the question's.
     """
+    function = getattr(subject, "py_func", subject)
     name = function.__name__.removesuffix("_step").replace("_", "-")
     said = Progress(f"compiling {name} (once per version)", compiling=True)
     try:
         place, file = _place(function)
-        if _found(place, file) is not original():
+        if _found(place, file) is not subject:
             raise TypeError(f"{place} is something else")
         told = [encoded_type(kind) for kind in kinds]
     except (TypeError, AttributeError, ImportError):
         yield said  # it is compiled here
         return False
-    order = {"place": place, "file": file, "kinds": told, "folder": str(cache_folder())}
+    folder = str(cache_folder())
+    order: dict[str, Any] = {"place": place, "file": file, "kinds": told}
     holders: list[int] = []  # of the kernel's lock
     leased: list[Worker] = []
-    job = workers.exchange(
-        operation,
-        order,
+    job = workers.call(
+        "compile",
+        subject=None,
         parts=holders,
         leaves=True,  # the next question needs it, too
         leased=leased.append,
+        folder=folder,
+        **order,
     )
     used, since = 0.0, time.monotonic()
     try:
@@ -176,7 +171,7 @@ def _compiled(
 # --- in the worker ----------------------------------------------------------
 
 
-def compile_kernel(
+def compile_there(
     place: str,
     file: str | None,
     kinds: list[Any],
@@ -185,32 +180,22 @@ def compile_kernel(
 ) -> None:
     """Compile a kernel and keep its machine code, unless another process just has.
 
-    `tell` is given the number of the process that is at it.
+    Or that of a function which kernels take by its address.  `tell` is given the number
+    of the process that is at it.
     """
     move_to(folder)
     with turn(place, tell):
         kernel = _found(place, file)
-        kernel._cache.follow()
         types = tuple(map(decoded_type, kinds))
+        if not hasattr(kernel, "overloads"):
+            from ltlpipe.runtime.kernels.jit import callback
+
+            callback(kernel, types[0](*types[1:])).compile()
+            return
+        kernel._cache.follow()
         if types in kernel.overloads:  # the former folder has not taken it
             kernel._cache.save_overload(types, kernel.overloads[types])
         kernel.compile(types)
-
-
-def compile_pointer(
-    place: str,
-    file: str | None,
-    kinds: list[Any],
-    folder: str,
-    tell: Callable[[int], None] | None = None,
-) -> None:
-    """Compile a function that kernels take by its address, and keep its code."""
-    move_to(folder)
-    with turn(place, tell):
-        from ltlpipe.runtime.kernels.jit import callback
-
-        returned, *given = map(decoded_type, kinds)
-        callback(_found(place, file), returned(*given)).compile()
 
 
 # --- what is on disk --------------------------------------------------------
@@ -227,14 +212,6 @@ def _is_stored(stored: Any, kinds: Any, target: Any) -> bool:
         return name is not None and Path(stored._cache_file._data_path(name)).exists()
     except (AttributeError, *DAMAGED):  # no cache, or a damaged one
         return False
-
-
-def _pointer_is_stored(function: Callable[..., int], signature: Any) -> bool:
-    from ltlpipe.runtime.kernels.jit import callback
-
-    compiled = callback(function, signature)
-    target = compiled._targetdescr.target_context
-    return _is_stored(compiled._cache, compiled._sig, target)
 
 
 # --- names and types as text ------------------------------------------------

@@ -22,24 +22,29 @@ It has no small solution if h1 is near 1: then nothing can be said.
 Source: I. J. Good and G. H. Toulmin, "The number of new species, and the increase in
 population coverage, when a sample is increased", Biometrika 43, 1956.
 
-Cost: 12 bytes per place of the sample, of which there are `PLACES` or a few more.
+**Several searches of one product.**  What they have seen together is estimated from a
+sample of states, the same for all: those with a small hash.
+What none has seen is estimated from the states that one or two have seen (A. Chao,
+"Estimating the population size for capture-recapture data with unequal catchability",
+Biometrics 43, 1987), or from the estimate of each, whichever is more.
+
+Searches on different machines tell each other by a text, which a row of a table has
+room for: the figures of each and the smallest hashes of its sample.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import base64
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined
-from ltlpipe.search.nested.step_stack import BitstateReg
+from ltlpipe.runtime.errors import LtlpipeError
 
-PLACES = 1 << 13
-
-ENTERED = 1 << 15
-"""Bit of a count: the state has been entered.  Those below are how often it was met."""
-
-_MOST = ENTERED - 1
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CERTAIN = 0.01
 """Expected omissions up to which all reachable states have been visited, surely."""
@@ -50,117 +55,98 @@ STEEPEST = 0.9
 _MOST_UNSEEN = 1.0  # states per seen one: the series is of no use beyond
 _ROUNDS = 1000
 
-
-class Sample(NamedTuple):
-    """The arrays of a sample with n places, a power of two."""
-
-    keys: np.ndarray  # uint64[n], hashes; 0 where there is none
-    counts: np.ndarray  # uint16[n], see ENTERED
-    most: np.ndarray  # uint64[1], the largest hash in it
+MOST_HASHES = 512
+"""Hashes of a sample that a text has, eight bytes each."""
 
 
-def new_sample(branching: int) -> Sample:
-    """Return an empty sample for states of at most so many successors."""
-    n = PLACES
-    while n < 4 * branching:
-        n *= 2
-    return Sample(
-        keys=np.zeros(n, dtype=np.uint64),
-        counts=np.zeros(n, dtype=np.uint16),
-        most=np.array([~np.uint64(0)], dtype=np.uint64),
-    )
+@dataclass(frozen=True)
+class Member:
+    """What one search has seen."""
+
+    states: int  # visited
+    transitions: int
+    coverage: float | None  # the estimated share of the reachable states
+    omitted: float  # states met and taken for visited, probably
+    sample: np.ndarray  # uint64[n], hashes of visited states up to `most`
+    most: int
 
 
-@inlined
-def place_in(sample, registers, key):
-    """Return the place of a hash that is small enough; it is added if it is new."""
-    keys = sample.keys
-    mask = np.uint64(keys.shape[0] - 1)
-    at = np.int64(key & mask)
-    while keys[at] != key:
-        if keys[at] == np.uint64(0):
-            keys[at] = key
-            registers[BitstateReg.SAMPLED] += 1
-            break
-        at = np.int64((np.uint64(at) + np.uint64(1)) & mask)
-    return at
+@dataclass(frozen=True)
+class Joint:
+    """What several searches have seen together, as far as that can be estimated."""
+
+    states: int  # about so many
+    coverage: float | None  # the share of the reachable states
 
 
-@inlined
-def sample_entered(sample, registers, mixed):
-    """Tell a sample that a state is entered."""
-    if mixed <= sample.most[0] and mixed != np.uint64(0):
-        sample.counts[place_in(sample, registers, mixed)] |= np.uint16(ENTERED)
+def together(members: Sequence[Member]) -> Joint:
+    """Estimate what searches of one product have seen together."""
+    most = min(member.most for member in members)
+    samples = [member.sample[member.sample <= most] for member in members]
+    _, times = np.unique(np.concatenate(samples), return_counts=True)
+    largest = max(member.states for member in members)
+    n_sampled = sum(map(len, samples))
+    shares = [member.coverage for member in members]
+    known = [share for share in shares if share is not None]
+    if n_sampled == 0:
+        return Joint(largest, max(known) if len(known) == len(members) else None)
+    scale = sum(member.states for member in members) / n_sampled
+    states = max(largest, round(scale * len(times)))
+    if len(known) < len(members):
+        return Joint(states, None)
+    totals = [m.states / share for m, share in zip(members, known, strict=True)]
+    once, twice = int(np.sum(times == 1)), int(np.sum(times == 2))
+    unseen = once * (once - 1) / (2 * (twice + 1)) * (len(members) - 1) / len(members)
+    recaptured = len(times) / (len(times) + unseen)
+    return Joint(states, min(1.0, recaptured, states / float(np.mean(totals))))
 
 
-@inlined
-def sample_met(sample, registers, hashes, n, source):
-    """Tell a sample the successors of a state, whose own hash is `source`."""
-    most = sample.most[0]
-    for i in range(n):
-        mixed = hashes[i]
-        if mixed > most or mixed == source or mixed == np.uint64(0):
-            continue
-        again = False  # steps from one state to another count once
-        for k in range(i):
-            again |= hashes[k] == mixed
-        if not again:
-            at = place_in(sample, registers, mixed)
-            if sample.counts[at] & np.uint16(_MOST) != np.uint16(_MOST):
-                sample.counts[at] += np.uint16(1)
+def encoded(product: str, members: Sequence[Member]) -> str:
+    """Return the searches of a product as a JSON text; `product` is its name."""
+    searches = []
+    for member in map(_reduced, members):
+        hashes = base64.b64encode(member.sample.astype("<u8").tobytes()).decode()
+        figures = (member.states, member.transitions, member.coverage, member.omitted)
+        searches.append([*figures, member.most, hashes])
+    return json.dumps({"product": product, "searches": searches})
 
 
-@inlined
-def is_crowded(sample, registers):
-    """Whether a sample should be halved before states are added."""
-    return 2 * registers[BitstateReg.SAMPLED] > sample.keys.shape[0]
+def decoded(text: str) -> tuple[str, list[Member]]:
+    """Return the name of a product, and the searches of it, that a text tells.
 
-
-def halve(sample: Sample, registers: np.ndarray) -> None:
-    """Leave out the larger hashes, until a quarter of the places is taken at most.
-
-    It does nothing before the sample is crowded.
+    Raises
+    ------
+    LtlpipeError
+        It is not what `encoded` returns.
     """
-    keys, counts, most = sample
-    if 2 * registers[BitstateReg.SAMPLED] <= len(keys):
-        return
-    filled = keys != 0
-    known, times = keys[filled], counts[filled]
-    while 4 * len(known) > len(keys):
-        most[0] >>= np.uint64(1)
-        small = known <= most[0]
-        known, times = known[small], times[small]
-    keys[:] = 0
-    counts[:] = 0
-    mask = len(keys) - 1
-    for key, count in zip(known.tolist(), times.tolist(), strict=True):
-        at = key & mask
-        while keys[at]:
-            at = (at + 1) & mask
-        keys[at], counts[at] = key, count
-    registers[BitstateReg.SAMPLED] = len(known)
+    try:
+        told = json.loads(text)
+        members = [
+            Member(
+                states=int(states),
+                transitions=int(transitions),
+                coverage=None if coverage is None else float(coverage),
+                omitted=float(omitted),
+                sample=np.frombuffer(
+                    base64.b64decode(hashes, validate=True), dtype="<u8"
+                ).astype(np.uint64),
+                most=int(most),
+            )
+            for states, transitions, coverage, omitted, most, hashes in told["searches"]
+        ]
+        return str(told["product"]), members
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise LtlpipeError(
+            f"sample {text[:60]!r}: expected what a search over bits has written"
+        ) from None
 
 
-def times_met(sample: Sample) -> np.ndarray:
-    """Return float64[k], the share of the states met that were met 0, 1, 2, ... times.
-
-    Steps of a state to itself do not count, nor does a second one between two states.
-    """
-    times = sample.counts[sample.keys != 0] & _MOST
-    met = np.bincount(times[times > 0])
-    return np.asarray(met / max(met.sum(), 1))
-
-
-def omitted_of(sample: Sample) -> tuple[int, int]:
-    """Return how many states of a sample were met but not entered, and entered."""
-    counts = sample.counts[sample.keys != 0]
-    n_entered = int(np.count_nonzero(counts & ENTERED))
-    return len(counts) - n_entered, n_entered
-
-
-def entered_states(sample: Sample) -> np.ndarray:
-    """Return uint64[k], the hashes of the states in a sample that were entered."""
-    return np.asarray(sample.keys[sample.counts & ENTERED != 0])
+def _reduced(member: Member) -> Member:
+    """Return a member with the smallest hashes of its sample only."""
+    if len(member.sample) <= MOST_HASHES:
+        return member
+    least = np.sort(member.sample)[:MOST_HASHES]
+    return replace(member, sample=least, most=int(least[-1]))
 
 
 def reached_share(omitted: float, n_states: int, histogram: np.ndarray) -> float | None:

@@ -37,7 +37,7 @@ Pelanek, "Relating Hierarchy of Temporal Properties to Model Checking", MFCS 200
 
 Differences from the sources:
 
-- The order of ``post`` is "known states first" (`ltlpipe.search.nested.frames`).
+- The order of ``post`` is "known states first" (`ltlpipe.search.stacks`).
 - All have the four colours of Fig. 3.  In hpy96 and gmz04 the flags "blue", "red" and
   "on the stack" occur in these combinations only: a red state is blue (Sec. 3.2), and
   only a seed is red and on the stack, which it leaves as red.
@@ -56,7 +56,7 @@ Invariants, but of cvwy92: a state is cyan iff it has a blue marker on the stack
 state by a step that the blue search took is red.
 
 Cost: two bits of colour per state, two bytes more for "stored" ample sets; four bytes
-of stack per state on the path and per state that waits (`ltlpipe.search.sweeping`); at
+of stack per state on the path and per state that waits (`ltlpipe.search.stacks`); at
 most two looks at every transition, three in gmz04, one without a red search.
 """
 
@@ -75,27 +75,27 @@ from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, Column
 from ltlpipe.search.interning import row_of, rows_of
-from ltlpipe.search.nested.frames import (
+from ltlpipe.search.paths import PathFinder
+from ltlpipe.search.product import at_limit, is_full, leaves_accepting
+from ltlpipe.search.reduced import visit_again, visit_first
+from ltlpipe.search.registers import PRIVATE, Reg, Status
+from ltlpipe.search.stacks import (
+    COLOURS,
+    Colour,
     accepts_row,
+    close_gaps,
+    colour_of,
+    forget_coloured,
     is_accepting,
     marker,
     pop_frame,
     push_frame,
     push_waiting,
-    stack_frames,
-)
-from ltlpipe.search.packed import (
-    COLOURS,
-    Colour,
-    colour_of,
     set_colour,
+    stack_frames,
+    swept,
     unpacked_colours,
 )
-from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.product import at_limit, is_full, leaves_accepting
-from ltlpipe.search.reduced import visit_again, visit_first
-from ltlpipe.search.registers import PRIVATE, Reg, Status
-from ltlpipe.search.sweeping import close_gaps, forget_coloured, swept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

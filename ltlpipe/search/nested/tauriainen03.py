@@ -30,7 +30,7 @@ states of an SCC that it has left have the same M, with every mark inside the SC
 
 Differences from the source: the early report of the last sentence, for which
 states on the blue stack have a colour of their own; and the order of ``post`` is
-"known states first" (`ltlpipe.search.nested.frames`).
+"known states first" (`ltlpipe.search.stacks`).
 
 The accepting run is then found by `ltlpipe.search.scc.couvreur99` among the
 states that are stored: it needs no more of them.
@@ -53,21 +53,24 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32
-from ltlpipe.search.nested.frames import marker, pop_frame, push_frame, stack_frames
-from ltlpipe.search.packed import (
+from ltlpipe.search.product import Setting, at_limit, is_full, visit
+from ltlpipe.search.registers import PRIVATE, Reg, Status
+from ltlpipe.search.stacks import (
     COLOUR_SHIFT,
     COLOURS,
     Colour,
     colour_of,
     mark_bits,
+    marker,
+    pop_frame,
+    push_frame,
     read_marks,
     set_colour,
     sets_of,
+    stack_frames,
     unpacked_colours,
     write_marks,
 )
-from ltlpipe.search.product import Setting, at_limit, is_full, visit
-from ltlpipe.search.registers import PRIVATE, Reg, Status
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job

@@ -41,10 +41,36 @@ those whose SCC is not complete, and roots ascend.
 
 Cost: four bytes per state for its number; four bytes of stack, and a bit per mark
 (rounded up to a power of two), per state on the path, per state that waits
-(`ltlpipe.search.sweeping`) and per waiting successor by a transition with marks;
+(`ltlpipe.search.stacks`) and per waiting successor by a transition with marks;
 twelve bytes per root and eight per dead interval; two bits per state with ample sets;
 one look at every transition (couvreur99-fig5: two, and no dead intervals), and a search
 among the dead intervals for those that lead to a known state.
+
+Walks: short searches one after another, each in an order of its own.
+
+Looks for an accepting run of a product without the aim to see all of it.  A walk
+begins in the initial state, goes on to the best successor (`ltlpipe.search.guidance`)
+and, where there is none that is new, back: it is a depth-first search that recognises
+SCCs, and finds an accepting cycle as soon as its transitions have been generated,
+whether or not the walk has closed it in one go.  After a number of states it is given
+up, what it has stored is forgotten, and the next begins, in another order.  Most walks
+are short, as most violations are near for some order; after k short ones there is a
+longer one.
+
+Source: the search of `ltlpipe.search.scc.couvreur99`; restarts with lengths that are
+long the more seldom after M. Luby, A. Sinclair and D. Zuckerman, "Optimal Speedup of
+Las Vegas Algorithms", Information Processing Letters 47 (1993), pp. 173-180.
+
+Differences from the source: lengths grow by 4 where the sequence of Luby et al. grows
+by 2, and each length is tried in every `Manner` before the next of the sequence; a walk
+also ends when it has stored `MOST_STORED` states.
+
+It answers EMPTY iff a walk has ended by itself: then that has been all of the product
+from which an accepting run may be left.
+
+Invariants: those of `couvreur99`, of the walk that is being taken.
+
+Cost: that of `couvreur99`, for the states of one walk.
 """
 
 from __future__ import annotations
@@ -53,19 +79,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.normal_form import normal_form
 from ltlpipe.por.component_sets import Reduction
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.acceptance import implied_clause
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import INT32, UINT32, total_bytes
-from ltlpipe.search.packed import (
-    COLOURS,
-    mark_bits,
-    read_marks,
-    sets_of,
-    write_marks,
-)
+from ltlpipe.search.guidance import Place, make_guidance
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, is_full
 from ltlpipe.search.registers import Reg, Status
@@ -94,15 +113,25 @@ from ltlpipe.search.scc.rules import (
     restart,
     visit,
 )
-from ltlpipe.search.sweeping import close_marked_gaps, forget_numbered, swept
+from ltlpipe.search.stacks import (
+    COLOURS,
+    close_marked_gaps,
+    forget_numbered,
+    read_marks,
+    sets_of,
+    swept,
+    write_marks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.guidance import Guidance
+    from ltlpipe.search.problem import Problem
     from ltlpipe.search.scc.rules import Fin, Ranks, Tally
 
 _PIECE_BUDGET = 1 << 8  # what ranking a piece of an SCC counts as
@@ -329,7 +358,7 @@ class Couvreur99(Search):
     def _layout(self) -> Layout:
         layout: Layout = {
             Reg.STORED: {"numbers": INT32},
-            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self._mark_bits())},
+            Reg.TOP: {"stack": INT32, "stack_marks": sets_of(self.problem.mark_bits)},
             Reg.N_ROOTS: {"roots": INT32, "root_marks": UINT32, "entry_marks": UINT32},
             SccReg.N_DEAD: {"dead.first": INT32, "dead.last": INT32},
         }
@@ -363,17 +392,11 @@ class Couvreur99(Search):
 
     def _clauses(self) -> list[int]:
         """Return the marks of each clause, as bits."""
-        condition = self.problem.condition
-        if condition is None:
-            return [(1 << self.problem.n_marks) - 1]
-        return [clause.inf for clause in normal_form(condition)]
+        return [clause.inf for clause in self.problem.clauses()]
 
     def _begin(self) -> None:
         super()._begin()
-        self.registers[Reg.MARK_BITS] = self._mark_bits()
-
-    def _mark_bits(self) -> int:
-        return mark_bits(self.problem.n_marks)
+        self.registers[Reg.MARK_BITS] = self.problem.mark_bits
 
     def _sweep(self) -> Iterator[None]:
         stack, marks, numbers = (
@@ -454,3 +477,55 @@ class Couvreur99Fig5(Couvreur99):
 
     def _sweep(self) -> Iterator[None]:
         return iter(())  # states may be given up and come back
+
+
+SHORTEST = 256
+"""States of the shortest walks."""
+
+
+class Walks(Couvreur99):
+    """Walks in progress.
+
+    Parameters
+    ----------
+    problem : Problem
+        The product; it is not reduced by ample sets.
+    automaton : PropertyAutomaton
+        That of the product, which guides.
+    seed : int
+        Other walks for another seed.
+    shortest : int
+        States of the shortest walks.
+
+    Raises
+    ------
+    UnsupportedError
+        The product's condition has Fin: an SCC does not show by its marks that a cycle
+        of it is accepting.
+    """
+
+    name = "walks"
+
+    def __init__(
+        self,
+        problem: Problem,
+        automaton: PropertyAutomaton,
+        seed: int = 0,
+        shortest: int = SHORTEST,
+    ) -> None:
+        if problem.ample is not None:
+            raise ValueError("walks take all steps")
+        self._automaton, self._seed, self._shortest = automaton, seed, shortest
+        super().__init__(problem)
+
+    def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
+        guidance = make_guidance(
+            self._automaton, self._branching, self._seed, self._shortest
+        )
+        return {**super()._rules(parts), "guidance": guidance}
+
+    def statistics(self) -> dict[str, int]:
+        """Return what only this algorithm counts."""
+        guidance = self.arrays.guidance
+        assert guidance is not None
+        return {"walks": int(guidance.registers[Place.WALKS])}

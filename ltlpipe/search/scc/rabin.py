@@ -48,16 +48,12 @@ every transition.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.automata.conditions import Clause
-from ltlpipe.automata.normal_form import normal_form
-from ltlpipe.automata.sccs import Step, decompose
+from ltlpipe.search.acceptance import states_on_cycles
 from ltlpipe.search.growth import INT32
 from ltlpipe.search.interning import rows_of
 from ltlpipe.search.paths import PathFinder
@@ -78,18 +74,6 @@ _OF_ONE_PAIR = [Reg.COUNT, Reg.N_ROOTS, SccReg.N_DEAD, Reg.N_FSTATES, Reg.DEPTH]
 
 _CHUNK = 1 << 16  # states whose numbers are set at a time
 
-_BUFFERS = (
-    "system_rows",
-    "letters",
-    "actions",
-    "system_marks",
-    "row",
-    "rows",
-    "marks",
-    "row_actions",
-    "ids",
-    "hashes",
-)
 _SUMS = [Reg.TRANSITIONS, Reg.EXPANSIONS]
 
 TURN = 1 << 14
@@ -98,9 +82,7 @@ TURN = 1 << 14
 
 def pairs_of(problem: Problem) -> list[Clause]:
     """Return the pairs of a problem, those with the same Fin marks in a row."""
-    if problem.condition is None:
-        return [Clause(0, (1 << problem.n_marks) - 1)]
-    clauses = normal_form(problem.condition)
+    clauses = problem.clauses()
     order = list(dict.fromkeys(clause.fin for clause in clauses))
     return sorted(clauses, key=lambda clause: order.index(clause.fin))
 
@@ -161,24 +143,12 @@ def useful_states(
     whether a cycle in an SCC with some marks may be accepting.
     """
     settings = product.settings
-    n_letters = int(settings[Setting.N_LETTERS])
-    n_states = (len(product.first_edge) - 1) // n_letters
-    counts = np.diff(product.first_edge)
-    src = np.repeat(np.arange(n_states).repeat(n_letters), counts)
-    keep = product.edge_marks & np.uint32(avoided) == 0
-    pairs = src[keep] * n_states + product.edge_dst[keep]
-    pairs, place = np.unique(pairs, return_inverse=True)
-    marks = np.zeros(len(pairs), dtype=np.uint32)
-    np.bitwise_or.at(marks, place, product.edge_marks[keep])
-    columns = (pairs // n_states, pairs % n_states, marks)
-    steps = list(map(Step, *(column.tolist() for column in columns)))
     system = (1 << int(settings[Setting.SYSTEM_MARKS])) - 1
     others = (system << int(settings[Setting.SYSTEM_SHIFT])) & ~avoided
-    useful = np.zeros(n_states, dtype=np.bool_)
-    for scc in decompose(steps, range(len(steps)), range(n_states)).inside:
-        seen = reduce(or_, (steps[i].marks for i in scc), others)
-        useful[[steps[i].src for i in scc]] = may_accept(seen)
-    return useful
+    n_letters = int(settings[Setting.N_LETTERS])
+    return states_on_cycles(
+        product, n_letters, lambda seen: may_accept(seen | others), avoided
+    )
 
 
 class Rabin(Couvreur99):
@@ -286,17 +256,6 @@ class Rabin(Couvreur99):
         assert set(np.flatnonzero(numbers == NOTED)) <= set(listed.tolist())
 
 
-def with_own_buffers(problem: Problem) -> Problem:
-    """Return the same problem with buffers that no other search uses."""
-    product = problem.product
-    copies: dict[int, np.ndarray] = {}  # two names of one buffer stay that
-    own = {}
-    for name in _BUFFERS:
-        buffer = getattr(product, name)
-        own[name] = copies.setdefault(id(buffer), buffer.copy())
-    return replace(problem, product=Product(**{**product._asdict(), **own}))
-
-
 class RabinParallel(Rabin):
     """All searches of Bloemen et al. 2019, Algorithm 1, in progress side by side.
 
@@ -325,7 +284,7 @@ class RabinParallel(Rabin):
         self._others: list[Rabin] = []
         self._workers = workers
         super().__init__(problem, known=known, pairs=first)
-        self._others = [Rabin(with_own_buffers(problem), pairs=p) for p in others]
+        self._others = [Rabin(problem.with_own_buffers(), pairs=p) for p in others]
         self._waiting: list[Rabin] = [self, *self._others]
         self._left: dict[Rabin, int] = {}  # expansions of the turns that are running
         self._found: list[Rabin] = []

@@ -24,10 +24,10 @@ from ltlpipe.search.guidance import (
     visit_guided,
 )
 from ltlpipe.search.interning import row_of
-from ltlpipe.search.packed import Colour, set_colour, write_marks
 from ltlpipe.search.product import Setting, visit_successors
 from ltlpipe.search.reduced import visit_ample
 from ltlpipe.search.registers import PRIVATE, Reg
+from ltlpipe.search.stacks import Colour, set_colour, write_marks
 
 if TYPE_CHECKING:
     from ltlpipe.por.component_sets import Reduction

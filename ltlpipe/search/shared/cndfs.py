@@ -46,14 +46,6 @@ from ltlpipe.runtime.kernels.atomics import (
 )
 from ltlpipe.runtime.kernels.jit import inlined, njit
 from ltlpipe.search.growth import INT32, UINT8, Column
-from ltlpipe.search.nested.frames import marker
-from ltlpipe.search.packed import (
-    COLOURS,
-    Colour,
-    colour_of,
-    set_colour,
-    unpacked_colours,
-)
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import leaves_accepting, visit
 from ltlpipe.search.registers import Reg, Status
@@ -64,7 +56,15 @@ from ltlpipe.search.shared.search import (
     shuffle,
     stopped,
 )
-from ltlpipe.search.shared_store import Worker, lacks_ids_or_room
+from ltlpipe.search.stacks import (
+    COLOURS,
+    Colour,
+    colour_of,
+    marker,
+    set_colour,
+    unpacked_colours,
+)
+from ltlpipe.search.store import Worker, lacks_ids_or_room
 from ltlpipe.search.union_find import NONE
 
 if TYPE_CHECKING:

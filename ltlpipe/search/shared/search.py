@@ -24,23 +24,21 @@ from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import (
     FIRST_ENTRIES,
-    MAX_STATES,
     Column,
-    GrowingArray,
-    OutOfMemoryError,
-    growing,
     total_bytes,
+    zeros,
 )
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.scc.rabin import with_own_buffers
-from ltlpipe.search.shared_store import (
+from ltlpipe.search.store import (
     CHUNK,
+    MAX_LOAD,
+    Store,
     Worker,
     begin_resizing,
+    fill_slots,
     holes,
     new_owns,
 )
-from ltlpipe.search.store import MAX_LOAD, Store, fill_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,47 +86,23 @@ def stopped(registers, status):
 
 
 @inlined
-def takes_some(registers, own, place):
-    """Have a worker take some of what is counted at a place; False if none is left.
-
-    As many as it can without leaving the others too few, so that workers seldom count
-    in the same place.  Those that are left when a call ends are given back
-    (`SharedSearch.step`).
-    """
-    while own[place] == 0:
-        left = load(registers, place)
-        if left <= 0:
-            return False
-        taken = min(left // _SHARE + 1, _MOST_PERMITS)
-        if compare_and_swap(registers, place, left, left - taken):
-            own[place] = taken
-    return True
-
-
-@inlined
 def is_at_limit(registers, own):
-    """Whether the worker may enter no more states."""
-    is_later = registers[Worker.IS_LATER] != 0
-    return not is_later and not takes_some(registers, own, Worker.PERMITS)
+    """Whether the worker may enter no more states.
 
-
-@inlined
-def is_at_work(registers, own):
-    """Whether workers are to go on, and may expand more states in this call."""
-    if load(registers, Worker.STOP) != 0:
-        return False
-    return own[Worker.BUDGET] > 0 or load(registers, Worker.BUDGET) > 0
-
-
-@inlined
-def count_expansion(registers, own):
-    """Take an expansion off what all workers together may make in this call.
-
-    Who has more to do takes more.  If another worker has taken the last, one more does
-    not matter.
+    It takes as many permits as it can without leaving the others too few, so that
+    workers seldom count in the same place.  Those that are left when a call ends are
+    given back (`SharedSearch.step`).
     """
-    if takes_some(registers, own, Worker.BUDGET):
-        own[Worker.BUDGET] -= 1
+    if registers[Worker.IS_LATER] != 0:
+        return False
+    while own[Worker.PERMITS] == 0:
+        left = load(registers, Worker.PERMITS)
+        if left <= 0:
+            return True
+        taken = min(left // _SHARE + 1, _MOST_PERMITS)
+        if compare_and_swap(registers, Worker.PERMITS, left, left - taken):
+            own[Worker.PERMITS] = taken
+    return False
 
 
 @inlined
@@ -185,7 +159,7 @@ class SharedSearch(Search):
                 own[Worker.SHUFFLE] = order % (1 << 62)
         self._threads: ThreadPoolExecutor | None = None
         super().__init__(problem)
-        others = [with_own_buffers(problem).product for _ in range(workers - 1)]
+        others = [problem.with_own_buffers().product for _ in range(workers - 1)]
         self._products: list[Product] = [problem.product, *others]
 
     def _own_states(self) -> dict[str, Column]:
@@ -200,60 +174,42 @@ class SharedSearch(Search):
         for own in self._owns:
             own[Worker.CHUNK] = self._chunk
         room = (self.n_workers + 1) * self._chunk + FIRST_ENTRIES
-        self._rows = GrowingArray(Column(np.uint64, width=initial.shape[1]), room)
-        self._shared = growing(self._columns[Reg.STORED], room)
-        self._own_of_states = [growing(self._own_states(), room) for _ in self._owns]
-        self.store = Store(rows=self._rows.view(), slots=_NOTHING)
-        known = self._constants()
+        rows = np.zeros((room, initial.shape[1]), dtype=np.uint64)
+        rows[: len(initial)] = initial
+        slots = np.zeros(int(room / MAX_LOAD) + 1, dtype=np.uint32)
+        self.store = Store(rows=rows, slots=slots)
+        shared = zeros(self._columns[Reg.STORED], room) | self._constants()
+        shared |= self._views(shared)
         self._of_workers = [
-            self.array_type(
-                **known, **self._state_views(number), **self._new_own(), own=own
-            )
-            for number, own in enumerate(self._owns)
+            self.array_type(**shared, **self._new_own(room), own=own)
+            for own in self._owns
         ]
         self.arrays = self._of_workers[0]
-        self.store.rows[: len(initial)] = initial
         self.registers[Reg.STORED] = len(initial)
-        for _ in self._resize_slots(int(room / MAX_LOAD) + 1):
+        for _ in self._fill():
             pass
 
-    def _state_views(self, number: int) -> dict[str, np.ndarray]:
-        """Return a worker's arrays with an entry per state, as they are now."""
-        memory = self._shared | self._own_of_states[number]
-        return {name: array.view() for name, array in memory.items()}
-
-    def _look_anew(self, *, at_nothing: bool = False) -> None:
-        """View the arrays with an entry per state, or none, so that they can move."""
-        for number, arrays in enumerate(self._of_workers):
-            views = self._state_views(number)
-            if at_nothing:
-                views = dict.fromkeys(views, _NOTHING)
-            self._of_workers[number] = arrays._replace(**views)
-        self.arrays = self._of_workers[0]
-        rows = _NOTHING if at_nothing else self._rows.view()
-        self.store = self.store._replace(rows=rows)
+    def _views(self, shared: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG002 (some have none)
+        """Return views of the shared arrays that kernels take besides."""
+        return {}
 
     def _stacks(self) -> Iterator[tuple[IntEnum, dict[str, Column]]]:
         """Yield what each worker has for itself, by what counts the entries."""
         return ((r, c) for r, c in self._columns.items() if r != Reg.STORED)
 
-    def _new_own(self) -> dict[str, Any]:
-        """Return what a worker has for itself beside `_own_states`."""
-        length = FIRST_ENTRIES + self._branching + 1 + self._extra
-        return {
-            name: np.zeros(column.shape(length), column.dtype)
-            for _, columns in self._stacks()
-            for name, column in columns.items()
-        }
+    def _new_own(self, room: int) -> dict[str, Any]:
+        """Return what a worker has for itself, with room for so many states."""
+        made: dict[str, Any] = zeros(self._own_states(), room)
+        for _, columns in self._stacks():
+            made |= zeros(columns, FIRST_ENTRIES + self._branching + 1 + self._extra)
+        return made
 
     def _shared_store(self) -> Store:
         """Return the store as workers take it."""
         return self.store._replace(shared=_NOTHING)
 
-    def _resize_slots(self, n_slots: int) -> Iterator[None]:
-        """Rebuild the hash table, all workers together, with pauses."""
-        self.store = self.store._replace(slots=_NOTHING)  # freed first
-        self.store = self.store._replace(slots=np.zeros(n_slots, dtype=np.uint32))
+    def _fill(self) -> Iterator[None]:
+        """Enter all rows into empty slots, all workers together, with pauses."""
         ranges = begin_resizing(self.store, self.registers, self._owns)
         for k in range(0, len(ranges), self.n_workers):
             fill = partial(fill_slots, self._shared_store(), self.registers)
@@ -280,7 +236,6 @@ class SharedSearch(Search):
         """Expand about `budget` states, by the workers together."""
         registers = self.registers
         registers[Worker.STOP] = 0
-        registers[Worker.BUDGET] = budget
         registers[Worker.PERMITS] = registers[Reg.MAX_STATES] - registers[Reg.VISITED]
         n_active = 1 if self.n_stored < self.alone else self.n_workers
         each = max(budget // n_active, 1)
@@ -337,14 +292,15 @@ class SharedSearch(Search):
         """Tell the registers what the workers have counted, and take permits back."""
         owns, registers = self._owns, self.registers
         for own in owns:
-            own[Worker.PERMITS] = own[Worker.BUDGET] = 0
-        registers[Worker.PERMITS] = registers[Worker.BUDGET] = 0
+            own[Worker.PERMITS] = 0
+        registers[Worker.PERMITS] = 0
         registers[_SUMS] = np.sum([own[_SUMS] for own in owns], axis=0)
         registers[Reg.DEPTH] = max(int(own[Reg.DEPTH]) for own in owns)
         registers[Reg.MAX_DEPTH] = max(int(own[Reg.MAX_DEPTH]) for own in owns)
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
         self._grow_own(limit_bytes)
+        self._follow()  # memory may have been refused half-way
         yield from self._grow_states(limit_bytes)
 
     def _grow_own(self, limit_bytes: float) -> None:
@@ -362,35 +318,31 @@ class SharedSearch(Search):
                 for stack, column in zip(stacks, columns.values(), strict=True):
                     stack.resize(column.shape(length), refcheck=False)
 
-    def _grow_states(self, limit_bytes: float) -> Iterator[None]:
-        needed = self.n_stored + self.n_workers * self._chunk
-        if needed > MAX_STATES:
-            raise OutOfMemoryError
-        n_rows, n_words = self.store.rows.shape
-        if needed > n_rows:
-            own_bytes = sum(c.entry_bytes for c in self._own_states().values())
-            row_bytes = 8 * n_words + self._entry_bytes(Reg.STORED)
-            row_bytes += self.n_workers * own_bytes
-            n_rows = self._new_length(self.store.rows, needed, limit_bytes, row_bytes)
-        self._lengthen_states(n_rows)  # memory may have been refused half-way
-        if needed > MAX_LOAD * len(self.store.slots):
-            n_slots = int(needed / MAX_LOAD) + 1
-            yield from self._resize_slots(
-                self._new_length(
-                    self.store.slots, n_slots, limit_bytes, 4, rebuilt=True
-                )
-            )
+    @property
+    def _more_states(self) -> int:
+        return self.n_workers * self._chunk
 
-    def _lengthen_states(self, length: int) -> None:
-        """Make room for `length` states."""
-        memory = [array for own in self._own_of_states for array in own.values()]
-        memory += [*self._shared.values(), self._rows]  # rows say how many have room
-        self._look_anew(at_nothing=True)
+    @property
+    def _state_bytes(self) -> float:
+        own_bytes = sum(c.entry_bytes for c in self._own_states().values())
+        return super()._state_bytes + self.n_workers * own_bytes
+
+    def _follow(self) -> None:
+        """Make room for as many states as there is room for rows."""
+        columns = self._columns[Reg.STORED] | self._own_states()
+        length = len(self.store.rows)
+        self._update(**dict.fromkeys(self._views(self.arrays._asdict()), _NOTHING))
         try:
-            for array in memory:
-                array.lengthen(length)
+            for arrays in self._of_workers:
+                for name, column in columns.items():
+                    getattr(arrays, name).resize(column.shape(length), refcheck=False)
         finally:
-            self._look_anew()
+            self._update(**self._views(self.arrays._asdict()))
+
+    def _update(self, **changed: Any) -> None:
+        """Have all workers take other arrays."""
+        self._of_workers = [a._replace(**changed) for a in self._of_workers]
+        self.arrays = self._of_workers[0]
 
     def statistics(self) -> dict[str, Any]:
         """Return what only searches by several workers count.

@@ -40,9 +40,9 @@ from ltlpipe.runtime.kernels.atomics import (
 )
 from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.search.acceptance import Formula, holds
-from ltlpipe.search.packed import read_marks, write_marks
 from ltlpipe.search.registers import Reg
-from ltlpipe.search.shared_store import Worker
+from ltlpipe.search.stacks import read_marks, write_marks
+from ltlpipe.search.store import Worker
 from ltlpipe.search.union_find import (
     MARKS_SHIFT,
     NONE,

@@ -16,32 +16,75 @@ subclasses).
 
 Differences from the source: static subclasses are found, not declared; an ordered class
 with static subclasses keeps the rotations that respect them.
+
+What a permutation of colours makes of propositions.
+
+Which cells of a symmetric net are ever marked, and how wide their fields are.
+
+Permutations take cells to cells; all of an *orbit* have fields of one width, the widest
+that one of them needs, since a marking may be permuted in a row.  Fields hold what
+cells have in the beginning, or get at once; one that is too narrow is widened later.
+Orbits that are never marked have no fields.
+
+Which orbits are marked is found without counting tokens.
+What `ltlpipe.systems.nets.coloured.unfolding` does for cells and moves is done here for
+their orbits under the group of the net.  Of each orbit of moves one is looked at: the
+colours of a class come in the order in which variables are bound, and the first
+variable of a sort that is rotated has one of its first colours.  All cells of an orbit
+count as marked where one is.
+
+Source: G. Chiola, C. Dutheillet, G. Franceschinis and S. Haddad, "Stochastic
+Well-Formed Colored Nets and Symmetric Modeling Applications", IEEE Transactions on
+Computers 42(11), 1993, pp. 1343-1360, Sec. IV (symbolic firing).
+
+Differences from the source: tokens are not counted.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.components.progress import SYMMETRY
+from ltlpipe.logic.propositions.syntax import (
+    COMMUTATIVE,
+    Deadlock,
+    Enabled,
+    Number,
+    Operation,
+    Taken,
+    Variable,
+    ranges_in,
+)
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.nets.coloured.bindings import RELATIONS
+from ltlpipe.search.driver import TABULATING
+from ltlpipe.systems.nets.coloured.bindings import (
+    bindings,
+    domains,
+    first_alike,
+    full_support,
+)
+from ltlpipe.systems.nets.coloured.cells import RELATIONS
 from ltlpipe.systems.nets.coloured.net import (
     DOT,
     Bound,
     Comparison,
     Constant,
-    Difference,
     Part,
-    Sum,
-    Tokens,
+    signed_tokens,
 )
+from ltlpipe.systems.nets.packing import MAX_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.nets.coloured.net import ColouredNet, Guard, Multiset
+    from ltlpipe.systems.nets.coloured.bindings import Condition
+    from ltlpipe.systems.nets.coloured.net import Colour, ColouredNet, Every, Guard
+    from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 _EQUATIONS = ("==", "!=")
 
@@ -97,7 +140,10 @@ class _Uses:
             self._guard(transition.guard, where)
             for place, what in (*transition.pre, *transition.post):
                 of = self.net.places[place]
-                self._multiset(what, of.domain, f"{transition.name} and {of.name}")
+                where = f"the arc between {transition.name} and {of.name}"
+                for _, tokens in signed_tokens(what, 1):
+                    for entry, sort in zip(tokens.entries, of.domain, strict=True):
+                        self._entry(entry, sort, where)
             yield
 
     def _guard(self, guard: Guard, where: str) -> None:
@@ -108,11 +154,13 @@ class _Uses:
         left, right = guard.left, guard.right
         sides = [(left, right), (right, left)]
         for side, _ in sides:
-            term = side.of if isinstance(side, Part) else side
-            if isinstance(term, Bound):
-                self._bound(term, where)
+            self._bound(side.of if isinstance(side, Part) else side, where)
         if isinstance(left, Bound) and isinstance(right, Bound):
-            self._two(guard.relation, left, right, where)
+            sorts = [self.net.variables[b.variable].sort for b in (left, right)]
+            if guard.relation not in _EQUATIONS:
+                self._refuse(sorts, f"compared by order in {where}")
+            elif sorts[0] != sorts[1]:
+                self._refuse(sorts, f"compared with another sort in {where}")
             return
         for side, other in sides:
             term = side.of if isinstance(side, Part) else side
@@ -120,54 +168,34 @@ class _Uses:
                 continue
             sort = self.net.variables[term.variable].sort
             elements = side.elements if isinstance(side, Part) else range(term.size)
-            shown = [elements[(c + term.shift) % term.size] for c in range(term.size)]
+            told = [elements[(c + term.shift) % term.size] for c in range(term.size)]
             if isinstance(other, Constant):
                 relates = RELATIONS[guard.relation]
-                pairs = [(shown[c], other.colour) for c in range(term.size)]
+                pairs = [(shown, other.colour) for shown in told]
                 if side is right:
                     pairs = [pair[::-1] for pair in pairs]
-                self.told[sort].add(tuple(int(relates(*pair)) for pair in pairs))
-            else:
-                self.told[sort].add(tuple(shown))
+                told = [int(relates(*pair)) for pair in pairs]
+            self.told[sort].add(tuple(told))
 
-    def _two(self, relation: str, left: Bound, right: Bound, where: str) -> None:
-        one, other = (self.net.variables[b.variable].sort for b in (left, right))
-        if relation not in _EQUATIONS:
-            for sort in (one, other):
-                self.ordered.setdefault(sort, f"compared by order in {where}")
-        elif one != other:
-            for sort in (one, other):
-                self.ordered.setdefault(sort, f"compared with another sort in {where}")
+    def _entry(self, entry: Bound | Constant | Every, sort: int, where: str) -> None:
+        """Look at an entry of a tuple in a place."""
+        if isinstance(entry, Constant):
+            size = self.net.size(sort)
+            self.told[sort].add(tuple(int(c == entry.colour) for c in range(size)))
+        elif isinstance(entry, Bound):
+            self._bound(entry, where)
+            own = self.net.variables[entry.variable].sort
+            if own != sort:
+                self._refuse([own, sort], f"mixed with another sort at {where}")
 
-    def _bound(self, term: Bound, where: str) -> None:
-        if term.shift:
+    def _bound(self, term: Bound | Constant, where: str) -> None:
+        if isinstance(term, Bound) and term.shift:
             sort = self.net.variables[term.variable].sort
             self.successors.setdefault(sort, f"colours have successors in {where}")
 
-    def _multiset(
-        self, multiset: Multiset, domain: tuple[int, ...], where: str
-    ) -> None:
-        if isinstance(multiset, Sum):
-            for part in multiset.parts:
-                self._multiset(part, domain, where)
-        elif isinstance(multiset, Difference):
-            self._multiset(multiset.left, domain, where)
-            self._multiset(multiset.right, domain, where)
-        elif multiset.weight:
-            self._tokens(multiset, domain, f"the arc between {where}")
-
-    def _tokens(self, tokens: Tokens, domain: tuple[int, ...], where: str) -> None:
-        for entry, sort in zip(tokens.entries, domain, strict=True):
-            if isinstance(entry, Constant):
-                size = self.net.size(sort)
-                self.told[sort].add(tuple(int(c == entry.colour) for c in range(size)))
-            elif isinstance(entry, Bound):
-                self._bound(entry, where)
-                own = self.net.variables[entry.variable].sort
-                if own != sort:
-                    for mixed in (own, sort):
-                        why = f"mixed with another sort at {where}"
-                        self.ordered.setdefault(mixed, why)
+    def _refuse(self, sorts: list[int], why: str) -> None:
+        for sort in sorts:
+            self.ordered.setdefault(sort, why)
 
 
 def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
@@ -208,3 +236,309 @@ def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
 def _turns(told: list[tuple[int, ...]], size: int, by: int) -> bool:
     """Whether a rotation leaves all that is told of colours as it is."""
     return size % by == 0 and all(own == own[by:] + own[:by] for own in told)
+
+
+class Forms:
+    """Propositions in a form in which equal ones are the same number."""
+
+    def __init__(self, net: SymmetricNet, propositions: Sequence[Expression]) -> None:
+        self._cells, self._moves = net.cells, net.moves
+        self._propositions = propositions
+        self._known: dict[object, int] = {}
+        self._whole: dict[int, int | None] = {}  # places that sums are of, by identity
+        self.size = sum(map(_size, propositions))
+        self._numbers: dict[int, int] = {}
+        for number, form in enumerate(self._forms({})):
+            self._numbers.setdefault(form, number)
+
+    def images(self, permutation: Mapping[tuple[int, int], int]) -> list[int]:
+        """Return which proposition each one becomes, -1 if none of them."""
+        return [self._numbers.get(form, -1) for form in self._forms(permutation)]
+
+    def _forms(self, moved: Mapping[tuple[int, int], int]) -> list[int]:
+        return [self._form(p, moved) for p in self._propositions]
+
+    def _intern(self, key: object) -> int:
+        return self._known.setdefault(key, len(self._known))
+
+    def _form(self, part: Expression, moved: Mapping[tuple[int, int], int]) -> int:
+        if isinstance(part, Number):
+            return self._intern(("number", part.value))
+        if isinstance(part, Variable):
+            place, colours = self._cells.split(part.number)
+            domain = self._cells.domains[place]
+            return self._intern((place, _moved(domain, colours, moved)))
+        if isinstance(part, Deadlock):
+            return self._intern("deadlock")
+        if isinstance(part, Taken):
+            return self._intern(("taken", self._taken(part.actions, moved)))
+        if isinstance(part, Enabled):  # under some binding, so under all images
+            return self._intern(("enabled", part.transition))
+        if isinstance(part, Operation):
+            whole = self._place_of(part)
+            if whole is not None:
+                return self._intern(("tokens", whole))
+            operands = [self._form(operand, moved) for operand in part.operands]
+            if part.operator in COMMUTATIVE:
+                operands.sort()
+            return self._intern((part.operator, *operands))
+        raise TypeError(f"{part} is not of a net")
+
+    def _taken(
+        self, actions: Collection[int], moved: Mapping[tuple[int, int], int]
+    ) -> object:
+        """Return the images of some moves; all moves of a transition are these."""
+        found: set[object] = set()
+        for part in ranges_in(actions):
+            if len(part) > 1:
+                found.add(part)
+                continue
+            number, colours = self._moves.split(part.start)
+            found.add((number, _moved(self._moves.domains[number], colours, moved)))
+        return frozenset(found)
+
+    def _place_of(self, part: Operation) -> int | None:
+        """Return the place of which an expression is the sum of all cells."""
+        if id(part) not in self._whole:
+            self._whole[id(part)] = self._found_place(part)
+        return self._whole[id(part)]
+
+    def _found_place(self, part: Operation) -> int | None:
+        first = part.operands[0]
+        if part.operator != "+" or not isinstance(first, Variable):
+            return None
+        place, _ = self._cells.split(first.number)
+        every = tuple(map(Variable, self._cells.range_of(place)))
+        return place if part.operands == every else None
+
+
+def _moved(
+    domain: Sequence[int], colours: Colour, moved: Mapping[tuple[int, int], int]
+) -> Colour:
+    pairs = zip(domain, colours, strict=True)
+    return tuple([moved.get(pair, pair[1]) for pair in pairs])
+
+
+def _size(part: Expression) -> int:
+    """Return how many parts an expression has, roughly."""
+    if isinstance(part, Operation):
+        return 1 + sum(map(_size, part.operands))
+    if isinstance(part, Taken):
+        return len(ranges_in(part.actions))
+    return 1
+
+
+MOST_TRIED = 4_000_000
+"""Colours that are tried for variables, of all transitions together."""
+
+_TRIAL = 4  # microseconds
+
+
+@dataclass
+class Layout:
+    """Where rows have what, for one net and its group.
+
+    Attributes
+    ----------
+    orbits : list of int
+        The orbit of each cell.
+    bits : dict
+        The width of the fields of each orbit of cells; only these are ever marked.
+    """
+
+    net: SymmetricNet
+    group: ColourGroup
+    orbits: list[int] = field(default_factory=list)
+    bits: dict[int, int] = field(default_factory=dict)
+
+    def widened(self, cells: Sequence[int]) -> bool:
+        """Double the fields of some cells; return whether that is possible."""
+        wider = {self.orbits[cell] for cell in cells}
+        for orbit in wider:
+            if self.bits[orbit] == MAX_BITS:
+                return False
+            self.bits[orbit] = min(2 * self.bits[orbit], MAX_BITS)
+        return True
+
+
+def layout_of(net: SymmetricNet, group: ColourGroup) -> Job[Layout]:
+    """Return the layout of a net.
+
+    Raises
+    ------
+    UnsupportedError
+        There are too many moves that no permutation takes to each other.
+    """
+    ticks = Ticks(TABULATING, 5)
+    made = Layout(net, group, (yield from _orbits_of(net, group, ticks)))
+    reaching = _Reaching(net, group, made.orbits)
+    yield from reaching.job()
+    for orbit, tokens in reaching.found.items():
+        made.bits[orbit] = min(max(tokens, 1).bit_length(), MAX_BITS)
+    return made
+
+
+def _orbits_of(net: SymmetricNet, group: ColourGroup, ticks: Ticks) -> Job[list[int]]:
+    """Return the number of the orbit of each cell."""
+    labels = {
+        (sort, colour): (number, 0, 1)
+        for number, (sort, colours) in enumerate(group.classes)
+        for colour in colours
+    }
+    for number, (sort, least) in enumerate(group.rotations):
+        size = net.coloured.size(sort)
+        for colour in range(size):
+            labels[sort, colour] = (-1 - number, least, size)
+    known: dict[tuple[int, ...], int] = {}
+    orbits = []
+    for cell in range(len(net.cells)):
+        place, colours = net.cells.split(cell)
+        told = _orbit(list(zip(net.cells.domains[place], colours, strict=True)), labels)
+        orbits.append(known.setdefault((place, *told), len(known)))
+        if ticks.over():
+            yield ticks.progress
+    return orbits
+
+
+def _orbit(
+    tuple_: list[tuple[int, int]],
+    labels: dict[tuple[int, int], tuple[int, int, int]],
+) -> list[int]:
+    """Return numbers that are the same for tuples of one orbit only."""
+    told: list[int] = []
+    first: dict[tuple[int, int], int] = {}
+    rotated: dict[int, int] = {}
+    for at, (sort, colour) in enumerate(tuple_):
+        if (sort, colour) not in labels:
+            told += [0, colour]
+            continue
+        number, least, size = labels[sort, colour]
+        if number >= 0:  # which of the entries before is the same colour
+            told += [1 + number, first.setdefault((sort, colour), at)]
+        else:  # how far from the first one of the sort
+            base = rotated.setdefault(number, colour - colour % least)
+            told += [number, (colour - base) % size]
+    return told
+
+
+class _Held:
+    """The tuples of a place whose orbits may be marked."""
+
+    def __init__(self, reaching: _Reaching, place: int) -> None:
+        self._reaching = reaching
+        self._place = place
+
+    def __contains__(self, colours: object) -> bool:
+        own: Any = colours
+        return self._reaching.orbit(self._place, own) in self._reaching.found
+
+
+class _Reaching:
+    """Looks for the orbits of cells that may be marked.
+
+    Attributes
+    ----------
+    found : dict of int to int
+        For each such orbit the most tokens that one of its cells has in the beginning,
+        or gets at once.
+    """
+
+    def __init__(
+        self, net: SymmetricNet, group: ColourGroup, orbits: Sequence[int]
+    ) -> None:
+        self.net = net
+        self.orbits = orbits
+        self.found: dict[int, int] = {}
+        alike = {
+            (sort, colour): colours
+            for sort, colours in group.classes
+            for colour in colours
+        }
+        self._in_order = first_alike(net.coloured, alike)
+        self._least = dict(group.rotations)
+        self._sorts = [variable.sort for variable in net.coloured.variables]
+        self._support = full_support(net.coloured)
+        self._held = {p: _Held(self, p) for p in range(len(net.coloured.places))}
+        self._ticks = Ticks(SYMMETRY, _TRIAL)
+        self._tried = 0
+
+    def orbit(self, place: int, colours: Colour) -> int:
+        """Return the orbit of a cell."""
+        return self.orbits[self.net.cells.number(place, colours)]
+
+    def job(self) -> Job[None]:
+        """Look at transitions until nothing more is marked.
+
+        Raises
+        ------
+        UnsupportedError
+            There are too many orbits of moves; or a transition that might be taken
+            subtracts more than there is.
+        """
+        for cell, tokens in enumerate(self.net.initial()):
+            if tokens:
+                self._put(self.orbits[cell], tokens)
+        transitions = self.net.coloured.transitions
+        grown = set(range(len(self.net.coloured.places)))
+        is_first = True
+        while grown:
+            before, grown = grown, set[int]()
+            for number, transition in enumerate(transitions):
+                if is_first or any(place in before for place, _ in transition.pre):
+                    grown |= yield from self._taken(number)
+            is_first = False
+
+    def _put(self, orbit: int, tokens: int) -> bool:
+        """Mark an orbit; return whether it was not marked before."""
+        is_new = orbit not in self.found
+        self.found[orbit] = max(self.found.get(orbit, 0), tokens)
+        return is_new
+
+    def _taken(self, number: int) -> Job[set[int]]:
+        """Take a transition under each binding; return the places that have grown."""
+        net, grown = self.net.coloured, set[int]()
+        transition = net.transitions[number]
+        known = domains(net, transition, self._support)
+        if known is None:
+            return grown
+        for colours in bindings(net, transition, known, self._held, self._admits):
+            if colours is not None:
+                grown |= self._move(number, colours)
+            self._tried += 1
+            if self._tried > MOST_TRIED:
+                raise UnsupportedError(
+                    f"more than {MOST_TRIED:,} colours of variables are to be tried: "
+                    "leave symmetry out of --reduce"
+                )
+            if self._ticks.over():
+                yield self._ticks.progress
+        return grown
+
+    def _admits(self, before: Sequence[int], variable: int) -> Condition:
+        """Return whether a variable has a colour that no other one stands for.
+
+        Of a sort that is rotated the first variable has one of the first colours.
+        """
+        sort = self._sorts[variable]
+        least = self._least.get(sort)
+        if least is None or any(self._sorts[other] == sort for other in before):
+            return self._in_order(before, variable)
+        return lambda binding: binding[variable] < least
+
+    def _move(self, number: int, colours: Colour) -> set[int]:
+        """Take a transition under a binding; return the places that have grown."""
+        transition = self.net.coloured.transitions[number]
+        binding = self.net.moves.binding(number, colours)
+        pre, wrong = self.net.cells.counted(transition.pre, binding)
+        if any(self.orbits[cell] not in self.found for cell in pre):
+            return set()
+        post, also_wrong = self.net.cells.counted(transition.post, binding)
+        for place in (*wrong, *also_wrong):
+            raise UnsupportedError(
+                self.net.moves.refusal(self.net.file, number, colours, place)
+            )
+        return {
+            self.net.cells.split(cell)[0]
+            for cell, tokens in post.items()
+            if self._put(self.orbits[cell], tokens - pre.get(cell, 0))
+        }

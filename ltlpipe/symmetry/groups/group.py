@@ -31,6 +31,10 @@ ENTRIES_PER_TICK = 200
 """Entries of elements that are looked at in a microsecond, roughly."""
 
 
+MOST_BITS = 8
+"""Of the fields of variables that have names."""
+
+
 @dataclass(frozen=True)
 class Space:
     """What a group acts on.

@@ -4,29 +4,48 @@ They take variables to variables with the same kind, bounds, initial value and p
 a row, states of a process to the states with the same numbers in another one, and
 transitions to transitions with the same guards, messages and effects.  The initial
 state has to stay as it is: generated code leaves out checks that no reachable state
-needs.  Numbers stay as they are, but for the values of variables that only name things
-(`ltlpipe.symmetry.groups.naming`): these are renamed along with the constants
-that they meet, and with the elements of the arrays that they index.
+needs.  Numbers stay as they are, but for the values of variables that only name things,
+as process numbers, turns and leaders: these are renamed along with the constants that
+they meet, and with the elements of the arrays that they index.
+
+Values of a *naming* are assigned to each other, compared for equality and used as
+indices, and nothing else: a permutation of its values, together with the elements of
+the arrays that they index, changes nothing that the model can see.  Variables,
+constants and indices that meet in an assignment or a comparison are of one naming.
+Whatever is calculated with, ordered, taken as a truth or sent in a message is a plain
+number.
+
+A naming that passes has values that are known beforehand: its constants, the initial
+values of its variables, and the indices of its arrays.  No variable of it ever has
+another one.
+
+Source: C. N. Ip and D. L. Dill, "Better Verification Through Symmetry", Formal Methods
+in System Design 9, 1996, pp. 41-75 (scalarsets: the same conditions, declared).
+
+Differences from the source: namings are found; constants of a naming are allowed, as an
+automorphism has to take the places where they stand to each other.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.logic.propositions import syntax
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.symmetry.groups.expressions import (
+from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
+from ltlpipe.symmetry.groups.group import MOST_BITS, Space
+from ltlpipe.symmetry.groups.models import (
     draw_operation,
     draw_ordered,
     draw_propositions,
     group_of,
 )
-from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
-from ltlpipe.symmetry.groups.group import Space
-from ltlpipe.symmetry.groups.naming import Naming, Namings, namings_of
-from ltlpipe.systems.programs.expressions import (
+from ltlpipe.systems.programs.program import (
+    BOUNDS,
     COMMUTATIVE,
     Binary,
     Element,
@@ -34,17 +53,193 @@ from ltlpipe.systems.programs.expressions import (
     Number,
     Read,
     Unary,
+    parts,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.groups.expressions import Propositions
     from ltlpipe.symmetry.groups.group import Group
-    from ltlpipe.systems.programs import expressions
+    from ltlpipe.symmetry.groups.models import Propositions
+    from ltlpipe.systems.programs import program
     from ltlpipe.systems.programs.model import DveModel
-    from ltlpipe.systems.programs.program import Message, Program, Transition
+    from ltlpipe.systems.programs.program import (
+        Expression,
+        Message,
+        Program,
+        Transition,
+    )
+
+MOST_VALUES = 64
+"""Of a naming."""
+
+_PLAIN = "plain"  # what everything is that is no name
+
+
+@dataclass
+class Naming:
+    """Variables, constants and indices that are of one naming."""
+
+    number: int
+    values: set[int] = field(default_factory=set)
+    variables: list[int] = field(default_factory=list)
+
+
+def namings_of(
+    model: DveModel, propositions: Sequence[syntax.Expression]
+) -> Job[Namings]:
+    """Return the namings of a model and of the propositions that are asked of it."""
+    namings = Namings(model)
+    program, ticks = model.program, Ticks(PHASE)
+    for transition in program.transitions():
+        namings.read(transition)
+        if ticks.over(20 * (1 + len(transition.effects))):
+            yield ticks.progress
+    for _, _, truth in program.assertions:
+        namings.plain(namings.seen(truth))
+    for proposition in propositions:
+        namings.plain(namings.asked(proposition))
+    namings.find()
+    return namings
+
+
+class Namings:
+    """What `namings_of` returns."""
+
+    def __init__(self, model: DveModel) -> None:
+        self._model = model
+        self._parents: dict[Hashable, Hashable] = {}
+        self._constants: list[tuple[Hashable, int]] = []
+        self._arrays: dict[Hashable, int] = {}  # sizes of those that are indexed
+        self._namings: dict[Hashable, Naming] = {}  # by the roots of their keys
+        # Some variables are plain, whatever is done with them.
+        for number, variable in enumerate(model.program.variables):
+            if variable.kind not in BOUNDS:
+                self.plain(("variable", number))
+        for channel in model.program.channels:
+            for first in channel.cells:
+                for message in range(channel.capacity):
+                    self.plain(("variable", first + message))
+
+    def of(self, what: str, number: int) -> Naming | None:
+        """Return the naming of a "variable", None if it is a plain number.
+
+        Or of the "indices" of the array that begins with a variable, or of a
+        "constant", by the identity of its place.
+        """
+        return self._namings.get(self._root((what, number)))
+
+    def _root(self, key: Hashable) -> Hashable:
+        above = self._parents.get(key)
+        while above is not None:
+            higher = self._parents.get(above)
+            if higher is not None:
+                self._parents[key] = higher  # the path becomes half as long
+            key, above = above, higher
+        return key
+
+    def _unite(self, one: Hashable, two: Hashable) -> None:
+        one, two = self._root(one), self._root(two)
+        if one != two:
+            # What is plain stays so.
+            one, two = (two, one) if one == _PLAIN else (one, two)
+            self._parents[one] = two
+
+    def plain(self, key: Hashable) -> None:
+        """Note that what has a key is no name."""
+        self._unite(key, _PLAIN)
+
+    def read(self, transition: Transition) -> None:
+        """Note what a transition does with variables."""
+        if transition.guard is not None:
+            self.plain(self.seen(transition.guard))
+        if transition.message is not None:
+            for value in transition.message.values:
+                self.plain(self.seen(value))
+        for effect in transition.effects:
+            self._unite(self.seen(effect.target), self.seen(effect.value))
+
+    def seen(self, expression: Expression) -> Hashable:
+        """Return the key of an expression, whose parts are united as they meet."""
+        if isinstance(expression, Number):
+            return self._constant(expression, expression.value)
+        if isinstance(expression, Read):
+            return "variable", expression.variable
+        if isinstance(expression, Element):
+            indices = "indices", expression.first
+            self._arrays[indices] = expression.size
+            self._unite(self.seen(expression.index), indices)
+            cell = "variable", expression.first
+            for k in range(1, expression.size):
+                self._unite(cell, ("variable", expression.first + k))
+            return cell
+        keys = [self.seen(part) for part in parts(expression)]
+        if isinstance(expression, Binary) and expression.op in ("==", "!="):
+            self._unite(*keys)
+        else:
+            for key in keys:
+                self.plain(key)
+        return _PLAIN
+
+    def asked(self, expression: syntax.Expression) -> Hashable:
+        """Return the key of an expression of a proposition, as `seen` does."""
+        if isinstance(expression, syntax.Number):
+            return self._constant(expression, expression.value)
+        if isinstance(expression, syntax.Variable):
+            return "variable", expression.number
+        if isinstance(expression, syntax.Operation):
+            keys = [self.asked(operand) for operand in expression.operands]
+            if expression.operator == "==" and len(keys) == 2:
+                self._unite(*keys)
+            else:
+                for key in keys:
+                    self.plain(key)
+        if isinstance(expression, syntax.Indexed):
+            # It is 0 where there is no such element.
+            self.plain(self.asked(expression.index))
+            self.plain(("indices", expression.first))
+            for k in range(expression.size):
+                self.plain(("variable", expression.first + k))
+        return _PLAIN
+
+    def _constant(self, place: object, value: int) -> Hashable:
+        key = "constant", id(place)
+        self._constants.append((key, value))
+        return key
+
+    def find(self) -> None:
+        """Find the namings that pass, once all is read."""
+        found: dict[Hashable, Naming] = {}
+
+        def naming(key: Hashable) -> Naming:
+            return found.setdefault(self._root(key), Naming(len(found)))
+
+        variables = self._model.program.variables
+        for number, variable in enumerate(variables):
+            own = naming(("variable", number))
+            own.variables.append(number)
+            own.values.add(variable.initial)
+        for key, value in self._constants:
+            naming(key).values.add(value)
+        for key, size in self._arrays.items():
+            naming(key).values |= set(range(size))
+        self._namings = {
+            root: own
+            for root, own in found.items()
+            if root != _PLAIN and self._passes(own)
+        }
+
+    def _passes(self, naming: Naming) -> bool:
+        """Whether all variables can have all values, and these are few."""
+        variables = [self._model.program.variables[v] for v in naming.variables]
+        places = [self._model.layout.places[v] for v in naming.variables]
+        kinds = {variable.kind for variable in variables}
+        if len(kinds) != 1 or len(naming.values) > MOST_VALUES:
+            return False
+        low, high = BOUNDS[kinds.pop()]
+        in_bounds = all(low <= value <= high for value in naming.values)
+        return in_bounds and all(place.bits <= MOST_BITS for place in places)
 
 
 def group_of_program(model: DveModel, propositions: Propositions) -> Job[Group]:
@@ -60,7 +255,7 @@ def _space(model: DveModel, namings: Namings) -> Space:
     values: list[list[int]] = []
     named = []
     for number in range(len(model.program.variables)):
-        naming = namings.of_variable(number)
+        naming = namings.of("variable", number)
         named.append(naming is not None)
         values.append([0] if naming is None else sorted(naming.values))
     if not any(named):
@@ -138,7 +333,7 @@ class _Drawing:
                 *(place.bits, place.low),
             )
             self._shapes.append(shape)
-            naming = namings.of_variable(number)
+            naming = namings.of("variable", number)
             if naming is None:
                 vertex = self.graph.add(("variable", shape, variable.initial))
                 self.variables.append(vertex)
@@ -153,7 +348,7 @@ class _Drawing:
     def draw_names(self) -> None:
         """Add the variables that have names, above these; one is the initial value."""
         for number, variable in enumerate(self.program.variables):
-            naming = self.namings.of_variable(number)
+            naming = self.namings.of("variable", number)
             if naming is None:
                 continue
             vertex = self.graph.add(("variable", self._shapes[number]))
@@ -173,7 +368,7 @@ class _Drawing:
 
     def constant(self, place: object, value: int) -> int:
         """Add the vertex of a constant that stands at a place."""
-        naming = self.namings.of_constant(place)
+        naming = self.namings.of("constant", id(place))
         if naming is None:
             return self.graph.add(("number", value))
         return self.graph.add("named", self._name(naming, value))
@@ -235,7 +430,7 @@ class _Drawing:
             self.graph, colour, [self.channels[message.channel], *values]
         )
 
-    def drawn(self, expression: expressions.Expression) -> int:
+    def drawn(self, expression: program.Expression) -> int:
         """Add the vertex of an expression, below which its parts are."""
         if isinstance(expression, Number):
             return self.constant(expression, expression.value)
@@ -243,7 +438,7 @@ class _Drawing:
             return self.graph.add("variable read", self.variables[expression.variable])
         if isinstance(expression, Element):
             index = self.drawn(expression.index)
-            naming = self.namings.of_indices(expression.first)
+            naming = self.namings.of("indices", expression.first)
             if naming is not None:
                 array = self._array(expression, naming)
                 return self.graph.add("named element", index, array)

@@ -31,11 +31,13 @@ from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Turn, Word
 from ltlpipe.symmetry.sets.markings import (
     TURN,
     cell_at,
+    copy,
+    mix,
+    order_by,
     rotate,
     stay,
     write_permuted,
 )
-from ltlpipe.symmetry.sets.twins import mix
 
 _MEMBER = np.uint64(1 << 40)
 _TURNING = np.uint64(2 << 40)
@@ -85,19 +87,7 @@ def refine(ints, cells, counts, n, signatures, fresh):
         for colour in range(size):
             following = signatures[first + (colour + 1) % size]
             fresh[first + colour] += mix(following ^ _NEXT)
-    for element in range(ints[Head.ELEMENTS]):
-        signatures[element] = fresh[element]
-
-
-@called
-def place_members(ints, blocks, positions):
-    """Write the members in the order of their blocks, and in that of their numbers."""
-    for member in range(ints[Head.MEMBERS]):
-        at = np.int64(member)
-        while at > 0 and blocks[positions[at - 1]] > blocks[member]:
-            positions[at] = positions[at - 1]
-            at -= 1
-        positions[at] = member
+    copy(fresh, signatures, ints[Head.ELEMENTS])
 
 
 @called
@@ -212,8 +202,7 @@ def next_choice(ints, scratch, blocks, steps, signatures, depth):
 @called
 def set_apart(ints, scratch, blocks, signatures, depth, choice, chosen):
     """Write the signatures after a choice, not yet refined."""
-    for element in range(ints[Head.ELEMENTS]):
-        chosen[element] = signatures[element]
+    copy(signatures, chosen, ints[Head.ELEMENTS])
     kind = scratch[Row.KINDS, depth]
     if kind != _TIE:
         at = ints[Head.TURNS] + TURN * kind
@@ -280,12 +269,9 @@ def take_leaf(tables, n, depth, leaves):
                 return np.int64(k)
     elif relation < 0:
         if leaves > 0:
-            for w in range(ints[Head.WORDS]):
-                rows[Word.BEST, w] = rows[Word.TRIAL, w]
-        for element in range(ints[Head.ELEMENTS]):
-            scratch[Row.BEST, element] = permutation[element]
-        for k in range(depth):
-            scratch[Row.BEST_PATH, k] = scratch[Row.PATH, k]
+            copy(rows[Word.TRIAL], rows[Word.BEST], ints[Head.WORDS])
+        copy(permutation, scratch[Row.BEST], ints[Head.ELEMENTS])
+        copy(scratch[Row.PATH], scratch[Row.BEST_PATH], depth)
     return np.int64(depth - 1)
 
 
@@ -301,7 +287,7 @@ def represent(tables, n, blocks, steps):
     cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
     fresh = rows[Word.FRESH]
     start_signatures(ints, blocks, steps, rows[Word.SIGNATURES])
-    place_members(ints, blocks, scratch[Row.POSITIONS])
+    order_by(blocks, ints[Head.MEMBERS], scratch[Row.POSITIONS])
     for _ in range(ints[Head.ROUNDS]):
         refine(ints, cells, counts, n, rows[Word.SIGNATURES], fresh)
     depth, leaves = np.int64(0), np.int64(0)

@@ -35,7 +35,12 @@ from ltlpipe.symmetry.sets.layout import (
     Slot,
     Token,
 )
-from ltlpipe.symmetry.sets.markings import cell_at, put_tokens, tokens_in
+from ltlpipe.symmetry.sets.markings import (
+    cell_at,
+    copy,
+    put_tokens,
+    tokens_in,
+)
 
 _SLOT = len(Slot)
 _ENTRY = len(Entry)
@@ -147,18 +152,11 @@ def tokens_there(ints, at, scratch, row):
 @called
 def is_spare(ints, move, scratch, level, element):
     """Whether an element of the same dynamic subclass stands for this one."""
-    earlier, binding = scratch[Row.EARLIER], scratch[Row.BINDING]
-    other = earlier[element]
+    other = scratch[Row.EARLIER, element]
     while other >= 0:
-        used = False
-        for k in range(level):
-            slot = ints[move + Move.SLOT_CELLS] + _SLOT * k
-            if ints[slot + Slot.FIRST] + binding[k] == other:
-                used = True
-                break
-        if not used:
+        if not is_bound(ints, move, scratch, level, other):
             return True
-        other = earlier[other]
+        other = scratch[Row.EARLIER, other]
     return False
 
 
@@ -246,28 +244,24 @@ def count_tokens(ints, at, scratch, amounts, n):
 
 
 @called
-def count_effects(ints, move, scratch):
-    """Write what a binding takes and puts to NEEDED and PUT; return how many cells.
+def effects(ints, move, scratch, row):
+    """Write what a binding changes: the cells (TOUCHED) and the tokens (CHANGES).
 
-    ``TOUCHED[:n]`` are the cells.
+    Returns how many cells, or -1 if a marking lacks what the binding takes.
     """
-    n = count_tokens(
-        ints, ints[move + Move.PRE], scratch, scratch[Row.NEEDED], np.int64(0)
-    )
-    return count_tokens(ints, ints[move + Move.POST], scratch, scratch[Row.PUT], n)
-
-
-@called
-def has_needed(ints, scratch, row, n):
-    """Whether a marking has what is in NEEDED, of the first n cells of TOUCHED."""
     needed, put = scratch[Row.NEEDED], scratch[Row.PUT]
+    taken, given = ints[move + Move.PRE], ints[move + Move.POST]
+    n = count_tokens(ints, taken, scratch, needed, np.int64(0))
+    n = count_tokens(ints, given, scratch, put, n)
     enabled = True
     for k in range(n):
         cell = scratch[Row.TOUCHED, k]
         held = tokens_in(ints, row, cell)
         if needed[cell] < 0 or put[cell] < 0 or held < needed[cell]:
             enabled = False
-    return enabled
+        scratch[Row.CHANGES, k] = put[cell] - needed[cell]
+        needed[cell] = put[cell] = scratch[Row.SEEN, cell] = 0
+    return n if enabled else np.int64(-1)
 
 
 @called
@@ -279,13 +273,7 @@ def is_enabled(ints, move, scratch, row):
     started = False
     while next_binding(ints, move, scratch, row, started):
         started = True
-        n = count_effects(ints, move, scratch)
-        enabled = has_needed(ints, scratch, row, n)
-        for k in range(n):
-            cell = scratch[Row.TOUCHED, k]
-            scratch[Row.NEEDED, cell] = scratch[Row.PUT, cell] = 0
-            scratch[Row.SEEN, cell] = 0
-        if enabled:
+        if effects(ints, move, scratch, row) >= 0:
             return True
     return False
 
@@ -309,30 +297,23 @@ def fire(ints, move, scratch, row, out):
 
     Where a field is too narrow, the step is left out and OVERFLOW says so.
     """
-    needed, put = scratch[Row.NEEDED], scratch[Row.PUT]
-    touched = scratch[Row.TOUCHED]
-    n = count_effects(ints, move, scratch)
-    enabled = has_needed(ints, scratch, row, n)
-    for w in range(ints[Head.WORDS]):
-        out[w] = row[w]
+    n = effects(ints, move, scratch, row)
+    copy(row, out, ints[Head.WORDS])
     for k in range(n):
-        cell = touched[k]
-        change = put[cell] - needed[cell]
-        if enabled and change != 0:
-            at = cell_at(ints, cell)
-            tokens = tokens_in(ints, row, cell) + change
-            mask = np.uint64(ints[at + Cell.MASK])
-            if tokens < 0 or np.uint64(tokens) > mask:
-                ints[Head.OVERFLOW] = 1
-                ints[ints[Head.NOTED] + cell] = 1
-                enabled = False
-            else:
-                shift = np.uint64(ints[at + Cell.SHIFT])
-                out[ints[at + Cell.WORD]] &= ~(mask << shift)
-                put_tokens(ints, out, cell, tokens)
-        needed[cell] = put[cell] = 0
-        scratch[Row.SEEN, cell] = 0
-    return enabled
+        change = scratch[Row.CHANGES, k]
+        if change == 0:
+            continue
+        cell = scratch[Row.TOUCHED, k]
+        at = cell_at(ints, cell)
+        tokens = tokens_in(ints, row, cell) + change
+        mask = np.uint64(ints[at + Cell.MASK])
+        if tokens < 0 or np.uint64(tokens) > mask:
+            ints[Head.OVERFLOW] = 1
+            ints[ints[Head.NOTED] + cell] = 1
+            return False
+        out[ints[at + Cell.WORD]] &= ~(mask << np.uint64(ints[at + Cell.SHIFT]))
+        put_tokens(ints, out, cell, tokens)
+    return n >= 0
 
 
 @inlined

@@ -212,26 +212,33 @@ def has_room(store, registers, arrays):
 
 
 @inlined
-def operate(operation, tables, arrays, row, other):
-    """Call an operation on one set or two; see `ltlpipe.symmetry.sets.automaton`."""
+def operate(operation, operations, arrays, row, other):
+    """Call an operation on one set or two."""
+    tables = operations.tables
     return operation(tables, row, other, arrays.out_rows, arrays.out_marks)
 
 
 @inlined
-def generate(successors, tables, arrays, row, goes_on):
+def key_of(operations, arrays, row):
+    """Return the key of a set, as the index has it: 0 is none."""
+    return operate(operations.key, operations, arrays, row, row) | 1
+
+
+@inlined
+def generate(operations, arrays, row, goes_on):
     """Write some successors of a set, the first ones or, if it goes on, the next.
 
     Returns how many, or -1 if there is no room, and whether there are more.
     """
     other = row[:0] if goes_on else row
-    n = np.int64(operate(successors, tables, arrays, row, other))
+    n = np.int64(operate(operations.successors, operations, arrays, row, other))
     if n < -1:
         return -2 - n, True
     return n, False
 
 
 @inlined
-def look_up(includes, tables, rows, registers, arrays, entry, key):
+def look_up(operations, rows, registers, arrays, entry, key):
     """Look for visited sets that are comparable with an unknown one.
 
     Returns what there is, and the set on the stack if there is one.  While an alarm is
@@ -260,7 +267,8 @@ def look_up(includes, tables, rows, registers, arrays, entry, key):
             larger, smaller = entry, state
         registers[Reg.COMPARED] += 1
         registers[Reg.WORK] += 1
-        if operate(includes, tables, arrays, rows[larger], rows[smaller]) != 0:
+        row, part = rows[larger], rows[smaller]
+        if operate(operations.includes, operations, arrays, row, part) != 0:
             if removed:
                 answer = _LEFT_OUT
                 break
@@ -275,7 +283,7 @@ def look_up(includes, tables, rows, registers, arrays, entry, key):
 
 
 @inlined
-def compare(includes, key_of, tables, store, registers, arrays, entry):
+def compare(operations, store, registers, arrays, entry):
     """Look for visited sets that are comparable with an unknown one, if it matters.
 
     Returns its key, 0 for tec, and what `look_up` says.
@@ -285,9 +293,8 @@ def compare(includes, key_of, tables, store, registers, arrays, entry):
     other = np.int64(-1)
     if registers[Reg.KIND] != TEC:
         rows = store.rows
-        row = rows[entry]
-        key = operate(key_of, tables, arrays, row, row) | 1  # 0 is no key
-        answer, other = look_up(includes, tables, rows, registers, arrays, entry, key)
+        key = key_of(operations, arrays, rows[entry])
+        answer, other = look_up(operations, rows, registers, arrays, entry, key)
     return key, answer, other
 
 
@@ -371,13 +378,13 @@ def take(registers, arrays, n):
 
 
 @inlined
-def expand(successors, tables, store, registers, arrays, entry):
+def expand(operations, store, registers, arrays, entry):
     """Enter an unknown set with its first successors, or go on with the next.
 
     They come in turns, as many as there is room for: PENDING says whether more follow.
     """
     goes_on = registers[Reg.PENDING] != 0
-    n, more = generate(successors, tables, arrays, store.rows[entry], goes_on)
+    n, more = generate(operations, arrays, store.rows[entry], goes_on)
     if n < 0:
         registers[Reg.MORE] = 1
         return Status.GROW
@@ -390,16 +397,16 @@ def expand(successors, tables, store, registers, arrays, entry):
 
 
 @inlined
-def stand_in(decompose, tables, store, registers, arrays, entry, other):
+def stand_in(operations, store, registers, arrays, entry, other):
     """Replace an unknown set by a comparable one on the stack, and what completes that.
 
     Returns whether it is; it is not if that is more than MOST_PARTS sets.  -1 says that
     there is no room for them.
     """
-    rows = store.rows
     n = np.int64(0)
     if registers[Reg.KIND] == IEC:
-        n = operate(decompose, tables, arrays, rows[entry], rows[other])
+        row, part = store.rows[entry], store.rows[other]
+        n = operate(operations.decompose, operations, arrays, row, part)
         if n < 0 and arrays.ids.shape[0] < MOST_PARTS:
             registers[Reg.MORE] = 1
             return -1
@@ -413,18 +420,16 @@ def stand_in(decompose, tables, store, registers, arrays, entry, other):
 
 
 @njit
-def powerset_step(
-    successors, includes, decompose, key_of, tables, store, registers, arrays, budget
-):
+def powerset_step(operations, store, registers, arrays, budget):
     """Advance the search of Baarir & Duret-Lutz 2006, Fig. 4.
 
     It returns after at most `budget` >= 1 units of work, or the first result behind
     them: entries of the stack that are looked at, sets that are generated, comparisons.
     A result is one comparison of a set with a chain of the index, or so many sets as
     there is room for.  `registers` (int64[N_REGISTERS]) and the arrays are changed in
-    place; the operations and their `tables` are those of
-    `ltlpipe.symmetry.sets.automaton`.  Returns a Status; after FOUND the active sets
-    whose number is at least that of the last root are strongly connected, and the
+    place; the operations are those of an automaton
+    (`ltlpipe.symmetry.sets.powerset_search`).  Returns a Status; after FOUND the active
+    sets whose number is at least that of the last root are strongly connected, and the
     transitions between them carry every mark.
     """
     end = registers[Reg.WORK] + budget
@@ -437,7 +442,7 @@ def powerset_step(
         registers[Reg.WORK] += 1
         if registers[Reg.PENDING] != 0:
             entry = registers[Reg.PENDING] - 1
-            status = expand(successors, tables, store, registers, arrays, entry)
+            status = expand(operations, store, registers, arrays, entry)
             if status != Status.RUNNING:
                 return status
             continue
@@ -450,16 +455,12 @@ def powerset_step(
             if meet(registers, arrays, number) == Status.FOUND:
                 return Status.FOUND
             continue
-        key, answer, other = compare(
-            includes, key_of, tables, store, registers, arrays, entry
-        )
+        key, answer, other = compare(operations, store, registers, arrays, entry)
         if answer == _LEFT_OUT:
             leave_out(registers, arrays, entry)
             continue
         if answer == _RELATED:
-            is_replaced = stand_in(
-                decompose, tables, store, registers, arrays, entry, other
-            )
+            is_replaced = stand_in(operations, store, registers, arrays, entry, other)
             if is_replaced < 0:
                 return Status.GROW
             if is_replaced > 0:
@@ -471,7 +472,7 @@ def powerset_step(
             and registers[Reg.VISITED] >= registers[Reg.INSIDE_LIMIT]
         ):
             return Status.EMPTY  # enough has been tried
-        status = expand(successors, tables, store, registers, arrays, entry)
+        status = expand(operations, store, registers, arrays, entry)
         entered = status != Status.GROW and key != 0
         if entered and arrays.chains.keys[entry] == 0:  # an alarm's set has its place
             enlist(arrays.chains, entry, key)

@@ -31,7 +31,7 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import Taken, ranges_in
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
-from ltlpipe.symmetry.colours.images import Forms
+from ltlpipe.symmetry.colours.group import Forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

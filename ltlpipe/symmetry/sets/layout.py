@@ -209,6 +209,8 @@ class Row(IntEnum):
     FIXED = 42
     SIZES = 43
     PIECES = 44
+    CHANGES = 45
+    KEYS = 46
 
 
 class Word(IntEnum):

@@ -1,8 +1,20 @@
-"""Markings in rows: reading, permuting and writing them.
+"""Markings in rows: reading, permuting and writing them; colours that are twins.
 
 A marking is handled as its *support*: the cells that are marked, and how many tokens
 they hold.  A permutation is an array over elements; it takes a cell to the cell of the
 same place with the images of its colours.
+
+*Twins* are colours whose exchange leaves a marking as it is.  To be twins is an
+equivalence; the twins of one block are a *dynamic subclass*.  Blocks
+whose members are all twins of each other act on the marking like the identity, so those
+of one class of twins are made one block, and a block is as coarse as it may be.
+
+Source: G. Chiola, C. Dutheillet, G. Franceschinis and S. Haddad, "Stochastic
+Well-Formed Colored Nets and Symmetric Modeling Applications", IEEE Transactions on
+Computers 42(11), 1993, pp. 1343-1360, Sec. IV (symbolic markings).
+
+Differences from the source: a row has one marking of the set and its blocks, and
+dynamic subclasses are found in it, where the source stores the marking over subclasses.
 """
 
 from __future__ import annotations
@@ -15,7 +27,9 @@ from ltlpipe.symmetry.sets.layout import (
     Cell,
     Head,
     PlaceAt,
+    Row,
     Turn,
+    Word,
 )
 
 _CELL = len(Cell)
@@ -27,6 +41,33 @@ TURN = len(Turn)
 def cell_at(ints, cell):
     """Return the place of the table of a cell."""
     return ints[Head.CELLS] + cell * (_CELL + ints[Head.ARITY])
+
+
+@called
+def copy(one, other, n):
+    """Copy the first n entries of an array to another one."""
+    for k in range(n):
+        other[k] = one[k]
+
+
+@called
+def are_equal(one, other, n):
+    """Whether two arrays begin with the same n numbers."""
+    same = True
+    for k in range(n):
+        same = same and one[k] == other[k]
+    return same
+
+
+@called
+def order_by(keys, n, order):
+    """Write 0 to n - 1 in the order of their keys; equal ones stay in their order."""
+    for place in range(n):
+        at = np.int64(place)
+        while at > 0 and keys[order[at - 1]] > keys[place]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = place
 
 
 @called
@@ -175,3 +216,199 @@ def link(ints, cells, n, head, following):
                 break
             following[k * arity + i] = head[element]
             head[element] = k * arity + i
+
+
+_M1 = np.uint64(0xBF58476D1CE4E5B9)
+_M2 = np.uint64(0x94D049BB133111EB)
+_S1, _S2, _S3 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+@inlined
+def mix(value):
+    """Return a hash of a number (the finaliser of SplitMix64)."""
+    value = (value ^ (value >> _S1)) * _M1
+    value = (value ^ (value >> _S2)) * _M2
+    return value ^ (value >> _S3)
+
+
+@called
+def is_kept(ints, row, first, second, head, following, cells, counts):
+    """Whether the exchange of two elements leaves the links of the first as they are.
+
+    The support is that of the row.
+    """
+    arity = ints[Head.ARITY]
+    entry = head[first]
+    while entry >= 0:
+        k = entry // arity
+        image = swapped(ints, cells[k], first, second)
+        if tokens_in(ints, row, image) != counts[k]:
+            return False
+        entry = following[entry]
+    return True
+
+
+@called
+def are_twins(ints, row, first, second, scratch):
+    """Whether the exchange of two elements leaves a marking as it is.
+
+    Its support is in CELLS and COUNTS, its links in HEAD and NEXT.
+    """
+    head, following = scratch[Row.HEAD], scratch[Row.NEXT]
+    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
+    return is_kept(
+        ints, row, first, second, head, following, cells, counts
+    ) and is_kept(ints, row, second, first, head, following, cells, counts)
+
+
+@called
+def find_mixed(n_members, blocks, leaders, scratch):
+    """Write the first member of each block (LABELS), and whether it is MIXED.
+
+    That is, whether its members are not all twins of each other.
+    """
+    first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
+    for k in range(2 * n_members):
+        first[k] = -1
+        mixed[k] = 0
+    for member in range(n_members):
+        block = blocks[member]
+        if first[block] < 0:
+            first[block] = member
+        elif leaders[first[block]] != leaders[member]:
+            mixed[block] = 1
+
+
+@called
+def settle(ints, blocks, leaders, scratch, settled):
+    """Write blocks, made as coarse as the twins allow, numbered from 0.
+
+    Blocks are numbered below 2 * n_members.
+    """
+    n = ints[Head.MEMBERS]
+    first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
+    find_mixed(n, blocks, leaders, scratch)
+    for member in range(n):
+        block = blocks[member]
+        # A block of twins is known by the first twin of all, any other by itself.
+        settled[member] = leaders[member] if mixed[block] == 0 else n + first[block]
+    for k in range(2 * n):
+        first[k] = -1
+    n_blocks = np.int64(0)
+    for member in range(n):
+        label = settled[member]
+        if first[label] < 0:
+            first[label] = n_blocks
+            n_blocks += 1
+        settled[member] = first[label]
+
+
+@called
+def turns_to_itself(ints, row, n, turn, by, scratch):
+    """Whether a rotation leaves a marking, with its support in CELLS, as it is.
+
+    Writes PERMUTATION.
+    """
+    permutation = scratch[Row.PERMUTATION]
+    stay(ints, permutation)
+    rotate(ints, permutation, turn, by)
+    for k in range(n):
+        image = image_of(ints, scratch[Row.CELLS, k], permutation)
+        if tokens_in(ints, row, image) != scratch[Row.COUNTS, k]:
+            return False
+    return True
+
+
+@inlined
+def common_divisor(a, b):
+    """Return the greatest common divisor of two positive numbers."""
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+@called
+def settle_steps(ints, row, n, steps, scratch, settled):
+    """Write steps of rotations, made as small as the marking allows."""
+    for turn in range(ints[Head.TURNING]):
+        at = ints[Head.TURNS] + TURN * turn
+        size, least = ints[at + Turn.SIZE], ints[at + Turn.LEAST]
+        settled[turn] = steps[turn]
+        by = least
+        while by < size and settled[turn] > least:
+            smaller = common_divisor(settled[turn], by)
+            if (
+                size % by == 0
+                and smaller < settled[turn]
+                and turns_to_itself(ints, row, n, turn, by, scratch)
+            ):
+                settled[turn] = smaller
+            by += least
+
+
+@called
+def read_marking(tables, row):
+    """Write the support of a row to CELLS and COUNTS, and its twins to LEADERS.
+
+    These are the first twin of each member.  Returns how many cells are marked; writes
+    HEAD and NEXT, and hashes of what unary twins have in common to the row SIMPLE.
+    """
+    ints, scratch, simple = tables.ints, tables.scratch, tables.step_rows[Word.SIMPLE]
+    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
+    head, following = scratch[Row.HEAD], scratch[Row.NEXT]
+    leaders, elements = scratch[Row.LEADERS], ints[Head.MEMBER_ELEMENTS]
+    n = read_support(ints, tables.words, row, cells, counts)
+    if ints[Head.MEMBERS] == 0:
+        return n
+    link(ints, cells, n, head, following)
+    arity = ints[Head.ARITY]
+    for member in range(ints[Head.MEMBERS]):
+        element = ints[elements + member]
+        total = np.uint64(0)
+        entry = head[element]
+        while entry >= 0:
+            k = entry // arity
+            place = ints[cell_at(ints, cells[k]) + Cell.PLACE]
+            said = np.uint64(place * arity + entry % arity) * _M2
+            total += mix(said + np.uint64(counts[k]))
+            entry = following[entry]
+        simple[member] = total
+        leaders[member] = member
+        of = ints[ints[Head.CLASSES] + member]
+        for other in range(member):
+            if (
+                leaders[other] == other
+                and simple[other] == total
+                and ints[ints[Head.CLASSES] + other] == of
+                and are_twins(ints, row, ints[elements + other], element, scratch)
+            ):
+                leaders[member] = other
+                break
+    return n
+
+
+@called
+def settle_group(tables, row, n, blocks, steps):
+    """Write a group, made as coarse as the marking allows, to SETTLED and its STEPS.
+
+    That of `row` has just been read.
+    """
+    ints, scratch = tables.ints, tables.scratch
+    settle(ints, blocks, scratch[Row.LEADERS], scratch, scratch[Row.SETTLED])
+    settle_steps(ints, row, n, steps, scratch, scratch[Row.SETTLED_STEPS])
+
+
+@called
+def keep_source(tables, n, blocks):
+    """Keep a support of n cells as the source's, and its twins in blocks (LOCAL)."""
+    scratch = tables.scratch
+    copy(scratch[Row.CELLS], scratch[Row.SOURCE_CELLS], n)
+    copy(scratch[Row.COUNTS], scratch[Row.SOURCE_COUNTS], n)
+    leaders, local = scratch[Row.LEADERS], scratch[Row.LOCAL]
+    for member in range(tables.ints[Head.MEMBERS]):
+        local[member] = member
+        for earlier in range(member):
+            is_twin = leaders[earlier] == leaders[member]
+            if is_twin and blocks[earlier] == blocks[member]:
+                local[member] = earlier
+                break

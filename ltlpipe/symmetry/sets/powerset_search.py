@@ -1,11 +1,52 @@
-"""The emptiness checks of automata over sets, as the driver takes them.
+"""Automata over sets of states, and their emptiness checks as the driver takes them.
 
-The kernels are in `ltlpipe.symmetry.sets.inclusion_checks`, with source and cost.
+The kernels of these are in `ltlpipe.symmetry.sets.inclusion_checks`, with source and
+cost.
+
+The states of an automaton over sets are rows of 64-bit words, each of which stands for
+a set of states of an *underlying* automaton.  Five properties tie the two (Def. 5 of
+the source): sets are not empty (1); the marks are the same (2); the initial sets make
+up the initial states (3); what a state of a set can reach in one step is in a successor
+of the set, with the same marks (4); and each state of a successor can be reached in one
+step from some state of the set, with the same marks (5).  Then both accept a run, or
+neither.
+
+All operations have one signature and are called through pointers, so that the searches
+are compiled once::
+
+    operation(tables, row, other, out_rows, out_marks) -> number
+
+tables : Tables
+    The automaton's own.
+row, other : uint64[n_words]
+    One set or two.
+out_rows, out_marks : uint64[k, n_words], uint32[k]
+    Results that are sets.
+
+``successors``
+    Writes the successors of `row` and the marks of the transitions to them; returns
+    their number.  If there are more, ``-2 - n`` says that n are written, and the next
+    call, with an empty `other` (uint64[0]), goes on behind them; before it no other
+    operation may use the tables.  -1 says that those of one state alone do not fit.
+``includes``
+    Returns 1 if the set `row` includes the set `other`, else 0.
+``decompose``
+    `other` is included in `row`: writes sets that are disjoint from it and make up
+    `row` with it; returns their number, or -1 if there are more than k.
+``key``
+    Returns a number that is the same for sets of which one includes the other.
+
+Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
+Inclusion Tests", technical report 2006/003, LIP6, Secs. 2, 3 and 6.3.
+
+Differences from the source: Decomp returns what completes the given subset, not that
+subset itself; the key stands for both levels of the hash table.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,10 +71,76 @@ from ltlpipe.symmetry.sets.inclusion_checks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.growth import Layout
-    from ltlpipe.symmetry.sets.automaton import PowersetAutomaton
+
+
+class Tables(NamedTuple):
+    """The tables and buffers of the operations; their use is the automaton's affair."""
+
+    ints: np.ndarray  # int64[...]
+    words: np.ndarray  # uint64[...]
+    scratch: np.ndarray  # int64[k, m]
+    step_rows: np.ndarray  # uint64[s, n_words]
+
+
+class Operations(NamedTuple):
+    """Four functions of one signature, as kernels take them, and the tables."""
+
+    successors: Any
+    includes: Any
+    decompose: Any
+    key: Any
+    tables: Tables
+
+
+@dataclass(frozen=True)
+class PowersetAutomaton:
+    """An automaton over sets, as the searches take it.
+
+    A run is accepted iff it sees each mark infinitely often.  If a successor was made
+    larger than it is (`widened`), property 5 may not hold, and a run that is accepted
+    need not be there; `narrow` makes successors what they are from then on.
+    """
+
+    successors: Callable[..., int]  # the operations, not yet compiled
+    includes: Callable[..., int]
+    decompose: Callable[..., int]
+    key: Callable[..., int]
+    tables: Tables  # the buffers serve one search at a time
+    initial: np.ndarray  # uint64[n, n_words], the initial sets, n >= 1
+    n_marks: int
+    widened: Callable[[], bool] = lambda: False
+    narrow: Callable[[], None] = lambda: None
+
+    @property
+    def n_words(self) -> int:
+        """Words of a row."""
+        return int(self.initial.shape[1])
+
+    @property
+    def _functions(self) -> tuple[Callable[..., int], ...]:
+        return self.successors, self.includes, self.decompose, self.key
+
+    def ready(self) -> Job[None]:
+        """Have the operations compiled, or load their machine code."""
+        from ltlpipe.runtime.kernels.compilation import ready_pointer
+        from ltlpipe.runtime.kernels.jit import operation_signature
+
+        signature = operation_signature(Tables)
+        for function in self._functions:
+            yield from ready_pointer(function, signature)
+
+    def operations(self) -> Operations:
+        """Return the operations as kernels take them."""
+        from ltlpipe.runtime.kernels.jit import operation_signature, pointer
+
+        signature = operation_signature(Tables)
+        made = (pointer(function, signature) for function in self._functions)
+        return Operations(*made, self.tables)
+
 
 KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
 """The checks by name."""
@@ -45,9 +152,9 @@ _FIRST_RESULTS = 1 << 8
 
 
 @njit
-def call(operation, tables, arrays, row, other):
+def call(operation, operations, arrays, row, other):
     """Call an operation on sets; for Python."""
-    return operate(operation, tables, arrays, row, other)
+    return operate(operation, operations, arrays, row, other)
 
 
 class PowersetSearch(StoredSearch):
@@ -135,14 +242,8 @@ class PowersetSearch(StoredSearch):
 
     def kernel_call(self, budget: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the kernel and the arguments with which `step` calls it."""
-        return powerset_step, (
-            *self.operations,
-            self.automaton.tables,
-            self.store,
-            self.registers,
-            self.arrays,
-            budget,
-        )
+        arguments = (self.operations, self.store, self.registers, self.arrays, budget)
+        return powerset_step, arguments
 
     def step(self, budget: int) -> Status:
         """Do no more than `budget` units of work, or one result more."""
@@ -209,8 +310,7 @@ class PowersetSearch(StoredSearch):
         return bool(self._call(self.operations.includes, row, other))
 
     def _call(self, operation: Any, row: np.ndarray, other: np.ndarray) -> int:
-        arrays = self.arrays
-        return int(call(operation, self.automaton.tables, arrays, row, other))
+        return int(call(operation, self.operations, self.arrays, row, other))
 
     @property
     def memory_bytes(self) -> int:

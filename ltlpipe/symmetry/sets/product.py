@@ -10,14 +10,18 @@ If the tables say so, successors are *closed*: their group is joined with the on
 the property's state tells no difference of.  The set may then be larger than what is
 reached.
 
-Successors are handed out after some markings.
+A set whose blocks are cut falls into as many sets as there are ways to hand out the
+twins of each block to its pieces, and, for turning sorts, as many rotations as the
+group has lost.  They are gone through one after another, without a list; successors are
+handed out after some markings.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
-Inclusion Tests", technical report 2006/003, LIP6, Def. 12.
+Inclusion Tests", technical report 2006/003, LIP6, Def. 12 and Sec. 6.3 (refinement).
 
 Differences from the source: a transition of the property stands for all letters that it
 allows, not for one valuation; groups are products of Young subgroups and rotations;
-closed successors are not in the source.
+closed successors are not in the source.  Of two ways that lead to the same set by an
+automorphism that is no exchange of twins, both are taken.
 """
 
 from __future__ import annotations
@@ -25,15 +29,6 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
-from ltlpipe.symmetry.sets.arrangements import (
-    begin_arranging,
-    cut,
-    cut_steps,
-    find_local,
-    next_members,
-    next_turn,
-    write_arrangement,
-)
 from ltlpipe.symmetry.sets.canonical import represent
 from ltlpipe.symmetry.sets.firing import (
     answer_asked,
@@ -45,20 +40,143 @@ from ltlpipe.symmetry.sets.firing import (
 from ltlpipe.symmetry.sets.layout import Head, Phase, Row, Turn, Word
 from ltlpipe.symmetry.sets.markings import (
     TURN,
+    are_equal,
+    common_divisor,
+    copy,
+    keep_source,
+    order_by,
     read,
     read_group,
-    read_support,
+    read_marking,
+    rotate,
+    settle,
+    settle_group,
+    stay,
     write,
     write_group,
     write_permuted,
 )
-from ltlpipe.symmetry.sets.twins import (
-    common_divisor,
-    find_twins,
-    settle,
-    settle_steps,
-)
 from ltlpipe.systems.propositions.kernels import letter_of
+
+
+@called
+def cut(n_members, blocks, others, finer):
+    """Write the blocks of both of two partitions, all numbered from 0.
+
+    All arrays int64[n_members] at least.  Returns whether they are finer than `blocks`.
+    """
+    n_blocks = n_finer = np.int64(0)
+    for member in range(n_members):
+        n_blocks = max(n_blocks, blocks[member] + 1)
+        earlier = member - 1
+        while earlier >= 0 and (
+            blocks[earlier] != blocks[member] or others[earlier] != others[member]
+        ):
+            earlier -= 1
+        if earlier >= 0:
+            finer[member] = finer[earlier]
+        else:
+            finer[member] = n_finer
+            n_finer += 1
+    return n_finer > n_blocks
+
+
+@called
+def cut_steps(ints, steps, others, finer):
+    """Write the steps of the rotations that two groups have in common."""
+    for turn in range(ints[Head.TURNING]):
+        shared = common_divisor(steps[turn], others[turn])
+        finer[turn] = steps[turn] // shared * others[turn]
+
+
+@called
+def begin_arranging(ints, scratch):
+    """Prepare to go through the arrangements of the twins of BLOCKS over FINER.
+
+    Reads LOCAL; writes ORDER, WANTED, LEFT and TURN.
+    """
+    blocks, finer, order = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.ORDER]
+    for member in range(ints[Head.MEMBERS]):
+        scratch[Row.KEYS, member] = blocks[member] * ints[Head.MEMBERS] + finer[member]
+        scratch[Row.LEFT, member] = 0
+    order_by(scratch[Row.KEYS], ints[Head.MEMBERS], order)
+    for member in range(ints[Head.MEMBERS]):
+        scratch[Row.LEFT, scratch[Row.LOCAL, member]] += 1
+        scratch[Row.WANTED, member] = -1
+    for turn in range(ints[Head.TURNING]):
+        scratch[Row.TURN, turn] = 0
+
+
+@called
+def next_members(ints, scratch, first, end, started):
+    """Write the next arrangement of ``ORDER[first:end]`` to WANTED, if there is one.
+
+    WANTED has for each member the first twin of those that come to its place; within a
+    finer block they ascend.  Without one, those places are open again.
+    """
+    blocks, finer, local = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.LOCAL]
+    order, wanted, left = scratch[Row.ORDER], scratch[Row.WANTED], scratch[Row.LEFT]
+    if first == end:
+        return not started
+    at = end - 1 if started else first
+    while at >= first:
+        member = order[at]
+        source = wanted[member] + 1
+        if source > 0:
+            left[wanted[member]] += 1
+        if at > 0 and finer[order[at - 1]] == finer[member]:
+            source = max(source, wanted[order[at - 1]])
+        n = ints[Head.MEMBERS]
+        while source < n and (
+            local[source] != source
+            or blocks[source] != blocks[member]
+            or left[source] == 0
+        ):
+            source += 1
+        if source == n:
+            wanted[member] = -1
+            at -= 1
+            continue
+        wanted[member] = source
+        left[source] -= 1
+        at += 1
+        if at == end:
+            return True
+    return False
+
+
+@called
+def next_turn(ints, scratch, steps, finer):
+    """Go on to the next rotation (TURN); return whether there is one."""
+    for turn in range(ints[Head.TURNING]):
+        scratch[Row.TURN, turn] += steps[turn]
+        if scratch[Row.TURN, turn] < finer[turn]:
+            return True
+        scratch[Row.TURN, turn] = 0
+    return False
+
+
+@called
+def write_arrangement(ints, scratch, permutation):
+    """Write the permutation that WANTED and TURN say."""
+    wanted, local = scratch[Row.WANTED], scratch[Row.LOCAL]
+    order, cursor = scratch[Row.ORDER], scratch[Row.CURSOR]
+    elements = ints[Head.MEMBER_ELEMENTS]
+    stay(ints, permutation)
+    for member in range(ints[Head.MEMBERS]):
+        cursor[member] = member
+    for k in range(ints[Head.MEMBERS]):
+        member = order[k]
+        source = wanted[member]
+        twin = cursor[source]
+        permutation[ints[elements + twin]] = ints[elements + member]
+        twin += 1
+        while twin < ints[Head.MEMBERS] and local[twin] != source:
+            twin += 1
+        cursor[source] = twin
+    for turn in range(ints[Head.TURNING]):
+        rotate(ints, permutation, turn, scratch[Row.TURN, turn])
+
 
 _PHASE = len(Phase)
 
@@ -89,15 +207,6 @@ def join(ints, blocks, steps, closure, scratch):
 
 
 @called
-def are_equal(one, other, n):
-    """Whether two arrays begin with the same n numbers."""
-    same = True
-    for k in range(n):
-        same = same and one[k] == other[k]
-    return same
-
-
-@called
 def close(tables, n, watching):
     """Write the closed group of a marking to COARSE and JOINED_STEPS.
 
@@ -117,17 +226,10 @@ def close(tables, n, watching):
 
 
 @called
-def copy_out(ints, row, out):
-    """Copy a row to one of the results."""
-    for w in range(ints[Head.WORDS]):
-        out[w] = row[w]
-
-
-@called
 def write_set(tables, n, blocks, steps, out):
     """Write the set of a marking under a group to a row; CELLS and LEADERS are its."""
     represent(tables, n, blocks, steps)
-    copy_out(tables.ints, tables.step_rows[Word.BEST], out)
+    copy(tables.step_rows[Word.BEST], out, tables.ints[Head.WORDS])
     write_group(tables.ints, out, blocks, steps)
 
 
@@ -144,19 +246,16 @@ def write_sets(tables, phase, letter, out_rows, out_marks, count):
     last = ints[ints[phase + Phase.OFFSETS] + letter + 1]
     if count + last - first > out_rows.shape[0]:
         return np.int64(-1)
-    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
-    n = read_support(ints, tables.words, row, cells, counts)
-    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
+    n = read_marking(tables, row)
+    settle_group(tables, row, n, scratch[Row.FINER], scratch[Row.FINER_STEPS])
     blocks, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
-    settle(ints, scratch[Row.FINER], scratch[Row.LEADERS], scratch, blocks)
-    settle_steps(ints, row, n, scratch[Row.FINER_STEPS], scratch, steps)
     closes = ints[Head.CLOSES] != 0
     for edge in range(first, last):
         at = ints[phase + Phase.EDGES] + 2 * edge
         watching = ints[at]
         out = out_rows[count]
         if edge > first and (not closes or watching == ints[at - 2]):
-            copy_out(ints, out_rows[count - 1], out)
+            copy(out_rows[count - 1], out, ints[Head.WORDS])
         elif closes:
             close(tables, n, watching)
             joined = scratch[Row.JOINED_STEPS]
@@ -173,15 +272,13 @@ def write_sets(tables, phase, letter, out_rows, out_marks, count):
 def set_of_one(tables, row):
     """Make a row of a marking that of the set that holds just this marking."""
     ints, scratch = tables.ints, tables.scratch
-    n = read_support(ints, tables.words, row, scratch[Row.CELLS], scratch[Row.COUNTS])
-    find_twins(ints, row, n, scratch, tables.step_rows[Word.SIMPLE])
+    n = read_marking(tables, row)
     blocks, steps = scratch[Row.FINER], scratch[Row.FINER_STEPS]
     for member in range(ints[Head.MEMBERS]):
         blocks[member] = member
     for turn in range(ints[Head.TURNING]):
         steps[turn] = ints[ints[Head.TURNS] + TURN * turn + Turn.SIZE]
-    settle(ints, blocks, scratch[Row.LEADERS], scratch, scratch[Row.SETTLED])
-    settle_steps(ints, row, n, steps, scratch, scratch[Row.SETTLED_STEPS])
+    settle_group(tables, row, n, blocks, steps)
     write_group(ints, row, scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS])
 
 
@@ -251,7 +348,7 @@ def expand(tables, phase, ends, out_rows, out_marks, count):
                 if count < 0:
                     return count
     if is_dead and stutters and ints[Head.OVERFLOW] == 0:
-        copy_out(ints, state, rows[Word.STEP])
+        copy(state, rows[Word.STEP], ints[Head.WORDS])
         count = write_sets(tables, phase, dead, out_rows, out_marks, count)
     return count
 
@@ -268,19 +365,15 @@ def suspend(ints, number, is_left, count):
 
 
 def symbolic_successors(tables, row, other, out_rows, out_marks):
-    """Write the successors of a set (see `ltlpipe.symmetry.sets.automaton`)."""
+    """Write the successors of a set (see `ltlpipe.symmetry.sets.powerset_search`)."""
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
     blocks, steps = scratch[Row.BLOCKS], scratch[Row.STEPS]
     finer, finer_steps = scratch[Row.FINER], scratch[Row.FINER_STEPS]
     cells, counts = scratch[Row.SOURCE_CELLS], scratch[Row.SOURCE_COUNTS]
     permutation = scratch[Row.PERMUTATION]
     read_group(ints, row, blocks, steps)
-    n = read_support(ints, tables.words, row, scratch[Row.CELLS], scratch[Row.COUNTS])
-    for k in range(n):
-        cells[k] = scratch[Row.CELLS, k]
-        counts[k] = scratch[Row.COUNTS, k]
-    find_twins(ints, row, n, scratch, rows[Word.SIMPLE])
-    find_local(ints, blocks, scratch[Row.LEADERS], scratch[Row.LOCAL])
+    n = read_marking(tables, row)
+    keep_source(tables, n, blocks)
     watching = read(ints, ints[Head.PROPERTY], row)
     phases, ends = ints[Head.PHASES] + watching, ints[ints[Head.ENDS] + watching] != 0
     goes_on = other.shape[0] == 0

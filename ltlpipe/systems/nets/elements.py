@@ -16,7 +16,7 @@ from ltlpipe.runtime.xml import local_name, unknown_part
 from ltlpipe.systems.nets.structure import MAX_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ltlpipe.runtime.xml import Known
 
@@ -148,6 +148,20 @@ class NetReader:
             expected = f"expected {least} to {MAX_TOKENS}"
             self.refuse(element, f"{text[:40]} as {what}, {expected}")
         return value
+
+    def expect(self, element: Any, kinds: Collection[str], expected: str) -> str:
+        """Return the kind of an element; refuse others than `kinds`."""
+        kind = local_name(element)
+        if kind not in kinds:
+            self.unsupported(element, f"<{kind}>, expected {expected}")
+        return kind
+
+    def only(self, element: Any, message: str) -> Any:
+        """Return the child of an element; `message` says how many there are instead."""
+        children = list(element)
+        if len(children) != 1:
+            self.refuse(element, message.format(len(children)))
+        return children[0]
 
     def refuse(self, element: Any, message: str) -> NoReturn:
         """Raise that the file does not hold what it should."""

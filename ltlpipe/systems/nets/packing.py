@@ -38,7 +38,7 @@ from ltlpipe.systems.nets.kernels import (
 )
 from ltlpipe.systems.nets.structure import group_begins, ranges
 from ltlpipe.systems.networks.packing import PACKING
-from ltlpipe.systems.propositions.tables import assemble, taken_bits
+from ltlpipe.systems.propositions.kernels import assemble, taken_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.fields import Field
     from ltlpipe.systems.nets.structure import Net
-    from ltlpipe.systems.propositions.tables import Place
 
 _FREE = -1
 """The owner of a transition that takes nothing."""
@@ -417,7 +416,7 @@ def pack_net(
 
 
 def too_narrow(
-    ints: np.ndarray, words: np.ndarray, places: Sequence[Place]
+    ints: np.ndarray, words: np.ndarray, places: Sequence[Field]
 ) -> list[int]:
     """Return the places of a net whose fields were too narrow for some successor."""
     if not ints[Header.OVERFLOW]:

@@ -53,15 +53,15 @@ class Transition(Node):
         return {place: change for place, change in changes.items() if change}
 
 
-def nodes_called(nodes: Sequence[Any]) -> dict[str, tuple[int, ...]]:
-    """Return the nodes that each id or name means, by their numbers.
+def numbers_called(called: Sequence[tuple[str, str]]) -> dict[str, tuple[int, ...]]:
+    """Return the numbers that each id or name means, of what has an id and a name.
 
-    An id, which is unique, means its own node; a name that is no id all that have it.
+    An id, which is unique, means its own; a name that is no id all that have it.
     """
     named: dict[str, list[int]] = {}
-    for k, node in enumerate(nodes):
-        named.setdefault(node.name, []).append(k)
-    by_id = {node.id: (k,) for k, node in enumerate(nodes)}
+    for k, (_, name) in enumerate(called):
+        named.setdefault(name, []).append(k)
+    by_id = {own: (k,) for k, (own, _) in enumerate(called)}
     return {name: tuple(own) for name, own in named.items()} | by_id
 
 
@@ -224,7 +224,7 @@ def _named(
     nodes: Sequence[Node],
 ) -> Job[tuple[tuple[str, ...], dict[str, tuple[int, ...]]]]:
     """Return what to call nodes, and which nodes each id or name means."""
-    numbers = nodes_called(nodes)
+    numbers = numbers_called([(node.id, node.name) for node in nodes])
     yield _progress(2 * len(nodes))
     called = [
         node.name if numbers[node.name] == (k,) else node.id

@@ -15,6 +15,9 @@ of a component is its labels in order of first use.  What else Graphviz allows
 say how it looks) is read and has no meaning here.  Other attributes may have one
 and are refused, as are a default ``edge [label="a"]`` and text in HTML.
 
+A file is read token by token, but an edge with one list of attributes, as tools write
+them, by a single expression: a million take seconds.
+
 Source: "DOT Language" in Graphviz's documentation; the parallel problems of the
 RERS challenges for what labels mean.
 
@@ -26,76 +29,48 @@ name the same node; ``#`` begins a comment anywhere in a line; in a string
 from __future__ import annotations
 
 import re
-from functools import cache
-from itertools import count, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from array import array
+from itertools import chain, count, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
-from ltlpipe.systems.networks.dot_lines import (
-    INTEGER,
-    KEYWORDS,
-    MisplacedError,
-    component,
-    read_lines,
-    unknown_attribute,
-)
+from ltlpipe.systems.networks.lts import LTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lark import Lark, UnexpectedInput
+_KEYWORDS = {"strict", "digraph", "graph", "subgraph", "node", "edge"}
 
-    from ltlpipe.systems.networks.lts import LTS
+# A name consists of letters, digits, underscores and what is not ASCII.  At most 9,999
+# escapes in a string: each costs the expression 800 bytes while it looks for the end,
+# and in a file of garbage there may be none.
+_TOKEN = re.compile(
+    r"""
+    (?P<name>[^\x00-@[-^`{-\x7f][^\x00-/:-@[-^`{-\x7f]*)
+    | (?P<numeral>-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?))
+    | (?P<string>"[^"\\]*(?:\\(?:.|\n)[^"\\]*){0,9999}")
+    | (?P<mark>->|[][{}=:;,+])
+    """,
+    re.VERBOSE,
+)
+_BLANKS = re.compile(r"(?:\s+|//[^\n]*|\#[^\n]*|/\*(?s:.*?)\*/)*")
+_ESCAPE = re.compile(r'\\(?:(["\\])|\r?\n)')
 
-# A name consists of letters, digits, underscores and what is not ASCII, written as what
-# it does not have: a range up to the last character takes Python ten times as long.
-# At most 9,999 escapes in a string: each costs the expression 800 bytes while it
-# looks for the end, and in a file of garbage there may be none.
-_GRAMMAR = r"""
-start: STRICT? DIGRAPH id? body
-body: "{" (chain | defaults | setting | ";")* "}"
-chain: _end (ARROW _end)* attributes*
-_end: node | group
-node: id (":" id (":" id)?)?
-group: body | SUBGRAPH id? body
-defaults: (GRAPH | NODE | EDGE) attributes+
-!setting: id "=" id
-!attributes: "[" (id "=" id ("," | ";")?)* "]"
-id: NAME | NUMERAL | STRING ("+" STRING)*
+_ID = r'(?:[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+|"[^"\\]*")'
+_ATTRIBUTE = re.compile(rf"({_ID})\s*=\s*({_ID})(?=[\s,;\]])\s*(?:[,;]\s*)?")
+_EDGE = re.compile(
+    rf"(?!(?i:graph|node|edge|subgraph)\b)({_ID})\s*->\s*(?!(?i:subgraph)\b)({_ID})\s*"
+    rf"\[\s*((?:{_ATTRIBUTE.pattern.replace('(' + _ID, '(?:' + _ID)})*\])"
+    r"\s*(?:;|(?=[\w\"}]|-[0-9]))"
+)
 
-STRICT.2: /strict\b/i
-DIGRAPH.2: /digraph\b/i
-GRAPH.2: /graph\b/i
-SUBGRAPH.2: /subgraph\b/i
-NODE.2: /node\b/i
-EDGE.2: /edge\b/i
-ARROW: "->"
-NAME: /[^\x00-@[-^`{-\x7f][^\x00-\/:-@[-^`{-\x7f]*/
-NUMERAL: /-?(\.[0-9]+|[0-9]+(\.[0-9]*)?)/
-STRING: /"[^"\\]*(\\(.|\n)[^"\\]*){0,9999}"/
-BLANK: /\s+/
-COMMENT: /\/\/[^\n]*|#[^\n]*|\/\*(?s:.*?)\*\//
-%ignore BLANK
-%ignore COMMENT
-"""
+_NAME, _END = "a name", "the end of the file"
+_SHOWN = ("digraph", "{", "}", "->", "[", "]", "=", _NAME, _END)
+"""What messages say was expected, in this order."""
 
-_MAX_NESTING = 10_000  # of braces, for the same reason
-
-# How messages name the terminals, in the order in which they list them.
-_TERMINALS = {
-    "DIGRAPH": "'digraph'",
-    "LBRACE": "'{'",
-    "RBRACE": "'}'",
-    "ARROW": "'->'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "EQUAL": "'='",
-    "NAME": "a name",
-    "$END": "the end of the file",
-}
-# What no terminal matches, as messages show it, and what was expected.
+# What is no token, as messages show it, and what was expected.
 _UNFINISHED = [
     ("--", "undirected edge '--'", "'->'"),
     ("/*", "end of file in a comment", "'*/'"),
@@ -103,38 +78,40 @@ _UNFINISHED = [
     ("<", "text in HTML", "a name"),
 ]
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+")
-_ESCAPE = re.compile(r'\\(?:(["\\])|\r?\n)')
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+INTERNAL = "tau"
+"""What the internal action is called whose label is empty."""
+_GRAPHVIZ = """
+    _background area arrowhead arrowsize arrowtail bb beautify bgcolor center
+    charset class cluster clusterrank color colorscheme comment concentrate
+    constraint Damping decorate defaultdist dim dimen diredgeconstraints distortion
+    dpi epsilon esep fillcolor fixedsize fontcolor fontname fontnames fontpath
+    fontsize forcelabels gradientangle group head_lp headclip headport height id
+    image imagepath imagepos imagescale inputscale K label_scheme labelangle
+    labeldistance labelfloat labelfontcolor labelfontname labelfontsize labeljust
+    labelloc landscape layer layerlistsep layers layerselect layersep layout len
+    levels levelsgap lheight linelength lp lwidth margin maxiter mclimit mindist
+    minlen mode model newrank nodesep nojustify normalize notranslate nslimit
+    nslimit1 oneblock ordering orientation outputorder overlap overlap_scaling
+    overlap_shrink pack packmode pad page pagedir pencolor penwidth peripheries pin
+    pos quadtree quantum radius rank rankdir ranksep ratio rects regular remincross
+    repulsiveforce resolution root rotate rotation samehead sametail samplepoints
+    scale searchsize sep shape shapefile showboxes sides size skew smoothing sortv
+    splines start style stylesheet tail_lp tailclip tailport TBbalance truecolor
+    vertices viewport voro_margin weight width xdotversion xlp z
+"""
+_LOOKS = re.compile(
+    r"_[hlt]{0,2}draw_|(edge|head|tail|label)?(URL|href|target|tooltip)|"
+    + "|".join(_GRAPHVIZ.split())
+)
+"""Graphviz's attributes of looks and notes.  Those that say from where to where an edge
+leads (dir, lhead, ltail) or what it is called besides (headlabel, ...) are none.
+"""
+_FORWARD = "dir", "forward"
+_KNOWN = {"edge": ("label",), "node": ("label", "xlabel"), "defaults": ()}
+"""Attributes that are known besides: of edges, of nodes, of defaults for edges."""
 
-
-class _Edge(NamedTuple):
-    src: str
-    dst: str
-    label: str | None
-    line: int
-
-
-class _Attributes(NamedTuple):
-    values: dict[str, str]
-    line: int
-
-    def of(self, what: str) -> dict[str, str]:
-        """Return them, if they are known of such a thing."""
-        unknown = unknown_attribute(self.values, what)
-        if unknown is not None:
-            raise _MeaningError(unknown, self.line)
-        return self.values
-
-
-class _MeaningError(Exception):
-    """An attribute that may carry meaning is not known: what, and its line."""
-
-
-class _Group(NamedTuple):
-    """What stands between braces: names of nodes, edges, groups, in order."""
-
-    items: list[str | _Edge | _Group]
-    name: str = ""
-    line: int | None = None  # of ``subgraph`` or ``digraph``; None for bare braces
+_UNLABELLED, _NO_EDGE = -1, -2  # in the place of a label
 
 
 def read_dot(text: str, file: str) -> list[LTS]:
@@ -146,200 +123,359 @@ def read_dot(text: str, file: str) -> list[LTS]:
         `text` is no directed graph or ends early, an edge has no label, or a
         component has no start edge or several; names file and line.
     """
-    regular = read_lines(text)
-    if regular is not None:
-        return regular
-    return read_by_grammar(text, file)
+    reader = _Reader(text, file)
+    reader.read()
+    return reader.components()
 
 
-def read_by_grammar(text: str, file: str) -> list[LTS]:
-    """Read any text; see `read_dot`."""
-    from lark import UnexpectedInput
+class _Reader:
+    """A file, and what is known of it.
 
-    try:
-        graph = cast("_Group", _parser().parse(text))
-    except UnexpectedInput as error:
-        raise _syntax_error(error, text, file) from None
-    except _MeaningError as error:
-        message, line = error.args
-        raise InputError(message, file=file, line=line) from None
-    return [
-        _component(group, group.name or f"component {number}", file)
-        for number, group in enumerate(_groups(graph, file), start=1)
-    ]
+    A row is an edge: the numbers of source, target and label, and its place in the
+    text.  A node that is named is a row with itself as its target, and `_NO_EDGE`.
+    """
 
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+        self.numbers: dict[str, int] = {}  # of nodes and labels, by their names
+        self.names: list[str] = []  # by number, once all is read
+        self.rows = array("q")
+        # The name, place, first row and end of subgraphs that may be components, the
+        # graph itself behind them.
+        self.parts: list[tuple[str, int, int, int]] = []
+        self._labels: dict[str, int] = {}  # by the text between two brackets
+        self._tried: set[str] = set()  # what could have stood at this place
+        self._move(0)
 
-def _groups(graph: _Group, file: str) -> list[_Group]:
-    """Return the groups that are components: subgraphs, or the graph itself."""
-    subgraphs = [g for g in graph.items if isinstance(g, _Group) and g.line]
-    if not any(_edges(g) for g in subgraphs):
-        return [graph]
-    outside = [i for i in graph.items if not (isinstance(i, _Group) and i.line)]
-    for edge in _edges(_Group(outside)):
-        message = "an edge outside of the subgraphs, expected it inside of one"
-        raise InputError(message, file=file, line=edge.line)
-    return subgraphs
+    def _move(self, place: int) -> None:
+        """Go on with the token behind a place and blanks."""
+        blanks = _BLANKS.match(self.text, place)
+        assert blanks is not None
+        self.place = blanks.end()
+        self._token = _TOKEN.match(self.text, self.place)
+        self._tried.clear()
 
+    def _take(self, kind: str) -> bool:
+        """Go on if the token is a mark or a keyword; whether it is."""
+        if self._token is not None and self._token[0].lower() == kind:
+            self._move(self._token.end())
+            return True
+        self._tried.add(kind)
+        return False
 
-def _component(group: _Group, name: str, file: str) -> LTS:
-    edges = _edges(group)
-    nodes = {node: number for number, node in enumerate(_nodes(group))}
-    labels: dict[str, int] = {}
-    rows = []
-    has_start = any(edge.label == "" for edge in edges)
-    for edge in edges:
-        if edge.label is None and has_start:
-            message = f"the edge {edge.src} -> {edge.dst} of {name} has no label"
-            raise InputError(message, file=file, line=edge.line)
-        label = labels.setdefault(str(edge.label), len(labels))
-        rows.append((nodes[edge.src], nodes[edge.dst], label))
-    table = np.array(rows, dtype=np.int32).reshape(-1, 3)
-    try:
-        return component(name, list(nodes), list(labels), table)
-    except MisplacedError as error:
-        line = group.line if error.edge is None else edges[error.edge].line
-        raise InputError(error.message, file=file, line=line) from None
+    def _take_name(self) -> str | None:
+        """Go on behind a name and return it; None if there is none."""
+        token = self._token
+        if token is None or token.lastgroup == "mark":
+            self._tried.add(_NAME)
+            return None
+        self._move(token.end())
+        name = _unquoted(token[0])
+        while token.lastgroup == "string" and self._take("+"):
+            token = self._token
+            if token is None or token.lastgroup != "string":
+                raise self._unexpected()
+            name += _unquoted(token[0])
+            self._move(token.end())
+        return name
 
+    def _need(self, kind: str) -> None:
+        if not self._take(kind):
+            raise self._unexpected()
 
-def _flat(group: _Group) -> Iterator[str | _Edge]:
-    """Yield nodes and edges in order, those of groups inside included."""
-    stack: list[Iterator[str | _Edge | _Group]] = [iter(group.items)]
-    while stack:
-        for item in stack[-1]:
-            if isinstance(item, _Group):
-                stack.append(iter(item.items))
-                break
-            yield item
+    def _need_name(self) -> str:
+        name = self._take_name()
+        if name is None:
+            raise self._unexpected()
+        return name
+
+    def _error(self, message: str, place: int) -> InputError:
+        line = 1 + self.text.count("\n", 0, place)
+        return InputError(message, file=self.file, line=line)
+
+    def _unexpected(self) -> InputError:
+        """Return an error about the token: what it is, and what was expected."""
+        text, place = self.text, self.place
+        if _NAME in self._tried:
+            self._tried.discard("{")  # of a nested group: hardly what is missing
+        known = [kind for kind in _SHOWN if kind in self._tried]
+        shown = [kind if kind in (_NAME, _END) else repr(kind) for kind in known]
+        expected = listed(shown or ["something else"])
+        if self._token is not None:
+            found = repr(self._token[0][:40])
+        elif place == len(text):
+            found, place = "end of file", len(text.rstrip())
         else:
-            stack.pop()
+            found = repr(text[place])
+            for beginning, what, missing in _UNFINISHED:
+                if text.startswith(beginning, place):
+                    found, expected = what, missing
+        return self._error(f"unexpected {found}, expected {expected}", place)
+
+    def read(self) -> None:
+        """Read the whole file."""
+        self._take("strict")
+        place = self.place
+        self._need("digraph")
+        name = self._take_name() or ""
+        self._need("{")
+        self._read_body()
+        if self.place < len(self.text):
+            self._tried.add(_END)
+            raise self._unexpected()
+        self.parts.append((name, place, 0, len(self.rows) // 4))
+
+    def _read_body(self) -> None:
+        """Read statements and the closing brace, with all groups inside."""
+        # The chain of nodes and groups at hand, as ranges of rows, and its arrows.
+        ends: list[tuple[int, int]] = []
+        arrows: list[int] = []
+        outer: list[tuple[list[tuple[int, int]], list[int], str, int, int]] = []
+        while True:
+            place, begin = self.place, len(self.rows)
+            if len(ends) > len(arrows):
+                if self._take("->"):
+                    arrows.append(place)
+                else:
+                    self._read_chain(ends, arrows)
+                    ends, arrows = [], []
+            elif not ends and (edge := _EDGE.match(self.text, place)):
+                self._read_edge(edge)
+            elif (is_part := self._take("subgraph")) or self._take("{"):
+                name = ""
+                if is_part:
+                    name = self._take_name() or ""
+                    self._need("{")
+                outer.append((ends, arrows, name, place if is_part else -1, begin))
+                ends, arrows = [], []
+            elif not ends and self._read_defaults():
+                pass
+            elif (node := self._take_name()) is not None:
+                if not ends and self._take("="):
+                    self._check({node: self._need_name()}, "node", place)
+                    continue
+                if self._take(":"):
+                    self._need_name()
+                    if self._take(":"):
+                        self._need_name()
+                number = self._number(node)
+                self.rows.extend((number, number, _NO_EDGE, place))
+                ends.append((begin, len(self.rows)))
+            elif ends:
+                raise self._unexpected()
+            elif self._take(";"):
+                pass
+            elif not self._take("}"):
+                raise self._unexpected()
+            elif not outer:
+                return
+            else:
+                ends, arrows, name, place, begin = outer.pop()
+                ends.append((begin, len(self.rows)))
+                if not (outer or arrows or place < 0 or self._is_next("->")):
+                    self.parts.append((name, place, begin // 4, len(self.rows) // 4))
+
+    def _is_next(self, mark: str) -> bool:
+        return self._token is not None and self._token[0] == mark
+
+    def _number(self, name: str) -> int:
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def _read_edge(self, edge: re.Match[str]) -> None:
+        label = self._labels.get(edge[3])
+        if label is None:
+            pairs = _ATTRIBUTE.findall(edge[3])
+            found = {_unquoted(name): _unquoted(value) for name, value in pairs}
+            self._check(found, "edge", self.text.index("[", edge.end(2)))
+            label = self._number(found["label"]) if "label" in found else _UNLABELLED
+            self._labels[edge[3]] = label
+        source, target = (self._number(_unquoted(edge[k])) for k in (1, 2))
+        self.rows.extend((source, target, label, edge.end(1)))
+        self._move(edge.end())
+
+    def _read_defaults(self) -> bool:
+        """Read what is said of all nodes or edges; whether it is."""
+        for kind in ("graph", "node", "edge"):
+            if self._take(kind):
+                if not self._is_next("["):
+                    self._need("[")
+                self._read_lists("defaults" if kind == "edge" else "node")
+                return True
+        return False
+
+    def _read_lists(self, of: str) -> dict[str, str]:
+        """Read lists of attributes and return what they say."""
+        found: dict[str, str] = {}
+        place = self.place
+        while self._take("["):
+            values = {}
+            while not self._take("]"):
+                name = self._need_name()
+                self._need("=")
+                values[name] = self._need_name()
+                if not self._take(","):
+                    self._take(";")
+            self._check(values, of, place)
+            found |= values
+            place = self.place
+        return found
+
+    def _check(self, attributes: Mapping[str, str], of: str, place: int) -> None:
+        """Refuse attributes that may carry meaning."""
+        for name, value in attributes.items():
+            known = _LOOKS.fullmatch(name) or name in _KNOWN[of]
+            if not (known or (name, value) == _FORWARD):
+                text = f"the attribute {name}={value[:40]!r}, which may carry meaning"
+                raise self._error(text, place)
+
+    def _read_chain(self, ends: list[tuple[int, int]], arrows: list[int]) -> None:
+        """Read attributes of a chain, and add its edges behind what is in the ends."""
+        attributes = self._read_lists("edge" if arrows else "node")
+        label = _UNLABELLED
+        if arrows and "label" in attributes:
+            label = self._number(attributes["label"])
+        for (left, right), place in zip(pairwise(ends), arrows, strict=False):
+            for source in self._nodes(*left):
+                for target in self._nodes(*right):
+                    self.rows.extend((source, target, label, place))
+
+    def _nodes(self, begin: int, end: int) -> Iterable[int]:
+        """Return the nodes in a range of rows, each once."""
+        return dict.fromkeys(
+            node for k in range(begin, end, 4) for node in self.rows[k : k + 2]
+        )
+
+    def components(self) -> list[LTS]:
+        """Return the components: the subgraphs, or else the graph itself."""
+        table = np.array(self.rows, dtype=np.int64).reshape(-1, 4)
+        self.names = list(self.numbers)
+        outside = table[:, 2] != _NO_EDGE
+        *parts, graph = self.parts
+        n_edges = np.count_nonzero(outside)
+        for _, _, begin, end in parts:
+            outside[begin:end] = False
+        if np.count_nonzero(outside) == n_edges:
+            parts = [graph]
+        elif outside.any():
+            message = "an edge outside of the subgraphs, expected it inside of one"
+            raise self._error(message, int(table[outside, 3][0]))
+        return [
+            self._component(name or f"component {number}", place, table[begin:end])
+            for number, (name, place, begin, end) in enumerate(parts, start=1)
+        ]
+
+    def _component(self, name: str, place: int, rows: np.ndarray) -> LTS:
+        """Return the component that nodes and edges between them are."""
+        numbers, local = _by_appearance(rows[:, :2].ravel())
+        nodes = [self.names[n] for n in numbers.tolist()]
+        is_edge = rows[:, 2] != _NO_EDGE
+        src, dst = local.reshape(-1, 2)[is_edge].T
+        edges = rows[is_edge]
+        silent = edges[:, 2] == self.numbers.get("", _NO_EDGE)
+        if not silent.any():
+            message = f"{name} has no start edge (one with an empty label)"
+            raise self._error(message, place)
+        for source, target, _, at in edges[edges[:, 2] == _UNLABELLED][:1].tolist():
+            edge = f"{self.names[source]} -> {self.names[target]}"
+            raise self._error(f"the edge {edge} of {name} has no label", at)
+        start = self._start(name, nodes, src, dst, edges, np.flatnonzero(silent))
+        artificial = int(src[start])
+        states, state_names = _numbering(n for n in nodes if n != nodes[artificial])
+        state = np.array([states.get(n, -1) for n in nodes], dtype=np.int32)
+        steps = np.arange(len(edges)) != start
+        used, letter = _by_appearance(edges[:, 2])
+        labels = [self.names[n] for n in used.tolist()]
+        alphabet = [text for text in labels if text]
+        internal: frozenset[str] = frozenset()
+        if np.count_nonzero(silent) > 1:
+            fresh = _fresh(alphabet)
+            internal = frozenset({fresh})
+            alphabet.append(fresh)
+        place_of = {text: k for k, text in enumerate(alphabet)}
+        letters = [place_of.get(text, len(alphabet) - 1) for text in labels]
+        return LTS(
+            n_states=len(states),
+            initial=int(state[dst[start]]),
+            labels=tuple(alphabet),
+            src=state[src[steps]],
+            label=np.array(letters, dtype=np.int32)[letter[steps]],
+            dst=state[dst[steps]],
+            internal=internal,
+            name=name,
+            state_names=state_names,
+        )
+
+    def _start(
+        self,
+        name: str,
+        nodes: Sequence[str],
+        src: np.ndarray,
+        dst: np.ndarray,
+        edges: np.ndarray,
+        silent: np.ndarray,
+    ) -> int:
+        """Return the number of the start edge.
+
+        Its label is empty and its source has no other edge.  Where that holds of
+        several, as an internal action can leave a state that is not reachable, it is
+        the one from node 0.  As a wrong start would be a wrong verdict, it is refused
+        to be another one where node 0 is left by an empty label and nodes are numbers,
+        or never entered.
+        """
+        n_left = np.bincount(src, minlength=len(nodes))
+        n_entered = np.bincount(dst, minlength=len(nodes))
+        unentered = silent[n_entered[src[silent]] == 0].tolist()
+        alone = [edge for edge in unentered if n_left[src[edge]] == 1]
+        numbered = all(map(_INTEGER.fullmatch, nodes))
+        left = silent.tolist() if numbered else unentered
+        from_zero = [edge for edge in left if nodes[src[edge]] == "0"]
+        if not from_zero and len(alone) > 1:
+            message = f"{name} has a second start edge (one with an empty label)"
+            raise self._error(message, int(edges[alone[1], 3]))
+        start = int((from_zero or alone or silent.tolist())[0])
+        artificial = src[start]
+        others = (src == artificial) | (dst == artificial)
+        others[start] = dst[start] == artificial
+        for at in edges[others, 3][:1].tolist():
+            used = nodes[artificial]
+            message = f"{name} uses {used}, where its start edge begins, again"
+            raise self._error(message, at)
+        return start
 
 
-def _edges(group: _Group) -> list[_Edge]:
-    return [item for item in _flat(group) if isinstance(item, _Edge)]
+def _unquoted(spelt: str) -> str:
+    """Return a name without its quotes."""
+    if spelt[0] != '"':
+        return spelt
+    text = spelt[1:-1]
+    return _ESCAPE.sub(r"\1", text) if "\\" in text else text
 
 
-def _nodes(group: _Group) -> list[str]:
-    return list(dict.fromkeys(item for item in _flat(group) if isinstance(item, str)))
+def _by_appearance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct values in order of first appearance, and the place of each."""
+    distinct, first, local = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return distinct[order], np.argsort(order)[local]
 
 
-@cache
-def _parser() -> Lark:
-    """Build the parser once; its callbacks reduce a graph to a `_Group`."""
-    from lark import Lark, Token, Transformer, UnexpectedToken
+def _numbering(nodes: Iterable[str]) -> tuple[dict[str, int], tuple[str, ...] | None]:
+    """Return the states' numbers by the names of nodes, and the names of the states.
 
-    class Reduce(Transformer[Token, _Group]):
-        def start(self, children: list[Any]) -> _Group:
-            line = next(c.line for c in children if getattr(c, "type", "") == "DIGRAPH")
-            name = "" if isinstance(children[-2], Token) else children[-2]
-            return _Group(children[-1], name, line)
-
-        def body(self, children: list[Any]) -> list[str | _Edge | _Group]:
-            return [item for items in children if items for item in items]
-
-        def chain(self, children: list[Any]) -> list[str | _Edge | _Group]:
-            return _chain(children)
-
-        def node(self, children: list[str]) -> str:
-            return children[0]
-
-        def group(self, children: list[Any]) -> _Group:
-            line = children[0].line if len(children) > 1 else None
-            name = children[1] if len(children) > 2 else ""
-            return _Group(children[-1], name, line)
-
-        def defaults(self, children: list[Any]) -> None:
-            kind, *lists = children
-            for attributes in lists:
-                attributes.of("defaults" if kind.type == "EDGE" else "node")
-
-        def setting(self, children: list[Any]) -> None:
-            self.attributes(children).of("node")
-
-        def attributes(self, children: list[Any]) -> _Attributes:
-            texts = [child for child in children if type(child) is str]
-            values = dict(zip(texts[::2], texts[1::2], strict=True))
-            line = next(c.line for c in children if type(c) is not str)
-            return _Attributes(values, line)
-
-        def id(self, children: list[Token]) -> str:
-            if children[0].type == "STRING":
-                return "".join(_ESCAPE.sub(r"\1", c[1:-1]) for c in children)
-            return str(children[0])
-
-    class LimitNesting:
-        always_accept = ()
-
-        def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-            depth = 0
-            for token in stream:
-                depth += (token.type == "LBRACE") - (token.type == "RBRACE")
-                if depth > _MAX_NESTING:
-                    raise UnexpectedToken(token, {"RBRACE"})  # type: ignore[no-untyped-call]
-                yield token
-
-    return Lark(
-        _GRAMMAR,
-        parser="lalr",
-        lexer="contextual",
-        postlex=LimitNesting(),
-        transformer=Reduce(),
-    )
+    If all are integers the numbers are in order of their values, and no names.
+    """
+    names = list(nodes)
+    is_numbered = all(map(_INTEGER.fullmatch, names))
+    if is_numbered:
+        names.sort(key=int)
+    states = {name: k for k, name in enumerate(names)}
+    return states, None if is_numbered else tuple(names)
 
 
-def _chain(children: list[Any]) -> list[str | _Edge | _Group]:
-    """Reduce nodes or groups, arrows, and attributes to nodes and edges."""
-    from lark import Token
-
-    ends: list[str | _Group] = []
-    lines: list[int] = []
-    attributes: dict[str, str] = {}
-    of = "edge" if any(isinstance(child, Token) for child in children) else "node"
-    for child in children:
-        if isinstance(child, _Attributes):
-            attributes |= child.of(of)
-        elif type(child) is str or isinstance(child, _Group):
-            ends.append(child)
-        else:
-            lines.append(child.line)
-    if not lines:
-        return list(ends)
-    items: list[str | _Edge | _Group] = [
-        end._replace(line=None) if isinstance(end, _Group) else end for end in ends
-    ]
-    label = attributes.get("label")
-    for (left, right), line in zip(pairwise(ends), lines, strict=True):
-        for src in _nodes(left) if isinstance(left, _Group) else [left]:
-            for dst in _nodes(right) if isinstance(right, _Group) else [right]:
-                items.append(_Edge(src, dst, label, line))
-    return items
-
-
-def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
-    """Report in the terms of a dot file what lark did not expect."""
-    from lark import UnexpectedToken
-
-    if isinstance(error, UnexpectedToken):
-        line, found = error.line, repr(str(error.token)[:40])
-        expected = _expected(error.accepts or error.expected)
-        if error.token.type == "$END":
-            line, found = 1 + text.rstrip().count("\n"), "end of file"
-    else:
-        position = error.pos_in_stream or 0
-        line, found = error.line, repr(text[position])
-        expected = _expected(getattr(error, "allowed", ()))
-        for beginning, what, missing in _UNFINISHED:
-            if text.startswith(beginning, position):
-                found, expected = what, missing
-    message = f"unexpected {found}, expected {expected}"
-    return InputError(message, file=file, line=line)
-
-
-def _expected(terminals: Iterable[str]) -> str:
-    names = set(terminals)
-    if "NAME" in names:
-        names -= {"LBRACE"}  # of a nested group: possible, but hardly what is missing
-    known = [text for name, text in _TERMINALS.items() if name in names]
-    return listed(known or ["something else"])
+def _fresh(taken: Iterable[str]) -> str:
+    """Return what the internal action is called: tau, or tau_2 where that is taken."""
+    names = set(taken)
+    candidates = chain([INTERNAL], (f"{INTERNAL}_{k}" for k in count(2)))
+    return next(name for name in candidates if name not in names)
 
 
 def write_dot(components: Sequence[LTS]) -> str:
@@ -373,7 +509,7 @@ def _lines(lts: LTS, artificial: int) -> Iterator[str]:
         raise UnsupportedError("a .dot file cannot hold an empty label; write .aut")
     src, dst = lts.src.tolist(), lts.dst.tolist()
     names = lts.state_names or ()
-    if all(map(INTEGER.fullmatch, names)):  # they would be read as numbers
+    if all(map(_INTEGER.fullmatch, names)):  # they would be read as numbers
         first = artificial + 1
         nodes = [str(number) for number in range(first, first + lts.n_states)]
         start = str(artificial)
@@ -408,7 +544,7 @@ def _distinct(names: Sequence[str]) -> Sequence[str]:
 
 def _id(name: str) -> str:
     """Return a name as DOT has it, quoted only where it has to be."""
-    is_plain = _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS
+    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS
     return name if is_plain else quoted(name)
 
 

@@ -12,7 +12,7 @@ Acceptance is ``Inf(0)`` on states, or ``t`` for a component without acceptance.
 Source: the composition of nondeterministic Büchi automata of D. Gnad,
 J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking omega-Regular
 Properties with Decoupled Search", CAV 2021, Def. 2; the format is read in
-`ltlpipe.automata.buchi`.
+`ltlpipe.automata.hoa`.
 
 Differences from the source: the alphabet, unless it is the declared one.
 """
@@ -21,9 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ltlpipe.automata.buchi import BuchiAutomaton, read_buchi
+from ltlpipe.automata.hoa import read_buchi
 from ltlpipe.systems.networks.dot import quoted
 from ltlpipe.systems.networks.lts import LTS
 
@@ -48,31 +46,7 @@ def read_hoa(text: str, file: str, *, declared: bool = False) -> list[LTS]:
     UnsupportedError
         Several initial states, alternation, or another acceptance.
     """
-    return [
-        _component(automaton, number, declared=declared)
-        for number, automaton in enumerate(read_buchi(text, file), start=1)
-    ]
-
-
-def _component(automaton: BuchiAutomaton, number: int, *, declared: bool) -> LTS:
-    used = sorted({a for _, _, letters in automaton.edges for a in letters})
-    if declared:
-        used = list(range(len(automaton.propositions)))
-    index = {a: i for i, a in enumerate(used)}
-    rows = [(s, index[a], d) for s, d, letters in automaton.edges for a in letters]
-    table = np.array(rows, dtype=np.int32).reshape(len(rows), 3)
-    flags = automaton.accepting
-    return LTS(
-        n_states=automaton.n_states,
-        initial=automaton.initial,
-        labels=tuple(automaton.propositions[a] for a in used),
-        src=table[:, 0].copy(),
-        label=table[:, 1].copy(),
-        dst=table[:, 2].copy(),
-        accepting=None if flags is None else np.array(flags, dtype=np.bool_),
-        name=automaton.name or f"automaton {number}",
-        state_names=automaton.state_names,
-    )
+    return [LTS(**fields) for fields in read_buchi(text, file, declared=declared)]
 
 
 def write_hoa(components: Sequence[LTS]) -> str:

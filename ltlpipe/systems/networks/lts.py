@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.runtime.arguments import TEXT, WHOLE, Kind, a_kind, expect, several
-from ltlpipe.runtime.display import Displayed, graph_output
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.objects import Displayed, graph_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,67 +4,80 @@ The values that variables have at a point of a step are kept as text.  What is a
 waits until the row is written, so that all fields of a word are put together at
 once; only access to an array by an index that is not constant needs the words as they
 are by then.
+
+Expressions become source over the words of a row.  All numbers are 64-bit signed
+integers: words are read as such, and bits are the same.  Operators are wrapped to 32
+bits, indices tested and divisions rounded towards zero only where `Ranges` cannot show
+that there is no need.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.programs.expressions import Element, Read
-from ltlpipe.systems.programs.program import BOUNDS
-from ltlpipe.systems.programs.translating import Translator
+from ltlpipe.systems.programs.program import (
+    COMPARISONS,
+    LOGICAL,
+    Binary,
+    Element,
+    Lookup,
+    Number,
+    Read,
+    Unary,
+    is_truth,
+    parts,
+)
+from ltlpipe.systems.programs.ranges import ALL, MAX, MIN, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from ltlpipe.systems.programs.expressions import Expression
-    from ltlpipe.systems.programs.program import Program
+    from ltlpipe.systems.programs.program import Expression, Program
     from ltlpipe.systems.programs.ranges import Layout, Ranges
+
+# How closely Python binds its operators; comparisons never chain, being in brackets.
+_OR, _AND, _NOT, _COMPARE = 1, 2, 3, 4
+_LEVELS = {"|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10}
+_TIMES, _SIGN, _ATOM = 10, 11, 13
 
 
 MAX_LENGTH = 1 << 21
 """Characters of source beyond which a model is refused: Numba would take minutes."""
 
 
-class Blueprint(NamedTuple):
-    """The input of code generation."""
+@dataclass
+class Blueprint:
+    """The input of code generation, and how much has been written.
+
+    Raises
+    ------
+    UnsupportedError
+        More than `MAX_LENGTH` is written.
+    """
 
     program: Program
     ranges: Ranges
     layout: Layout
     names: Sequence[str]  # what the code calls each variable
-    room: Room
+    length: int = 0
 
-
-class Room:
-    """How much source may yet be written, for the model with a name.
-
-    Raises
-    ------
-    UnsupportedError
-        More than that is written.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.length = 0
-
-    def take(self, text: str) -> None:
+    def count(self, text: str) -> None:
         """Count some text."""
         self.length += len(text)
         if self.length > MAX_LENGTH:
             raise UnsupportedError(
-                f"{self.name}: the steps take more than {MAX_LENGTH} characters of "
-                "generated source, the limit: make the model smaller"
+                f"{self.program.name}: the steps take more than {MAX_LENGTH} "
+                "characters of generated source, the limit: make the model smaller"
             )
 
 
 class Source:
     """Lines of Python, with the names that they use."""
 
-    def __init__(self, room: Room) -> None:
-        self.room = room
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.blueprint = blueprint
         self.lines: list[str] = []
         self.indent = 1  # levels of the next line
         self._temporaries = 0
@@ -72,7 +85,7 @@ class Source:
     def line(self, text: str) -> None:
         """Append a line at the current level."""
         self.lines.append("    " * self.indent + text)
-        self.room.take(self.lines[-1])
+        self.blueprint.count(self.lines[-1])
 
     def temporary(self) -> str:
         """Return a name that is not in use."""
@@ -111,15 +124,15 @@ def extracted(layout: Layout, variable: int, words: Sequence[str] | None = None)
     return _plus(f"{text} & {place.mask}", place.low)
 
 
-class Outcome(Translator):
+class Outcome:
     """The row that a step leads to, as far as it has been computed.
 
     Lines go to `source`; `loaded` has the values in the row that the step leaves.
+    Expressions become text: values are names, numbers or in brackets.
     """
 
     def __init__(self, blueprint: Blueprint, source: Source, loaded: Loaded) -> None:
-        super().__init__(blueprint.ranges)
-        self.program = blueprint.program
+        self.blueprint = blueprint
         self.layout = blueprint.layout
         self.source = source
         self.loaded = loaded
@@ -154,21 +167,20 @@ class Outcome(Translator):
         starts = [chunk.first for chunk in chunks]
         return f"({_plus(_chosen(texts, starts, index, tested), low)})"
 
-    def assign(self, target: Expression, value: str) -> None:
+    def assign(self, target: Read | Element, value: str) -> None:
         """Assign a value that is in the target's range."""
         if isinstance(target, Read):
             self.set(target.variable, value)
-            return
-        assert isinstance(target, Element)
-        self.store(target.first, target.size, self.value(target.index), value)
+        else:
+            self._store(target.first, target.size, self.value(target.index), value)
 
     def set(self, variable: int, value: str) -> None:
         """Assign to a variable by its number."""
         self._values[variable] = self._waiting[variable] = self.named(value)
 
-    def converted(self, expression: Expression, kind: str) -> str:
-        """Return the value of an expression as a variable of a type holds it."""
-        low, high = BOUNDS[kind]
+    def converted(self, expression: Expression, bounds: tuple[int, int]) -> str:
+        """Return the value of an expression as a variable with some bounds holds it."""
+        low, high = bounds
         interval = self.interval(expression)
         text = self.value(expression)
         if low <= interval.low and interval.high <= high:
@@ -176,12 +188,6 @@ class Outcome(Translator):
         if low == 0:
             return f"({text}) & {high}"
         return f"((({text}) + {-low}) & {high - low}) - {-low}"
-
-    def kind_of(self, target: Expression) -> str:
-        """Return the type of what a target names."""
-        assert isinstance(target, (Read, Element))
-        number = target.variable if isinstance(target, Read) else target.first
-        return self.program.variables[number].kind
 
     def named(self, value: str) -> str:
         """Return a name or number for a value, after a line that computes it."""
@@ -191,7 +197,7 @@ class Outcome(Translator):
         self.source.line(f"{name} = {value}")
         return name
 
-    def store(self, first: int, size: int, index: str, value: str) -> None:
+    def _store(self, first: int, size: int, index: str, value: str) -> None:
         """Assign to an element of an array; `index` is in its range."""
         index = self.named(index)
         bits, low = self.layout.places[first].bits, self.layout.places[first].low
@@ -260,6 +266,132 @@ class Outcome(Translator):
         """Return the words of the row that the step leads to."""
         everything = range(len(self.layout.places))
         return [self._combined(word, everything) for word in range(len(self.words))]
+
+    def value(self, expression: Expression) -> str:
+        """Return the value of an expression as an integer."""
+        return self._value(expression)[0]
+
+    def truth(self, expression: Expression) -> str:
+        """Return whether an expression is not 0 as a truth value."""
+        return self._truth(expression)[0]
+
+    def fails(self, expression: Expression) -> str | None:
+        """Return whether evaluating an expression fails; None if it never does."""
+        found = self._fails(expression)
+        return None if found is None else found[0]
+
+    def interval(self, expression: Expression) -> Interval:
+        """Return the interval of an expression's value."""
+        known = self.blueprint.ranges.nodes.get(expression, ALL)
+        return known if known.low >= MIN and known.high <= MAX else ALL
+
+    def _value(self, expression: Expression) -> tuple[str, int]:
+        if isinstance(expression, Number):
+            level = _ATOM if expression.value >= 0 else _SIGN
+            return str(expression.value), level
+        if isinstance(expression, Read):
+            return self.read(expression.variable), _ATOM
+        if isinstance(expression, Element):
+            index = self.value(expression.index)
+            text = self.read_element(expression.first, expression.size, index)
+            return text, _ATOM
+        if isinstance(expression, Lookup):
+            return f"{expression.values}[{self.value(expression.index)}]", _ATOM
+        if is_truth(expression):
+            return f"np.int64({self.truth(expression)})", _ATOM
+        if isinstance(expression, Unary):
+            text = expression.op + self._operand(expression.operand, _SIGN)
+            return self._wrapped(expression, text, _SIGN)
+        if expression.op in ("/", "%"):
+            return self._quotient(expression.op, expression.left, expression.right)
+        level = _LEVELS[expression.op]
+        left = self._operand(expression.left, level)
+        shifts = self.interval(expression.right)
+        is_shift = expression.op in ("<<", ">>")
+        if is_shift and (shifts.low < 0 or shifts.high > 31):
+            right = f"({self._operand(expression.right, _LEVELS['&'])} & 31)"
+        else:
+            right = self._operand(expression.right, level + 1)
+        text = f"{left} {expression.op} {right}"
+        return self._wrapped(expression, text, level)
+
+    def _operand(self, expression: Expression, level: int) -> str:
+        text, own = self._value(expression)
+        return text if own >= level else f"({text})"
+
+    def _wrapped(self, node: Expression, text: str, level: int) -> tuple[str, int]:
+        known = self.blueprint.ranges.nodes.get(node, Interval(MIN - 1, MAX))
+        if known.low >= MIN and known.high <= MAX:
+            return text, level
+        return f"wrapped({text})", _ATOM
+
+    def _quotient(
+        self, op: str, left: Expression, right: Expression
+    ) -> tuple[str, int]:
+        if self.interval(left).low < 0 or self.interval(right).low < 0:
+            name = "divided" if op == "/" else "remainder"
+            return f"{name}({self.value(left)}, {self.value(right)})", _ATOM
+        sign = "//" if op == "/" else "%"
+        dividend = self._operand(left, _TIMES)
+        return f"{dividend} {sign} {self._operand(right, _TIMES + 1)}", _TIMES
+
+    def _truth(self, expression: Expression) -> tuple[str, int]:
+        if isinstance(expression, Number):
+            return str(expression.value != 0), _ATOM
+        if isinstance(expression, Unary) and expression.op == "not":
+            return f"not {self._part(expression.operand, _NOT)}", _NOT
+        if not is_truth(expression) or isinstance(expression, Unary):
+            return f"{self._operand(expression, _COMPARE + 1)} != 0", _COMPARE
+        assert not isinstance(expression, (Read, Element, Lookup))
+        if expression.op in COMPARISONS:
+            left = self._operand(expression.left, _COMPARE + 1)
+            right = self._operand(expression.right, _COMPARE + 1)
+            return f"{left} {expression.op} {right}", _COMPARE
+        if expression.op == "&&":
+            left = self._part(expression.left, _AND)
+            return f"{left} and {self._part(expression.right, _AND)}", _AND
+        if expression.op == "imply":
+            left = f"not {self._part(expression.left, _NOT)}"
+        else:
+            left = self._part(expression.left, _OR)
+        return f"{left} or {self._part(expression.right, _OR)}", _OR
+
+    def _part(self, expression: Expression, level: int) -> str:
+        text, own = self._truth(expression)
+        return text if own >= level else f"({text})"
+
+    def _fails(self, expression: Expression) -> tuple[str, int] | None:
+        if isinstance(expression, (Element, Lookup)):
+            outside = None
+            if expression in self.blueprint.ranges.failing:
+                index = self._operand(expression.index, _COMPARE + 1)
+                outside = f"({index} < 0 or {index} >= {expression.size})", _ATOM
+            return _some(self._fails(expression.index), outside)
+        if not isinstance(expression, Binary):
+            operands = parts(expression)
+            return self._fails(operands[0]) if operands else None
+        left, right = map(self._fails, parts(expression))
+        if expression.op in LOGICAL:
+            if right is not None:
+                reached = self._part(expression.left, _NOT)
+                if expression.op == "||":
+                    reached = f"not {reached}"
+                inner = right[0] if right[1] >= _AND else f"({right[0]})"
+                right = f"{reached} and {inner}", _AND
+            return _some(left, right)
+        found = _some(left, right)
+        if expression in self.blueprint.ranges.failing:
+            divisor = self._operand(expression.right, _COMPARE + 1)
+            found = _some(found, (f"{divisor} == 0", _COMPARE))
+        return found
+
+
+def _some(
+    a: tuple[str, int] | None, b: tuple[str, int] | None
+) -> tuple[str, int] | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return f"{a[0]} or {b[0]}", _OR
 
 
 def _chosen(texts: list[str], starts: list[int], index: str, tested: str) -> str:

@@ -22,24 +22,212 @@ import math
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.networks.packing import PACKING
 from ltlpipe.systems.programs.effects import (
     Blueprint,
     Loaded,
     Outcome,
-    Room,
     Source,
     extracted,
 )
 from ltlpipe.systems.programs.kernels import FAILED
-from ltlpipe.systems.programs.program import Action
-from ltlpipe.systems.programs.steps import StepWriter
+from ltlpipe.systems.programs.program import Action, Element, Number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.program import Program
+    from ltlpipe.systems.programs.program import (
+        Assignment,
+        Expression,
+        Program,
+    )
     from ltlpipe.systems.programs.ranges import Layout, Ranges
+
+_ACTION_WORK, _CHARACTER_WORK = 50, 0.5  # units
+
+
+class StepWriter:
+    """Writes the code that takes the steps of an asynchronous system."""
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.blueprint = blueprint
+        self.program = blueprint.program
+        self.places = blueprint.layout.places
+        self.has_commits = not self.program.synchronous and any(
+            process.committed for process in self.program.processes
+        )
+        # While an action is written: its number, where lines go, what is read, and
+        # what becomes of the row.
+        self._number = 0
+        self._source = Source(blueprint)
+        self._loaded = Loaded(blueprint)
+        self._outcome = self._new_outcome()
+        self._ticks = Ticks(PACKING)
+
+    def finish(self, words: list[str], number: int, failed: bool) -> list[str]:  # noqa: ARG002
+        """Return the lines behind the step with a number that leads to some words."""
+        stores = [f"out_rows[count, {i}] = {word}" for i, word in enumerate(words)]
+        return [*stores, f"out_actions[count] = {number}", "count += 1"]
+
+    def process(
+        self, number: int, actions: Sequence[tuple[int, Action]], source: Source
+    ) -> Job[None]:
+        """Write the steps that a process leads, by its states.
+
+        `actions` are those of its actions that are to be written, with their numbers.
+        """
+        process = self.program.processes[number]
+        states = self.program.variables[process.state].states
+        source.line(f"# {process.name}")
+        by_state: dict[int, list[tuple[int, Action]]] = {}
+        for numbered, action in actions:
+            by_state.setdefault(action.leader.source, []).append((numbered, action))
+        place = self.places[process.state]
+        loaded = Loaded(self.blueprint)
+        name = loaded.read(process.state)
+        loaded.write(source)
+        keyword = "if"
+        for state in sorted(by_state):
+            if place.bits:
+                source.line(f"{keyword} {name} == {state}:  # {states[state]}")
+                source.indent += 1
+                yield from self._state(by_state[state], source)
+                source.indent -= 1
+                keyword = "elif"
+            elif state == place.low:  # others are never reached
+                yield from self._state(by_state[state], source)
+
+    def _state(self, actions: list[tuple[int, Action]], source: Source) -> Job[None]:
+        """Write the steps from one state, behind the variables that they read."""
+        begin = len(source.lines)
+        self._source = source
+        self._loaded = Loaded(self.blueprint)
+        for number, action in actions:
+            before = self.blueprint.length
+            self._action(number, action)
+            written = self.blueprint.length - before
+            if self._ticks.over(_ACTION_WORK + _CHARACTER_WORK * written):
+                self._ticks.memory_bytes = self.blueprint.length
+                yield self._ticks.progress
+        body = source.lines[begin:]
+        del source.lines[begin:]
+        state = self.program.processes[actions[0][1].leader.process].state
+        self._loaded.used.pop(state, None)  # read before, to find the state
+        self._loaded.write(source)
+        source.lines += body
+        if not body:
+            source.line("pass")
+
+    def _action(self, number: int, action: Action) -> None:
+        """Write one action: its conditions, then its effects."""
+        conditions = self._conditions(action)
+        if conditions is None:
+            return
+        self._source.line(f"# {self.program.described(*action.transitions)}")
+        indent = self._source.indent
+        self._number = number
+        self._outcome = self._new_outcome()
+        self._check(conditions)
+        self._take(action)
+        self._finish(self._outcome, failed=False)
+        self._source.indent = indent
+
+    def _new_outcome(self) -> Outcome:
+        return Outcome(self.blueprint, self._source, self._loaded)
+
+    def _finish(self, outcome: Outcome, *, failed: bool) -> None:
+        for text in self.finish(outcome.final_words(), self._number, failed):
+            self._source.line(text)
+
+    def _conditions(self, action: Action) -> list[Expression | str] | None:
+        """Return what has to hold for an action, in order; None if it never does."""
+        partner = action.partner
+        processes = self.program.processes
+        committed = {
+            t.source in processes[t.process].committed for t in action.transitions
+        }
+        if len(committed) > 1:
+            return None  # either both processes are in committed states or none is
+        conditions: list[Expression | str] = []
+        if committed == {False} and self.has_commits:
+            conditions.append("not committed")
+        if partner is not None:
+            state = processes[partner.process].state
+            if self.places[state].bits:
+                conditions.append(f"{self._loaded.read(state)} == {partner.source}")
+            elif self.places[state].low != partner.source:
+                return None
+        conditions += [c for t in action.transitions for c in t.conditions]
+        if any(isinstance(c, Number) and not c.value for c in conditions):
+            return None
+        return [c for c in conditions if not isinstance(c, Number)]
+
+    def _check(self, conditions: list[Expression | str]) -> None:
+        """Write the tests of conditions; what follows is what they guard."""
+        pending: list[str] = []
+        for condition in conditions:
+            if isinstance(condition, str):
+                pending.append(condition)
+                continue
+            text = self._outcome.truth(condition)
+            if self._outcome.fails(condition) is None:
+                pending.append(f"({text})" if " or " in text else text)
+                continue
+            self._test(pending)
+            pending = []
+            self._fail_if(condition, otherwise=f"elif {text}:")
+        self._test(pending)
+
+    def _test(self, conditions: list[str]) -> None:
+        if not conditions:
+            return
+        text = " and ".join(conditions)
+        in_brackets = text.startswith("(") and text.endswith(")")
+        if len(conditions) == 1 and in_brackets and text.count("(") == 1:
+            text = text[1:-1]
+        self._source.line(f"if {text}:")
+        self._source.indent += 1
+
+    def _fail_if(self, expression: Expression, otherwise: str = "else:") -> None:
+        """Write a test whether an expression fails; what follows is behind `otherwise`.
+
+        Nothing is written if it never fails.
+        """
+        failure = self._outcome.fails(expression)
+        if failure is None:
+            return
+        source = self._source
+        source.line(f"if {failure}:")
+        source.indent += 1
+        outcome = self._new_outcome()
+        outcome.set(self.program.error, "1")
+        self._finish(outcome, failed=True)
+        source.indent -= 1
+        source.line(otherwise)
+        source.indent += 1
+
+    def _take(self, action: Action) -> None:
+        """Write the effects of an action."""
+        self._assign(self.program.exchange(action))
+        for transition in reversed(action.transitions):
+            state = self.program.processes[transition.process].state
+            self._outcome.set(state, str(transition.target))
+            for effect in transition.effects:
+                self._assign([effect])
+
+    def _assign(self, assignments: Sequence[Assignment]) -> None:
+        """Write assignments that are had at once."""
+        texts = []
+        for _, value, bounds in assignments:
+            self._fail_if(value)
+            texts.append(self._outcome.named(self._outcome.converted(value, bounds)))
+        for (target, _, _), text in zip(assignments, texts, strict=True):
+            if isinstance(target, Element):
+                self._fail_if(target)
+            self._outcome.assign(target, text)
+
 
 _PART = 24  # actions after which a new function begins
 _MOST_SHARED = 31  # variables that several processes write to: bits beside FAILED
@@ -97,9 +285,8 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
         It would be too long; or too many variables are written to by more than one
         process of a synchronous system.
     """
-    room = Room(program.name)
-    blueprint = Blueprint(program, ranges, layout, _python_names(program), room)
-    body = Source(room)
+    blueprint = Blueprint(program, ranges, layout, _python_names(program))
+    body = Source(blueprint)
     for word in range(layout.n_words):
         body.line(f"w{word} = np.int64(row[{word}])")
     if layout.places[program.error].bits:
@@ -181,7 +368,7 @@ def _write_parts(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     body.line("count = 0")
     functions = []
     for number, group in enumerate(_groups(program)):
-        source = Source(blueprint.room)
+        source = Source(blueprint)
         for process, actions in group:
             yield from writer.process(process, actions, source)
         source.line("return count")
@@ -258,7 +445,7 @@ def _write_joint(blueprint: Blueprint, body: Source) -> Job[list[str]]:
         body.line(text)
     functions = []
     for number, process in enumerate(program.processes):
-        source = Source(blueprint.room)
+        source = Source(blueprint)
         source.line("choices = 0")
         moves = [(k, Action(t, None)) for k, t in enumerate(process.transitions)]
         writer = _JointWriter(blueprint, number, bits)
@@ -280,11 +467,7 @@ def _write_joint(blueprint: Blueprint, body: Source) -> Job[list[str]]:
 
 def _shared_bits(program: Program) -> dict[int, int]:
     """Return a bit for each slot that more than one process writes to."""
-    writers: dict[int, set[int]] = {}
-    for transition in program.transitions():
-        for slot in program.writes(transition):
-            writers.setdefault(slot, set()).add(transition.process)
-    shared = sorted(slot for slot, numbers in writers.items() if len(numbers) > 1)
+    shared = program.shared_slots()
     if len(shared) > _MOST_SHARED:
         raise UnsupportedError(
             f"{program.name}: {len(shared)} variables are written to by more than one "

@@ -15,14 +15,14 @@ import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.runtime.output import rewriting
 from ltlpipe.systems.models import Model, PackedModel, Step
 from ltlpipe.systems.networks.packing import MAX_SUCCESSORS
-from ltlpipe.systems.programs.grammar import parse_plain
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.ranges import Ranges
 from ltlpipe.systems.programs.reading import checked
+from ltlpipe.systems.programs.syntax import parse_plain
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def read_dve_model(text: str, file: str) -> DveModel:
 
 
 def build(plain: Plain, file: str) -> Job[DveModel]:
-    """Build a model of what `programs.grammar.parse_plain` has returned."""
+    """Build a model of what `programs.syntax.parse_plain` has returned."""
     return DveModel((yield from checked(plain, file)))
 
 
@@ -203,7 +203,7 @@ class DveModel(Model):
         """
         # Imported here: reading models and simulation need no Numba.
         from ltlpipe.systems.programs.kernels import N_HEADER, Header
-        from ltlpipe.systems.propositions.tables import assemble, taken_bits
+        from ltlpipe.systems.propositions.kernels import assemble, taken_bits
 
         if self.max_successors > MAX_SUCCESSORS:
             raise UnsupportedError(

@@ -15,6 +15,13 @@ are evaluated in the state, sender's first; values are sent as they are in that 
 the receiver gets them, moves, and has its effects, then the sender moves and has its
 effects.  If a process is in a committed state, only steps begin in which all
 processes that move are in one.
+
+In expressions names have become numbers of variables, and constants are folded.
+Arithmetic is that of 32-bit integers in C: a result is taken modulo 2**32, division
+truncates towards zero, a shift uses the lowest five bits of its right operand.  A
+comparison is 1 or 0; ``&&``, ``||`` and ``imply`` look at their right operand only if
+it matters.  An index out of range and a division by zero are errors
+(`EvaluationError`).
 """
 
 from __future__ import annotations
@@ -22,22 +29,193 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
-
-from ltlpipe.systems.programs.expressions import Read
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from ltlpipe.systems.programs.expressions import Element, Expression
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+COMMUTATIVE = frozenset({"+", "*", "==", "!=", "&", "|", "^"})
+"""Operators whose operands may change places.
+
+Those that may leave their second operand unevaluated are not among them.
+"""
+
+LOGICAL = frozenset({"&&", "||", "imply"})
+
+
+class EvaluationError(Exception):
+    """A division by zero, or an index out of range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A constant."""
+
+    value: int
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """The value of a variable."""
+
+    variable: int
+
+    @property
+    def first(self) -> int:
+        """The variable, as of an `Element`."""
+        return self.variable
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """The element of an array that an expression names.
+
+    The array's elements are the variables `first` to ``first + size - 1``.
+    """
+
+    first: int
+    size: int
+    index: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """The element of an array of constants that an expression names."""
+
+    values: tuple[int, ...]
+    index: Expression
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Unary:
+    """``-``, ``~`` or ``not``."""
+
+    op: str
+    operand: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Binary:
+    """An operator as C writes it, or ``imply``."""
+
+    op: str
+    left: Expression
+    right: Expression
+
+
+# Nodes are compared and hashed by identity: what is known of one is known of one place.
+Expression: TypeAlias = Number | Read | Element | Lookup | Unary | Binary
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """Return the operands of an expression, or its index."""
+    if isinstance(expression, Binary):
+        return expression.left, expression.right
+    if isinstance(expression, Unary):
+        return (expression.operand,)
+    return () if isinstance(expression, (Number, Read)) else (expression.index,)
+
+
+def is_truth(expression: Expression) -> bool:
+    """Whether the value of an expression is 0 or 1 by its form."""
+    if isinstance(expression, Unary):
+        return expression.op == "not"
+    if isinstance(expression, Binary):
+        return expression.op in COMPARISONS or expression.op in LOGICAL
+    return False
+
+
+def wrapped(value: int) -> int:
+    """Return a number as a signed integer of 32 bits."""
+    return (value + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
+def _divided(a: int, b: int) -> int:
+    if b == 0:
+        raise EvaluationError("division by zero")
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divided,
+    "%": lambda a, b: a - b * _divided(a, b),
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "<<": lambda a, b: a << (b & 31),
+    ">>": lambda a, b: a >> (b & 31),
+    "==": lambda a, b: int(a == b),
+    "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(a < b),
+    "<=": lambda a, b: int(a <= b),
+    ">": lambda a, b: int(a > b),
+    ">=": lambda a, b: int(a >= b),
+}
+
+
+def evaluate(expression: Expression, values: Sequence[int]) -> int:
+    """Return the value of an expression, evaluated from left to right.
+
+    Raises
+    ------
+    EvaluationError
+        An index is out of range, or a divisor is 0.
+    """
+    if isinstance(expression, Number):
+        return expression.value
+    if isinstance(expression, Read):
+        return values[expression.variable]
+    if isinstance(expression, Element):
+        return values[position(expression, values)]
+    if isinstance(expression, Lookup):
+        return expression.values[_index(expression, values)]
+    if isinstance(expression, Unary):
+        operand = evaluate(expression.operand, values)
+        if expression.op == "not":
+            return int(not operand)
+        return wrapped(-operand if expression.op == "-" else ~operand)
+    left = evaluate(expression.left, values)
+    if expression.op in LOGICAL:
+        if expression.op == "||" and left:
+            return 1
+        if expression.op != "||" and not left:
+            return int(expression.op == "imply")
+        return int(evaluate(expression.right, values) != 0)
+    right = evaluate(expression.right, values)
+    return wrapped(_ARITHMETIC[expression.op](left, right))
+
+
+def position(target: Read | Element, values: Sequence[int]) -> int:
+    """Return the variable that a target names; raise if an index is out of range."""
+    if isinstance(target, Read):
+        return target.variable
+    return target.first + _index(target, values)
+
+
+def _index(node: Element | Lookup, values: Sequence[int]) -> int:
+    index = evaluate(node.index, values)
+    if not 0 <= index < node.size:
+        raise EvaluationError("index out of range")
+    return index
+
 
 BOUNDS = {"byte": (0, 255), "int": (-(1 << 15), (1 << 15) - 1)}
 """The values of each type; what is assigned is taken modulo their number."""
 
 
-def converted(value: int, kind: str) -> int:
-    """Return a value as a variable of a type holds it."""
-    low, high = BOUNDS[kind]
+def converted(value: int, bounds: tuple[int, int]) -> int:
+    """Return a value as a variable with some bounds holds it."""
+    low, high = bounds
     return low + (value - low) % (high - low + 1)
 
 
@@ -77,11 +255,24 @@ class Channel(NamedTuple):
     of the later messages follow."""
 
 
-class Effect(NamedTuple):
-    """One assignment."""
+class Assignment(NamedTuple):
+    """One assignment; the value is taken modulo the size of a range."""
 
     target: Read | Element
     value: Expression
+    bounds: tuple[int, int]
+
+    @classmethod
+    def to(
+        cls,
+        target: Read | Element,
+        value: Expression,
+        variables: Sequence[Variable],
+        kind: str = "int",
+    ) -> Assignment:
+        """Return the assignment of a value that is sent with a type, if with any."""
+        bounds = variables[target.first].bounds
+        return cls(target, value, BOUNDS["byte"] if kind == "byte" else bounds)
 
 
 class Message(NamedTuple):
@@ -89,7 +280,7 @@ class Message(NamedTuple):
 
     channel: int
     sends: bool
-    values: tuple[Expression, ...]  # targets, unless it `sends`
+    values: tuple[Any, ...]  # expressions; of one that receives, targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +292,55 @@ class Transition:
     target: int
     guard: Expression | None
     message: Message | None
-    effects: tuple[Effect, ...]
+    effects: tuple[Assignment, ...]
+    conditions: tuple[Expression, ...]
+    """The guard, and that the channel has room or a message if it has a buffer."""
+    exchange: tuple[Assignment, ...]
+    """What the message does to the buffer of its channel and to its targets, at
+    once."""
+
+    def expressions(self) -> Iterator[Expression]:
+        """Yield guard, message and effects as they are written, with all parts."""
+        todo = [] if self.guard is None else [self.guard]
+        if self.message is not None:
+            todo += self.message.values
+        for effect in self.effects:
+            todo += effect[:2]
+        while todo:
+            expression = todo.pop()
+            yield expression
+            todo += parts(expression)
+
+
+def buffered(
+    channel: Channel, message: Message, variables: Sequence[Variable]
+) -> tuple[Expression, tuple[Assignment, ...]]:
+    """Return when a buffer lets a message in or out, and what that does."""
+
+    def length() -> Read:  # every place has a node of its own
+        return Read(channel.length)
+
+    pairs: list[tuple[Read | Element, Expression]]
+    if message.sends:
+        condition = Binary("<", length(), Number(channel.capacity))
+        ends: list[Read | Element] = [
+            Read(cell)
+            if channel.capacity == 1
+            else Element(cell, channel.capacity, length())
+            for cell in channel.cells
+        ]
+        pairs = list(zip(ends, message.values, strict=True))
+        pairs.append((length(), Binary("+", length(), Number(1))))
+    else:
+        condition = Binary(">", length(), Number(0))
+        pairs = [(length(), Binary("-", length(), Number(1)))]
+        for cell in channel.cells:
+            last = cell + channel.capacity - 1
+            pairs += [(Read(k), Read(k + 1)) for k in range(cell, last)]
+            pairs.append((Read(last), Number(0)))
+        received = zip(message.values, channel.cells, strict=True)
+        pairs += [(target, Read(cell)) for target, cell in received]
+    return condition, tuple(Assignment.to(*pair, variables) for pair in pairs)
 
 
 class Process(NamedTuple):
@@ -218,11 +457,29 @@ class Program:
     def writes(self, transition: Transition) -> set[int]:
         """Return the slots that the effects of a transition write to, and its state."""
         written = {self.processes[transition.process].state}
-        for effect in transition.effects:
-            target = effect.target
-            first = target.variable if isinstance(target, Read) else target.first
-            written.add(self.slots[first])
-        return written
+        return written | {self.slots[e.target.first] for e in transition.effects}
+
+    def shared_slots(self) -> list[int]:
+        """Return the slots that several processes write to."""
+        writers: dict[int, set[int]] = {}
+        for transition in self.transitions():
+            for slot in self.writes(transition):
+                writers.setdefault(slot, set()).add(transition.process)
+        return sorted(slot for slot, numbers in writers.items() if len(numbers) > 1)
+
+    def exchange(self, action: Action) -> tuple[Assignment, ...]:
+        """Return the assignments that the message of an action is, all at once."""
+        leader, partner = action
+        if partner is None:
+            return leader.exchange
+        assert leader.message is not None
+        assert partner.message is not None
+        sent, received = leader.message.values, partner.message.values
+        kinds = self.channels[leader.message.channel].types or ("int",) * len(sent)
+        return tuple(
+            Assignment.to(target, value, self.variables, kind)
+            for target, value, kind in zip(received, sent, kinds, strict=True)
+        )
 
     def rendezvous(self, transition: Transition) -> Message | None:
         """Return the message of a transition over a channel without buffer, if any."""

@@ -20,7 +20,10 @@ The layout of rows (`Layout`) follows from the intervals.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,16 +31,318 @@ import numpy as np
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocate
 from ltlpipe.systems.networks.packing import PACKING
-from ltlpipe.systems.programs.expressions import Element, Number, Read
-from ltlpipe.systems.programs.intervals import Environment, Interval, join, wrapped_to
-from ltlpipe.systems.programs.program import BOUNDS, Action
+from ltlpipe.systems.programs.program import (
+    COMPARISONS,
+    LOGICAL,
+    Action,
+    Binary,
+    Element,
+    Lookup,
+    Number,
+    Read,
+    Unary,
+    is_truth,
+    parts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.expressions import Expression
-    from ltlpipe.systems.programs.program import Program, Transition
+    from ltlpipe.systems.programs.program import Assignment, Expression, Program
+
+MIN, MAX = -(1 << 31), (1 << 31) - 1
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_MOST_CASES = 3  # comparisons inside arithmetic that are distinguished
+
+
+class Interval(NamedTuple):
+    """The integers from `low` to `high`, at least one."""
+
+    low: int
+    high: int
+
+
+_TRUTH = Interval(0, 1)
+ALL = Interval(MIN, MAX)
+
+
+def join(a: Interval, b: Interval) -> Interval:
+    """Return the smallest interval around two."""
+    return Interval(min(a.low, b.low), max(a.high, b.high))
+
+
+def wrapped_to(value: Interval, bounds: tuple[int, int]) -> Interval:
+    """Return an interval taken modulo the size of a range."""
+    low, high = bounds
+    return value if low <= value.low and value.high <= high else Interval(low, high)
+
+
+@dataclass(eq=False)
+class Environment:
+    """Intervals of the variables at one point of a step.
+
+    `values` has the interval of each slot (`Program.slots`), but `narrow` that of those
+    that conditions have narrowed, and `slots` the slot of each variable; what is found
+    about expressions goes to `nodes` and `failing` (see `Ranges`), unless it
+    `is_quiet`.  `cases` are comparisons whose value is known, and `written` the slots
+    that have been written to.
+    """
+
+    values: dict[int, Interval]
+    slots: Sequence[int]
+    nodes: dict[Expression, Interval]
+    failing: set[Expression]
+    cases: dict[Expression, int] = field(default_factory=dict)
+    is_quiet: bool = False
+    narrow: dict[int, Interval] = field(default_factory=dict)
+    written: set[int] = field(default_factory=set, init=False)
+    # Conditions inside each other would be narrowed by again and again.
+    _narrowed: dict[tuple[Expression, bool], Environment | None] = field(
+        default_factory=dict, init=False
+    )
+
+    def value(self, slot: int) -> Interval:
+        """Return the interval of a slot."""
+        found = self.narrow.get(slot)
+        return self.values[slot] if found is None else found
+
+    def write(self, slot: int, value: Interval) -> None:
+        """Change the interval of a slot, in a `copy`."""
+        self.values[slot] = value
+        self.written.add(slot)
+        self._narrowed.clear()
+
+    def copy(self) -> Environment:
+        """Return an environment that can be changed apart from this one."""
+        return replace(self, values={**self.values, **self.narrow}, narrow={})
+
+    def changed(self, slot: int, value: Interval) -> Environment:
+        """Return the same environment with a slot narrowed to an interval."""
+        return replace(self, narrow={**self.narrow, slot: value})
+
+    def assigned(self, expression: Expression) -> Interval:
+        """Return the interval of an expression, by cases of the comparisons in it.
+
+        ``x + (x < 9)`` is at most 9: without cases it would be at most ``x + 1``.
+        """
+        value = self.evaluate(expression)  # notes what is true of all cases
+        tests = _tests_in(expression)
+        if not 0 < len(tests) <= _MOST_CASES:
+            return value
+        found = []
+        for truths in product((0, 1), repeat=len(tests)):
+            case: Environment | None = self._quiet()
+            for test, truth in zip(tests, truths, strict=True):
+                case = None if case is None else case.narrowed(test, bool(truth))
+            if case is not None:
+                cases = dict(zip(tests, truths, strict=True))
+                found.append(replace(case, cases=cases).evaluate(expression))
+        return reduce(join, found) if found else ALL
+
+    def _quiet(self) -> Environment:
+        """Return the same environment, taking up nothing about expressions."""
+        return replace(self, nodes={}, failing=set(), is_quiet=True)
+
+    def evaluate(self, expression: Expression) -> Interval:
+        """Return the interval of an expression's value."""
+        if expression in self.cases:
+            truth = self.cases[expression]
+            return Interval(truth, truth)
+        value = self._evaluated(expression)
+        known = self.nodes.get(expression)
+        self.nodes[expression] = value if known is None else join(known, value)
+        if value.low < MIN or value.high > MAX:
+            return ALL
+        return value
+
+    def _evaluated(self, expression: Expression) -> Interval:
+        """Return the interval before it is taken modulo 2**32."""
+        if isinstance(expression, Number):
+            return Interval(expression.value, expression.value)
+        if isinstance(expression, Read):
+            return self.value(self.slots[expression.variable])
+        if isinstance(expression, (Element, Lookup)):
+            index = self.evaluate(expression.index)
+            if index.low < 0 or index.high >= expression.size:
+                self.failing.add(expression)
+            if isinstance(expression, Element):
+                return self.value(self.slots[expression.first])
+            return _around(expression.values)
+        if isinstance(expression, Unary):
+            operand = self.evaluate(expression.operand)
+            if expression.op == "not":
+                if operand == (0, 0):
+                    return Interval(1, 1)
+                return _TRUTH if operand.low <= 0 <= operand.high else Interval(0, 0)
+            shift = 0 if expression.op == "-" else 1
+            return Interval(-operand.high - shift, -operand.low - shift)
+        if expression.op in LOGICAL:
+            return self._logical(expression)
+        left = self.evaluate(expression.left)
+        right = self.evaluate(expression.right)
+        if expression.op in ("/", "%") and right.low <= 0 <= right.high:
+            self.failing.add(expression)
+        return combined(expression.op, left, right)
+
+    def _logical(self, expression: Binary) -> Interval:
+        """Evaluate the right operand where the left one lets it matter.
+
+        The value is 0 or 1 in any case, so there is nothing to do but to take up what
+        is found: comparisons of conditions inside each other would be evaluated twice
+        as often at every level.
+        """
+        if self.is_quiet:
+            return _TRUTH
+        self.evaluate(expression.left)
+        inner = self.narrowed(expression.left, expression.op != "||")
+        if inner is not None:
+            inner.evaluate(expression.right)
+        return _TRUTH
+
+    def narrowed(self, condition: Expression, truth: bool) -> Environment | None:
+        """Return the environment where a condition is (not) true, None if nowhere.
+
+        It is not to be changed.
+        """
+        key = condition, truth
+        if key not in self._narrowed:
+            self._narrowed[key] = self._narrowed_by(condition, truth)
+        return self._narrowed[key]
+
+    def _narrowed_by(self, condition: Expression, truth: bool) -> Environment | None:
+        if isinstance(condition, Unary) and condition.op == "not":
+            return self.narrowed(condition.operand, not truth)
+        if not isinstance(condition, Binary) or condition.op not in (
+            LOGICAL | COMPARISONS
+        ):
+            zero = Number(0)
+            return self._compared("!=" if truth else "==", condition, zero)
+        if condition.op in COMPARISONS:
+            op = condition.op if truth else _NEGATED[condition.op]
+            return self._compared(op, condition.left, condition.right)
+        # All operators are brought to "&&": both of two conditions hold.
+        first = condition.op != "||"
+        second = condition.op == "&&"
+        both = truth == second
+        left = self.narrowed(condition.left, first)
+        inner = None if left is None else left.narrowed(condition.right, second)
+        if both:
+            return inner
+        outer = self.narrowed(condition.left, not first)
+        rest = None if left is None else left.narrowed(condition.right, not second)
+        return _either(outer, rest)
+
+    def _compared(
+        self, op: str, left: Expression, right: Expression
+    ) -> Environment | None:
+        """Narrow both sides of a comparison."""
+        quiet = self._quiet()
+        a, b = quiet.evaluate(left), quiet.evaluate(right)
+        new_a, new_b = _meet(op, a, b), _meet(_FLIPPED[op], b, a)
+        if new_a is None or new_b is None:
+            return None
+        narrowed = self
+        for side, value in ((left, new_a), (right, new_b)):
+            if isinstance(side, Read) and self._is_scalar(side.variable):
+                narrowed = narrowed.changed(side.variable, value)
+        return narrowed
+
+    def _is_scalar(self, variable: int) -> bool:
+        """Whether a variable shares its interval with no other one."""
+        slots = self.slots
+        if slots[variable] != variable:
+            return False
+        return variable + 1 == len(slots) or slots[variable + 1] != variable
+
+
+def _either(a: Environment | None, b: Environment | None) -> Environment | None:
+    if a is None or b is None:
+        return b if a is None else a
+    both = a.narrow.keys() & b.narrow.keys()
+    return replace(a, narrow={s: join(a.narrow[s], b.narrow[s]) for s in both})
+
+
+def _meet(op: str, a: Interval, b: Interval) -> Interval | None:
+    """Return the part of `a` that compares with some value of `b`."""
+    low, high = a
+    if op == "<":
+        high = min(high, b.high - 1)
+    elif op == "<=":
+        high = min(high, b.high)
+    elif op == ">":
+        low = max(low, b.low + 1)
+    elif op == ">=":
+        low = max(low, b.low)
+    elif op == "==":
+        low, high = max(low, b.low), min(high, b.high)
+    elif b.low == b.high:
+        low += low == b.low
+        high -= high == b.low
+    return Interval(low, high) if low <= high else None
+
+
+def combined(op: str, a: Interval, b: Interval) -> Interval:
+    """Return an interval that holds ``x op y`` for all x of `a` and y of `b`."""
+    if op in COMPARISONS:
+        if _meet(op, a, b) is None:
+            return Interval(0, 0)
+        return Interval(1, 1) if _meet(_NEGATED[op], a, b) is None else _TRUTH
+    if op == "+":
+        return Interval(a.low + b.low, a.high + b.high)
+    if op == "-":
+        return Interval(a.low - b.high, a.high - b.low)
+    if op == "*":
+        return _around([x * y for x in a for y in b])
+    if op in ("/", "%"):
+        return _quotients(op, a, b)
+    if op in ("<<", ">>"):
+        inside = b.low >= 0 and b.high <= 31
+        shifts = b if inside else Interval(0, 31)
+        if op == "<<":
+            return _around([x << y for x in a for y in shifts])
+        return _around([x >> y for x in a for y in shifts])
+    return _bitwise(op, a, b)
+
+
+def _around(values: Sequence[int]) -> Interval:
+    return Interval(min(values), max(values))
+
+
+def _quotients(op: str, a: Interval, b: Interval) -> Interval:
+    largest = max(abs(b.low), abs(b.high))
+    if op == "%":
+        # The sign is that of the dividend, the size below both.
+        size = max(largest - 1, 0)
+        low = -min(size, -a.low) if a.low < 0 else 0
+        return Interval(low, min(size, a.high) if a.high > 0 else 0)
+    size = max(abs(a.low), abs(a.high))
+    if a.low >= 0 and b.low > 0:
+        return Interval(a.low // b.high, a.high // b.low)
+    return Interval(-size, size)
+
+
+def _bitwise(op: str, a: Interval, b: Interval) -> Interval:
+    if a.low < 0 or b.low < 0:
+        if op == "&" and max(a.low, b.low) >= 0:
+            return Interval(0, a.high if a.low >= 0 else b.high)
+        bits = max(v.bit_length() for v in (*a, *b))
+        return Interval(-(1 << bits), (1 << bits) - 1)
+    if op == "&":
+        return Interval(0, min(a.high, b.high))
+    limit = (1 << max(a.high.bit_length(), b.high.bit_length())) - 1
+    return Interval(max(a.low, b.low) if op == "|" else 0, limit)
+
+
+def _tests_in(expression: Expression) -> list[Expression]:
+    """Return the comparisons that are operands of arithmetic, from left to right."""
+    if is_truth(expression):
+        return [expression]
+    if isinstance(expression, (Unary, Binary)):
+        return [test for part in parts(expression) for test in _tests_in(part)]
+    return []
+
 
 _PATIENCE = 6
 
@@ -75,7 +380,7 @@ class Ranges:
         # For each process what it and its variables can be in any state: the join of
         # the above, kept up to date, as computing it takes all states.
         self._anywhere: list[dict[int, Interval]] = []
-        self._growth: dict[tuple[int, ...], int] = {}
+        self._growth: Counter[tuple[int, ...]] = Counter()
 
     @classmethod
     def finding(cls, program: Program) -> Job[Ranges]:
@@ -124,30 +429,21 @@ class Ranges:
 
     def _step(self, action: Action) -> bool:
         """Take one step on intervals; return whether something has grown."""
-        leader, partner = action
-        moving = action.transitions
-        environment = self._environment([(t.process, t.source) for t in moving])
-        for transition in moving:
-            if environment is not None:
-                environment = self._guarded(transition, environment)
-        if environment is None:
+        moving, processes = action.transitions, self.program.processes
+        known = self._environment([(t.process, t.source) for t in moving])
+        for condition in (c for t in moving for c in t.conditions):
+            if known is not None:
+                known.evaluate(condition)
+                known = known.narrowed(condition, True)
+        if known is None:
             return False
-        environment = environment.copy()
-        if partner is not None:
-            assert leader.message is not None
-            assert partner.message is not None
-            types = self.program.channels[leader.message.channel].types
-            sent = [environment.evaluate(v) for v in leader.message.values]
-            if types is not None:
-                sent = [
-                    wrapped_to(v, BOUNDS[t]) for v, t in zip(sent, types, strict=True)
-                ]
-            for target, value in zip(partner.message.values, sent, strict=True):
-                self._assign(target, value, environment)
-            self._move(partner, environment)
-        elif leader.message is not None:
-            self._exchange(leader, environment)
-        self._move(leader, environment)
+        environment = known.copy()
+        self._assign(self.program.exchange(action), environment)
+        for transition in reversed(moving):
+            target = Interval(transition.target, transition.target)
+            environment.write(processes[transition.process].state, target)
+            for effect in transition.effects:
+                self._assign([effect], environment)
         return self._record([(t.process, t.target) for t in moving], environment)
 
     def _environment(self, ends: list[tuple[int, int]]) -> Environment | None:
@@ -163,76 +459,25 @@ class Ranges:
             known[self.program.processes[process].state] = Interval(state, state)
         return Environment(known, self.program.slots, self.nodes, self.failing)
 
-    def _guarded(
-        self, transition: Transition, environment: Environment
-    ) -> Environment | None:
-        """Return an environment narrowed by the guard and channel of a transition."""
-        narrowed: Environment | None = environment
-        if transition.guard is not None:
-            environment.evaluate(transition.guard)
-            narrowed = environment.narrowed(transition.guard, True)
-        message = transition.message
-        if narrowed is None or message is None:
-            return narrowed
-        channel = self.program.channels[message.channel]
-        if not channel.capacity:
-            return narrowed
-        length = narrowed.value(channel.length)
-        low = length.low if message.sends else max(length.low, 1)
-        high = min(length.high, channel.capacity - 1) if message.sends else length.high
-        if low > high:
-            return None
-        return narrowed.changed(channel.length, Interval(low, high))
-
-    def _exchange(self, transition: Transition, environment: Environment) -> None:
-        """Put a message into a channel with a buffer, or take one out of it."""
-        message = transition.message
-        assert message is not None
-        channel = self.program.channels[message.channel]
-        length = environment.values[channel.length]
-        step = 1 if message.sends else -1
-        if message.sends:
-            sent = [environment.evaluate(v) for v in message.values]
-            for cell, value in zip(channel.cells, sent, strict=True):
-                self._write(cell, value, environment)
-        else:
-            received = [environment.values[cell] for cell in channel.cells]
-            for cell in channel.cells:
-                self._write(cell, Interval(0, 0), environment)
-            for target, value in zip(message.values, received, strict=True):
-                self._assign(target, value, environment)
-        environment.write(
-            channel.length, Interval(length.low + step, length.high + step)
-        )
-
-    def _move(self, transition: Transition, environment: Environment) -> None:
-        state = self.program.processes[transition.process].state
-        environment.write(state, Interval(transition.target, transition.target))
-        for effect in transition.effects:
-            self._assign(effect.target, environment.assigned(effect.value), environment)
-
     def _assign(
-        self, target: Expression, value: Interval, environment: Environment
+        self, assignments: Sequence[Assignment], environment: Environment
     ) -> None:
-        if isinstance(target, Element):
-            environment.evaluate(target)
-            self._write(target.first, value, environment)
-        else:
-            assert isinstance(target, Read)
-            self._write(target.variable, value, environment)
-
-    def _write(self, variable: int, value: Interval, environment: Environment) -> None:
-        """Assign to a variable; an array keeps what its other elements may be.
+        """Have assignments at once; an array keeps what its other elements may be.
 
         So does one of a single element: generated code puts every value that is
         assigned to an array into the row, not only the last one of a step.
         """
-        program = self.program
-        value = wrapped_to(value, program.variables[variable].bounds)
-        slot = program.slots[variable]
-        if slot in self._arrays:
-            value = join(environment.values[slot], value)
-        environment.write(slot, value)
+        values = [
+            wrapped_to(environment.assigned(a.value), a.bounds) for a in assignments
+        ]
+        for assignment, value in zip(assignments, values, strict=True):
+            target = assignment.target
+            if isinstance(target, Element):
+                environment.evaluate(target)
+            slot = self.program.slots[target.first]
+            if slot in self._arrays:
+                value = join(environment.values[slot], value)
+            environment.write(slot, value)
 
     def _record(self, targets: list[tuple[int, int]], environment: Environment) -> bool:
         """Join what a step has computed to what is known; whether that has grown."""
@@ -271,7 +516,7 @@ class Ranges:
         new = join(old, value)
         if new == old:
             return False
-        self._growth[key] = self._growth.get(key, 0) + 1
+        self._growth[key] += 1
         if self._growth[key] > _PATIENCE:
             new = self._widened(old, new, self.program.variables[slot].bounds)
         known[slot] = new
@@ -283,13 +528,10 @@ class Ranges:
         """Move the ends that have grown to the next thresholds."""
         low, high = new
         if low < old.low:
-            place = bisect_right(self._thresholds, low) - 1
-            low = max(self._thresholds[place] if place >= 0 else bounds[0], bounds[0])
+            low = self._thresholds[bisect_right(self._thresholds, low) - 1]
         if high > old.high:
-            place = bisect_left(self._thresholds, high)
-            inside = place < len(self._thresholds)
-            high = min(self._thresholds[place] if inside else bounds[1], bounds[1])
-        return Interval(low, high)
+            high = self._thresholds[bisect_left(self._thresholds, high)]
+        return Interval(max(low, bounds[0]), min(high, bounds[1]))
 
     def _joined(self) -> list[tuple[int, int]]:
         """Return the interval of each variable over all states of its process."""
@@ -297,18 +539,9 @@ class Ranges:
         assert environment is not None
         joined = [environment.values[slot] for slot in self.program.slots]
         joined[self.program.error] = Interval(0, int(bool(self.failing)))
-        if self.program.synchronous and self._may_clash():
+        if self.program.synchronous and self.program.shared_slots():
             joined[self.program.error] = Interval(0, 1)
         return [(interval.low, interval.high) for interval in joined]
-
-    def _may_clash(self) -> bool:
-        """Whether two processes may write to the same variable."""
-        writers: dict[int, int] = {}
-        return any(
-            writers.setdefault(slot, transition.process) != transition.process
-            for transition in self.program.transitions()
-            for slot in self.program.writes(transition)
-        )
 
 
 def _owners(program: Program) -> dict[int, int]:
@@ -322,22 +555,15 @@ def _owners(program: Program) -> dict[int, int]:
 
 def _thresholds(program: Program) -> Job[list[int]]:
     """Return the numbers of a model and their neighbours, sorted."""
-    found: set[int] = {0}
-    todo: list[object] = [*program.processes]
+    found = {0, *(array.size for array in program.arrays)}
     ticks = Ticks(PACKING)
-    for array in program.arrays:
-        found.add(array.size)
-    while todo:
-        item = todo.pop()
-        if isinstance(item, Number):
-            found.add(item.value)
-        elif hasattr(item, "__dataclass_fields__"):
-            todo.extend(vars(item).values())
-        elif isinstance(item, (tuple, list)):
-            todo.extend(item)
-        if ticks.over():
-            yield ticks.progress
-    return sorted(found | {n + 1 for n in found} | {n - 1 for n in found})
+    for transition in program.transitions():
+        for expression in transition.expressions():
+            if isinstance(expression, Number):
+                found.add(expression.value)
+            if ticks.over():
+                yield ticks.progress
+    return sorted({MIN, MAX, *(n + k for n in found for k in (-1, 0, 1))})
 
 
 WORD_BITS = 64
@@ -408,11 +634,11 @@ def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
     fields = allocate([1 << bits[first] * size for first, size in units])
     places: list[Field] = []
     chunks: dict[int, tuple[Chunk, ...]] = {}
-    for (first, size), field in zip(units, fields, strict=True):
+    for (first, size), own in zip(units, fields, strict=True):
         slot, width = program.slots[first], bits[first]
-        chunk = Chunk(first - slot, size, field.word, field.shift)
+        chunk = Chunk(first - slot, size, own.word, own.shift)
         chunks[slot] = (*chunks.get(slot, ()), chunk)
         for i in range(size):
-            shift = min(field.shift + i * width, WORD_BITS - 1)
-            places.append(Field(field.word, shift, width, lows[first + i]))
+            shift = min(own.shift + i * width, WORD_BITS - 1)
+            places.append(Field(own.word, shift, width, lows[first + i]))
     return Layout(tuple(places), chunks, 1 + max(place.word for place in places))

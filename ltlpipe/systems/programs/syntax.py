@@ -1,14 +1,43 @@
-"""The syntax tree of a DVE model, before names are looked up.
+r"""The syntax of the DVE language: grammar and tree, before names are looked up.
 
-Every node knows its place, for messages.  The nodes are called like the rules of
-`ltlpipe.systems.programs.grammar`, which builds the tree, and their fields are the
-parts of a rule in order; `ltlpipe.systems.programs.reading` looks names up and checks
-the tree.
+Every node of the tree knows its place, for messages.  The nodes are called like the
+rules of the grammar, and their fields are the parts of a rule in order;
+`ltlpipe.systems.programs.reading` looks names up and checks the tree.
+
+Parsers work in another process (`ltlpipe.systems.reading`), which sends the tree as
+plain data: the list of its nodes, children before their parents, in JSON.  A node has
+its kind, line, column and fields, where ``[k]`` is node k.  So no nesting is too deep,
+and the tree is built in turns.
+
+Source: J. Barnat, L. Brim, V. Havel et al., "DiVinE 3.0: An Explicit-State Model
+Checker for Multithreaded C & C++ Programs", CAV 2013, and the grammar of DiVinE 2
+(``dve_grammar.yy``).
+
+Differences from the source: operators bind as in C, where DiVinE has one level for
+``and`` and ``or`` and one for ``&``, ``|`` and ``^``
+(`ltlpipe.systems.programs.reading` warns where that matters); the parts ``init``,
+``commit``, ``accept`` and ``assert`` come in any order; sizes of arrays and channels
+are constant expressions; the last semicolon of the transitions may be missing; ``!``
+also means ``not``.  There are no probabilistic transitions and no acceptance but
+``accept`` with a list of states.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from ltlpipe.runtime.errors import InputError, listed
+from ltlpipe.runtime.jobs import Progress
+
+if TYPE_CHECKING:
+    from lark import Lark, UnexpectedInput
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.plain import Plain
 
 
 class Place(NamedTuple):
@@ -182,3 +211,227 @@ class File(NamedTuple):
     processes: tuple[Process, ...]
     mode: str
     property: Label | None
+
+
+# A rule that is called like a class of the syntax tree makes one of its objects, any
+# other a tuple of its parts.  What is in quotes is no part, but in rules with a "!".
+_GRAMMAR = r"""
+file: declarations processes "system" (ASYNC | SYNC) ["property" label] ";"
+declarations: (variables | channels)*
+processes: process+
+variables: [CONST] _type names ";"
+!_type: "byte" | "int"
+names: declared ("," declared)*
+declared: NAME [size] ["=" (expression | values)]
+?size: "[" expression "]"
+values: "{" several "}"
+several: expression ("," expression)*
+channels: "channel" ["{" types "}"] channel_names ";"
+types: _type ("," _type)*
+channel_names: channel ("," channel)*
+channel: NAME [size] -> declared
+
+process: "process" NAME "{" locals "state" labels sections [transitions] "}"
+locals: variables*
+sections: section*
+section: (INIT | COMMIT | ACCEPT) labels | ASSERT assertions
+labels: label ("," label)* ";"
+label: NAME
+assertions: assertion ("," assertion)* ";"
+assertion: label ":" expression
+
+transitions: "trans" transition ("," transition)* ";"?
+transition: [label] ARROW label "{" [guard] [synchronisation] [effect] "}"
+guard: "guard" expression ("," expression)* ";"
+synchronisation: "sync" NAME (SENDS | RECEIVES) [message] ";"
+message: expression | "{" expression ("," expression)* "}"
+effect: "effect" assignment ("," assignment)* ";"
+assignment: name "=" expression
+
+!?expression: disjunction | expression "imply" disjunction -> binary
+!?disjunction: conjunction | disjunction ("||" | "or") conjunction -> binary
+!?conjunction: bit_or | conjunction ("&&" | "and") bit_or -> binary
+!?bit_or: bit_xor | bit_or "|" bit_xor -> binary
+!?bit_xor: bit_and | bit_xor "^" bit_and -> binary
+!?bit_and: equality | bit_and "&" equality -> binary
+!?equality: order | equality ("==" | "!=") order -> binary
+!?order: shift | order ("<" | "<=" | ">" | ">=") shift -> binary
+!?shift: sum | shift ("<<" | ">>") sum -> binary
+!?sum: product | sum ("+" | "-") product -> binary
+!?product: signed | product ("*" | "/" | "%") signed -> binary
+!?signed: primary | ("-" | "~" | "not" | "!") signed -> unary
+?primary: literal | name | NAME "." NAME -> stateof | LPAR expression ")" -> closed
+!literal: NUMBER | "true" | "false"
+name: [NAME "->"] NAME [size]
+
+CONST: "const"
+INIT: "init"
+COMMIT: "commit"
+ACCEPT: "accept"
+ASSERT: "assert"
+SYNC: "sync"
+ASYNC: "async"
+SENDS: "!"
+RECEIVES: "?"
+ARROW: "->"
+LPAR: "("
+NAME: /[A-Za-z_][A-Za-z0-9_]*/
+NUMBER: /[0-9]+/
+BLANK: /\s+/
+COMMENT: /\/\/[^\n]*|\/\*(?s:.*?)\*\//
+%ignore BLANK
+%ignore COMMENT
+"""
+
+_KINDS: dict[str, Any] = {
+    name.lower(): kind
+    for name, kind in list(globals().items())
+    if isinstance(kind, type) and issubclass(kind, tuple)
+}
+
+_OPERATORS = {"and": "&&", "or": "||", "!": "not"}  # and what they are called
+
+_PLACED = {"closed", "transition"}  # whose only token tells no more
+
+_BLOCK = 250  # nodes that are built at once
+_NODE_WORK = 10  # units
+_NODE_BYTES = 500
+
+# How messages name terminals that are not their own text.
+_TERMINALS = {"NAME": "a name", "NUMBER": "a number", "$END": "the end of the file"}
+_EXPRESSION = {"NAME", "NUMBER", "TRUE", "FALSE", "MINUS", "TILDE", "NOT", "LPAR"}
+_SEVERAL = 6  # more expected terminals than this are not listed
+
+
+class _Node:
+    """A rule with its parts, as lark builds it: tokens, other nodes, and None.
+
+    Its place is that of its first token, or else of its first part that has one: lark
+    could tell where it begins, in as much time as it takes for all the rest.
+    """
+
+    __slots__ = ("children", "kind", "number", "place")
+
+    def __init__(self, kind: str, children: list[Any]) -> None:
+        self.kind, self.children = str(kind), children
+        self.place: tuple[int, int] | None = None
+
+    def plain(self, number: int) -> list[Any]:
+        """Return the node, whose number is given, with the numbers of its parts."""
+        self.number = number
+        fields: list[Any] = []
+        token = None
+        for child in self.children:
+            if isinstance(child, _Node):
+                self.place = self.place or child.place
+                fields.append([child.number])
+            else:
+                token = token or child
+                fields.append(child)
+        if token is not None:
+            self.place = token.line, token.column
+        if self.kind in _PLACED:
+            fields.remove(token)
+        elif self.kind in ("unary", "binary"):
+            fields[-2] = _OPERATORS.get(fields[-2], fields[-2])
+        return [self.kind, *(self.place or (0, 0)), *fields]
+
+
+def parse_plain(text: str, file: str) -> Plain:
+    """Parse the text of a model; return its tree as plain data.
+
+    Raises
+    ------
+    InputError
+        `text` is no model; names file, line and column and what was expected.
+    """
+    from lark import UnexpectedInput
+
+    try:
+        nodes: list[_Node] = [_parser().parse(text)]  # type: ignore[list-item]
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text, file) from None
+    for node in nodes:  # which grows meanwhile
+        nodes += [child for child in node.children if isinstance(child, _Node)]
+    nodes.reverse()
+    encoded = []
+    for first in range(0, len(nodes), _BLOCK):
+        block = enumerate(nodes[first : first + _BLOCK], start=first)
+        plain = [node.plain(number) for number, node in block]
+        encoded.append(json.dumps(plain).encode())
+    return {"nodes": b"".join(encoded), "ends": np.cumsum([len(b) for b in encoded])}
+
+
+def tree_of(plain: Plain) -> Job[File]:
+    """Build the tree that `parse_plain` has returned."""
+    nodes: list[Any] = []
+    begin = 0
+    for end in plain["ends"].tolist():
+        for kind, line, column, *fields in json.loads(bytes(plain["nodes"][begin:end])):
+            parts = [nodes[f[0]] if isinstance(f, list) else f for f in fields]
+            made = _KINDS.get(kind)
+            nodes.append(made(Place(line, column), *parts) if made else tuple(parts))
+        begin = end
+        yield Progress("reading", _NODE_WORK * _BLOCK, _NODE_BYTES * len(nodes))
+    return cast("File", nodes[-1])
+
+
+def input_error(message: str, place: Place, file: str) -> InputError:
+    """Return an error at a place of a model."""
+    return InputError(f"column {place.column}: {message}", file=file, line=place.line)
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark
+
+    return Lark(
+        _GRAMMAR,
+        start="file",
+        parser="lalr",
+        lexer="basic",
+        maybe_placeholders=True,
+        tree_class=_Node,
+    )
+
+
+def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
+    """Report in the terms of the language what lark did not expect."""
+    from lark import UnexpectedToken
+
+    if not isinstance(error, UnexpectedToken):
+        found = repr(text[error.pos_in_stream or 0])
+        place = Place(error.line, error.column)
+        return input_error(f"unexpected character {found}", place, file)
+    token = error.token
+    place = Place(token.line or 1, token.column or 1)
+    found = repr(str(token)[:40])
+    if token.type != "$END" and text.startswith("/*", token.start_pos or 0):
+        message = "unexpected end of file in a comment, expected '*/'"
+        return input_error(message, place, file)
+    if token.type == "$END":
+        lines = text.rstrip().split("\n")
+        place = Place(len(lines), len(lines[-1]) + 1)
+        found = "end of file"
+    message = f"unexpected {found}, expected {_expected(error)}"
+    return input_error(message, place, file)
+
+
+def _expected(error: Any) -> str:
+    """Return what could stand there, in words."""
+    names = set(error.accepts or error.expected)
+    if len(names) > 1:
+        names.discard("IMPLY")  # possible behind every expression, hardly missing
+    known = []
+    if names >= _EXPRESSION:
+        names -= {*_EXPRESSION, "SENDS"}
+        known.append("an expression")
+    literals = {t.name: repr(t.pattern.value) for t in _parser().terminals}
+    known += sorted(_TERMINALS.get(name) or literals[name] for name in names)
+    operators = [k for k in known if not k[1:2].isalnum()]
+    if len(known) > _SEVERAL and len(operators) > _SEVERAL:
+        known = [
+            "an operator",
+            *(k for k in ("']'", "')'", "','", "';'") if k in known),
+        ]
+    return listed(known or ["something else"])

@@ -4,5 +4,5 @@ In come expressions (`ltlpipe.logic.propositions`) and what a system calls its
 variables; out go expressions over numbered variables, which are evaluated on
 valuations by plain Python and on packed rows by a kernel.  Read
 `ltlpipe.systems.propositions.binding` first, then
-`ltlpipe.systems.propositions.tables`.
+`ltlpipe.systems.propositions.kernels`.
 """

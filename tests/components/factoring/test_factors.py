@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, load
-from ltlpipe.components.factoring import factors, finest_split
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.components import factors, finest_split
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.jobs import run
 from tests.components.factoring.products import (
     are_bisimilar,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
-from ltlpipe.components.factoring import minimal_form
+from ltlpipe.components import finest_split
 from ltlpipe.runtime.jobs import run
 from tests.components.factoring.products import are_bisimilar, random_product
 from tests.example_counts import examples
@@ -24,8 +25,8 @@ COMPONENTS = lts(max_states=6, max_transitions=14, acceptance=True) | st.integer
 def form_of(component, monkeypatch, **limits):
     with monkeypatch.context() as patch:
         for name, value in limits.items():
-            patch.setattr(minimal_form, name, value)
-        return run(minimal_form.minimal_form(component))
+            patch.setattr(finest_split, name, value)
+        return run(finest_split.minimal_form(component))
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +56,10 @@ def test_both_ways_are_alike(patch, component):
     assert are_bisimilar(Network([same]), Network([component]))
 
 
-def test_long_chains_are_left_to_kernels():
+def test_long_chains_are_left_to_kernels(monkeypatch):
     """Where each round splits off one state."""
     chain = LTS.from_transitions([(s, "a", s + 1) for s in range(300)])
-    assert minimal_form._plain_form(chain) is None
-    assert run(minimal_form.minimal_form(chain)).n_states == 301
+    spied = MagicMock(wraps=finest_split._compiled_classes)
+    monkeypatch.setattr(finest_split, "_compiled_classes", spied)
+    assert run(finest_split.minimal_form(chain)).n_states == 301
+    assert spied.call_count == 1

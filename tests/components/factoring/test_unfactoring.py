@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ltlpipe import LTS, Network
-from ltlpipe.components.factoring.factors import factored
-from ltlpipe.components.factoring.unfactoring import unfactored
+from ltlpipe.components.factors import factored, unfactored
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict.judgement import lasso_of

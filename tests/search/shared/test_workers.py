@@ -12,21 +12,18 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import LTS, Network, check
+from ltlpipe import LTS, Network
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.philosophers import philosophers
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.kernels import atomics
 from ltlpipe.runtime.kernels.jit import INTERPRETED
-from ltlpipe.search.growth import GrowingArray
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared import search as shared_search
 from ltlpipe.search.shared.cndfs import CNDFS
-from ltlpipe.search.shared.shared_rabin import SharedRabin
-from ltlpipe.search.shared.shared_tela import SharedTela
+from ltlpipe.search.shared.rounds import SharedRabin, SharedTela
 from ltlpipe.search.shared.ufscc import UFSCC
-from ltlpipe.search.shared_store import Worker
+from ltlpipe.search.store import Worker
 from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
@@ -348,23 +345,3 @@ def test_small_products_by_one_worker(monkeypatch):
     assert told[0]["states_of_workers"] == [3000, 0]
     assert told[1]["states_of_workers"][0] >= 100
     assert sum(told[1]["states_of_workers"]) == 3000
-
-
-@pytest.mark.parametrize(
-    "emptiness", ["ufscc", "cndfs", "rabin", "rabin-parallel", "tela"]
-)
-def test_nothing_is_copied_when_arrays_grow(emptiness, monkeypatch):
-    """Nobody holds a view of what is to move."""
-
-    def refuse(array, n_bytes):
-        raise AssertionError(f"{n_bytes} bytes would be copied")
-
-    monkeypatch.setattr(GrowingArray, "_copy", refuse)
-    found = check(
-        philosophers(5),
-        "G(eat0 -> X(!eat0 W lf0))",
-        emptiness=emptiness,
-        workers=2,
-        reduce="none",
-    )
-    assert found.stats.states > 100

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ltlpipe.automata.conditions import parse_condition
 from ltlpipe.runtime.jobs import Limits, complete
-from ltlpipe.search.shortest import cycles, lassos
-from ltlpipe.search.shortest.lassos import shortest_in
-from ltlpipe.search.shortest.recording import Recording
+from ltlpipe.search import shortest_lassos as cycles
+from ltlpipe.search.exploring import Recording
+from ltlpipe.search.shortest_lassos import shortest_in
 from tests.complete_searches import drive
 from tests.example_counts import examples
 from tests.search.explicit_automata import Explicit, automata, explicit, problem_of
@@ -172,7 +172,7 @@ def test_work_that_is_limited():
 
 def test_too_many_marks():
     """Sets of them are not enumerated; nobody says that there is no lasso."""
-    many = lassos.MOST_MARKS + 1
+    many = cycles.MOST_MARKS + 1
     rows = ((0, (1 << many) - 1, 0),)
     automaton = Explicit(1, many, rows, False)
     assert complete(shortest_in(recorded(automaton), FAR)) == (None, False)

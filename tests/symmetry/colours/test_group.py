@@ -9,7 +9,7 @@ from itertools import pairwise, product
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     coloured_token_ring,
@@ -17,9 +17,8 @@ from ltlpipe.families.symmetric_nets import (
 )
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.symmetry.colours.group import Rotation, group_of_colours
-from ltlpipe.symmetry.colours.images import Forms
-from ltlpipe.systems.nets.coloured.bindings import SubtractionError, counted, holds
+from ltlpipe.symmetry.colours.group import Forms, Rotation, group_of_colours
+from ltlpipe.systems.nets.coloured.cells import SubtractionError, counted, holds
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
     EMPTY,

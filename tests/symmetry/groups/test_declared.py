@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
-from ltlpipe.families.philosophers import philosophers
-from ltlpipe.families.populations import species
+from ltlpipe.families.networks import philosophers, species
 from ltlpipe.runtime.jobs import run
-from ltlpipe.symmetry.groups.declared import (
+from ltlpipe.symmetry.groups.networks import (
     declared_permutations,
     group_of_declared,
 )

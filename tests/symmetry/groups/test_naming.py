@@ -10,9 +10,8 @@ import pytest
 
 from ltlpipe import check
 from ltlpipe.runtime.jobs import run
-from ltlpipe.symmetry.groups.expressions import Propositions
-from ltlpipe.symmetry.groups.naming import namings_of
-from ltlpipe.symmetry.groups.programs import group_of_program
+from ltlpipe.symmetry.groups.models import Propositions
+from ltlpipe.symmetry.groups.programs import group_of_program, namings_of
 from ltlpipe.systems.programs.model import read_dve_model
 from tests.example_counts import at_least, examples
 from tests.symmetry.groups import random_systems as systems
@@ -68,7 +67,7 @@ def test_arrays_that_names_index():
     namings = run(namings_of(model, []))
     found = group(model)
 
-    assert namings.of_indices(model.program.arrays[0].first).values == {0, 1, 2, 3}
+    assert namings.of("indices", model.program.arrays[0].first).values == {0, 1, 2, 3}
     assert found.order == 6
 
 

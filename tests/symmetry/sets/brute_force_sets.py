@@ -9,12 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from ltlpipe.automata.translation import from_formula_over_states
+from ltlpipe.automata.translation import table_over_states
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete, run
-from ltlpipe.symmetry.colours.group import group_of_colours
-from ltlpipe.symmetry.colours.reached import layout_of
+from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
 from ltlpipe.symmetry.sets.tables import symbolic_product
 from ltlpipe.systems.propositions.letters import evaluate
 from tests.symmetry.sets.properties import Underlying
@@ -39,7 +38,7 @@ def question(net, text, *, stutter=True, closes=False):
     formula = text if isinstance(text, Formula) else parse(text)
     propositions = [net.bound(parse_proposition(p), p) for p in formula.propositions]
     names = list(formula.propositions)
-    table = from_formula_over_states(formula, "tgba", names)
+    table = table_over_states(formula, "tgba", names)
     layout = complete(layout_of(net, group))
     layout.bits |= {orbit: bits + 4 for orbit, bits in layout.bits.items()}
     job = symbolic_product(layout, propositions, table, stutter=stutter, closes=closes)
@@ -115,8 +114,8 @@ def underlying(asked):
     """The plain product of the unfolded net and the property, in cells."""
     net, table = asked.net, asked.table
     unfolded = complete(net.unfolding())
-    cells = net.cells.listed(unfolded.place_ranges, unfolded.colours)
-    numbers = net.moves.listed(unfolded.transition_ranges, unfolded.bindings)
+    cells = unfolded.kept_cells
+    numbers = unfolded.kept_moves
 
     def spread(tokens):
         whole = [0] * len(net.cells)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
-from ltlpipe.symmetry.sets.automaton import PowersetAutomaton, Tables
+from ltlpipe.symmetry.sets.powerset_search import PowersetAutomaton, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,13 +53,8 @@ def no_tables() -> Tables:
     return Tables(
         ints=np.zeros(0, dtype=np.int64),
         words=np.zeros(0, dtype=np.uint64),
-        system_ints=np.zeros(0, dtype=np.int64),
-        system_words=np.zeros(0, dtype=np.uint64),
         scratch=np.zeros((0, 0), dtype=np.int64),
         step_rows=np.zeros((0, 0), dtype=np.uint64),
-        step_letters=np.zeros(0, dtype=np.int32),
-        step_actions=np.zeros(0, dtype=np.int32),
-        step_marks=np.zeros(0, dtype=np.uint32),
     )
 
 
@@ -174,7 +169,7 @@ def write_image(ints, words, row, number, image):
 
 
 def explicit_successors(tables, row, other, out_rows, out_marks):
-    """Write the successors of a set (see `ltlpipe.symmetry.sets.automaton`)."""
+    """Write the successors of a set (see `ltlpipe.symmetry.sets.powerset_search`)."""
     ints, words = tables.ints, tables.words
     step_rows = tables.step_rows
     n_words = row.shape[0]
@@ -210,7 +205,7 @@ def explicit_includes(tables, row, other, out_rows, out_marks):
 
 
 def explicit_decompose(tables, row, other, out_rows, out_marks):
-    """Write what completes a subset (see `ltlpipe.symmetry.sets.automaton`)."""
+    """Write what completes a subset (see `ltlpipe.symmetry.sets.powerset_search`)."""
     ints, words = tables.ints, tables.words
     step_rows = tables.step_rows
     n_words = row.shape[0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ltlpipe.symmetry.sets.automaton import PowersetAutomaton
+    from ltlpipe.symmetry.sets.powerset_search import PowersetAutomaton
 
 
 class Underlying(NamedTuple):
@@ -68,7 +68,7 @@ class Called:
     def _results(self, operation: Any, row: np.ndarray, other: np.ndarray) -> int:
         search = self._search
         while True:
-            n = call(operation, self.automaton.tables, search.arrays, row, other)
+            n = call(operation, self._operations, search.arrays, row, other)
             if n != -1:
                 return n
             search.registers[Reg.MORE] = 1

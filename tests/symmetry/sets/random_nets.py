@@ -220,13 +220,13 @@ def atoms(rng, net, *, named):
     found = ["deadlock"]
     for k, place in enumerate(coloured.places):
         found += [f"{place.name} >= {rng.randint(1, 3)}", f"{place.name} == 1"]
-        own = net.place_ranges[k]
+        own = net.variables_of(k)
         if named and own:
             p, q = (net.variables[rng.choice(own)] for _ in range(2))
             found += [f"{p} >= 1", f"{p} >= 1", f"{p} + {q} == 1", f"{p} < {q}"]
     for k, transition in enumerate(coloured.transitions):
         found += [f"fireable({transition.name})", f'action=="{transition.name}"']
-        own = net.transition_ranges[k]
+        own = net.actions_of(k)
         if named and own:
             move = net.actions[rng.choice(own)]
             found += [f"fireable({move})", f'action=="{move}"']

@@ -7,16 +7,16 @@ import random
 import pytest
 
 from ltlpipe import ReplayError, check
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     shared_memory,
 )
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.symmetry.sets import backward_steps, tables
-from ltlpipe.symmetry.sets.backward_steps import NetSteps, State
+from ltlpipe.symmetry.sets import runs, tables
 from ltlpipe.symmetry.sets.layout import Head
 from ltlpipe.symmetry.sets.powerset_search import KINDS, PowersetSearch
+from ltlpipe.symmetry.sets.runs import NetSteps, State
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,
     ENUMERATION,
@@ -221,7 +221,7 @@ def lost_runs(monkeypatch):
     Returns a function that sets of how many searches it is so.
     """
     monkeypatch.setattr(tables, "MOST_LEAVES", 1)
-    through = backward_steps.run_through
+    through = runs.run_through
     left = [0]
 
     def lost(steps, search, sets):
@@ -231,7 +231,7 @@ def lost_runs(monkeypatch):
             raise ReplayError("a state has no predecessor")
         return (yield from through(steps, search, sets))
 
-    monkeypatch.setattr(backward_steps, "run_through", lost)
+    monkeypatch.setattr(runs, "run_through", lost)
     return lambda times: left.__setitem__(0, times)
 
 

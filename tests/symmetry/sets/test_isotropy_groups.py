@@ -9,9 +9,8 @@ import pytest
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.translating import automaton
-from ltlpipe.automata.translation import from_automaton_over_states
-from ltlpipe.families.priorities import priorities
-from ltlpipe.families.symmetric_nets import coloured_client_server
+from ltlpipe.automata.translation import table_over_states
+from ltlpipe.families.nets import coloured_client_server, priorities
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
@@ -30,7 +29,7 @@ def groups_of(net, constraint):
     (allowed,) = parse_automata(constraint, "constraint")
     names = [ap.ap_name() for ap in allowed.ap()]
     propositions = [net.bound(parse_proposition(name), name) for name in names]
-    table = from_automaton_over_states(allowed, None, names)
+    table = table_over_states(allowed, None, names)
     kinds = kinds_of(net.moves, propositions)
     group = complete(group_of_colours(net.coloured))
     (phases,) = complete(isotropy_groups(group, net, propositions, table, kinds))

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     shared_memory,

@@ -241,7 +241,6 @@ def test_nesting_deeper_than_any_call_stack():
     text = "digraph " + "{" * 9_999 + '0 -> 1 [label=""]' + "}" * 9_999
 
     assert read(text) == [LTS.from_transitions([])]
-    assert "unexpected '{'" in refusal(text.replace("0 ->", "{{ 0 ->"))
 
 
 def test_integers_too_long_for_int_are_names():

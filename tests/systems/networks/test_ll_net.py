@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks import ll_net
 from ltlpipe.systems.networks.ll_net import to_ll_net

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.systems.networks import packing_tables
 from ltlpipe.systems.networks.packing import pack, pack_network

@@ -6,9 +6,8 @@ import pytest
 
 from benchmarks import spin
 from ltlpipe import check
-from ltlpipe.families.philosophers import philosophers
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
-from ltlpipe.families.ring import ring
 from ltlpipe.runtime import errors as _errors
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.networks.promela import to_promela

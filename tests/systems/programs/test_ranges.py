@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.systems.programs.expressions import _ARITHMETIC, EvaluationError
-from ltlpipe.systems.programs.intervals import Interval, combined
 from ltlpipe.systems.programs.model import read_dve_model
+from ltlpipe.systems.programs.program import _ARITHMETIC, EvaluationError
+from ltlpipe.systems.programs.ranges import Interval, combined
 from tests.example_counts import examples
 from tests.processes import SOON
 from tests.systems.programs.test_generating import compare

@@ -9,9 +9,9 @@ import pytest
 
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
-from ltlpipe.systems.programs.grammar import _parser
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.programs.program import Program
+from ltlpipe.systems.programs.syntax import _parser
 from ltlpipe.systems.reading import load_dve
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"

@@ -22,9 +22,8 @@ from ltlpipe.logic.propositions.syntax import (
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.systems.fields import Field
 from ltlpipe.systems.propositions.binding import Vocabulary, bind
-from ltlpipe.systems.propositions.kernels import letter_of
+from ltlpipe.systems.propositions.kernels import assemble, letter_of, taken_bits
 from ltlpipe.systems.propositions.letters import MAX_PROPOSITIONS, evaluate
-from ltlpipe.systems.propositions.tables import assemble, taken_bits
 
 KNOWN = Vocabulary(
     variables={"x": 0, "P": 1, "t[0]": 2, "t[1]": 3, "P.i": 4, "Q": 5, "idle": 6},

@@ -14,11 +14,10 @@ Where some colours are alike, the first of them stands for all (`first_alike`).
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.systems.nets.coloured.cells import holds, value
 from ltlpipe.systems.nets.coloured.net import (
     AllOf,
     AnyOf,
@@ -35,183 +34,92 @@ from ltlpipe.systems.nets.coloured.net import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.ticks import Ticks
+    from ltlpipe.systems.nets.coloured.cells import Binding
     from ltlpipe.systems.nets.coloured.net import (
-        Colour,
         ColouredNet,
         ColouredTransition,
         Guard,
         Multiset,
     )
 
-Binding = list[int]
-"""The colours of all variables of a net, by their numbers; of others than those of the
-transition they mean nothing."""
-
-Condition = Callable[[Binding], bool]
+Condition = Callable[["Binding"], bool]
 
 Admits = Callable[["Sequence[int]", int], Condition]
 """A condition on a variable, after those that are bound before it."""
 
+Support = dict[int, list[set[int]]]
+"""For places that may be marked the colours that each component of a tuple can have."""
+
 _ROUNDS = 100
 """Times that all transitions are looked at before colours are narrowed no further."""
 
-RELATIONS = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
+def narrowed(net: ColouredNet, ticks: Ticks) -> Job[list[dict[int, list[int]] | None]]:
+    """Return the colours that the variables of each transition can ever have.
 
-class SubtractionError(Exception):
-    """A multiset is subtracted from one that it is no part of."""
-
-
-def value(term: Bound | Constant | Part, binding: Binding) -> int:
-    """Return the colour, or the number of the element of a partition, of a term."""
-    if isinstance(term, Bound):
-        return (binding[term.variable] + term.shift) % term.size
-    if isinstance(term, Constant):
-        return term.colour
-    return term.elements[value(term.of, binding)]
-
-
-def holds(guard: Guard, binding: Binding) -> bool:
-    """Whether a guard is true."""
-    if isinstance(guard, Comparison):
-        sides = value(guard.left, binding), value(guard.right, binding)
-        return bool(RELATIONS[guard.relation](*sides))
-    some = all if isinstance(guard, AllOf) else any
-    return some(holds(part, binding) for part in guard.parts)
-
-
-def counted(multiset: Multiset, binding: Binding) -> dict[Colour, int]:
-    """Return how often each tuple is in a multiset, those that are there.
-
-    Raises
-    ------
-    SubtractionError
-        More is subtracted than there is.
+    None stands for a transition that is never taken.  The colours of places grow from
+    those of the initial marking, until they do not change.  After many rounds, all
+    colours are taken.
     """
-    counts: dict[Colour, int] = {}
-    if isinstance(multiset, Tokens):
-        if multiset.weight:
-            choices = [
-                range(entry.size)
-                if isinstance(entry, Every)
-                else (value(entry, binding),)
-                for entry in multiset.entries
-            ]
-            counts = dict.fromkeys(product(*choices), multiset.weight)
-    elif isinstance(multiset, Sum):
-        for part in multiset.parts:
-            for colour, count in counted(part, binding).items():
-                counts[colour] = counts.get(colour, 0) + count
-    else:
-        counts = counted(multiset.left, binding)
-        for colour, count in counted(multiset.right, binding).items():
-            left = counts.get(colour, 0) - count
-            if left < 0:
-                raise SubtractionError
-            counts[colour] = left
-        counts = {colour: count for colour, count in counts.items() if count}
-    return counts
+    support: Support = {}
 
-
-def most_counted(multiset: Multiset) -> int:
-    """Return a bound of the number of tuples that `counted` looks at."""
-    if isinstance(multiset, Tokens):
-        n_tuples = 1
-        for entry in multiset.entries:
-            n_tuples *= entry.size if isinstance(entry, Every) else 1
-        return n_tuples
-    if isinstance(multiset, Sum):
-        return sum(map(most_counted, multiset.parts))
-    return most_counted(multiset.left) + most_counted(multiset.right)
-
-
-class Narrowed(NamedTuple):
-    """What colours there can be at most."""
-
-    places: list[list[set[int]]]
-    """For each place and component the colours; all empty if it is never marked."""
-    variables: list[dict[int, list[int]] | None]
-    """For each transition the colours of its variables; None if it is never taken."""
-
-
-def narrowed(net: ColouredNet, ticks: Ticks) -> Job[Narrowed]:
-    """Return a bound of the colours that places and variables ever have.
-
-    The colours of places grow from those of the initial marking, until they do not
-    change.  After many rounds, all colours are taken.
-    """
-    places: list[list[set[int]]] = [[set() for _ in p.domain] for p in net.places]
-    marked = [False] * len(net.places)
-
-    def put(place: int, entries: Sequence[Any], known: Mapping[int, list[int]]) -> bool:
-        """Add colours to a place; return whether some are new."""
-        before = marked[place], sum(map(len, places[place]))
-        marked[place] = True
-        for colours, entry in zip(places[place], entries, strict=True):
-            if isinstance(entry, Every):
-                colours.update(range(entry.size))
-            elif isinstance(entry, Constant):
-                colours.add(entry.colour)
-            else:
-                shifted = known[entry.variable]
-                colours.update((c + entry.shift) % entry.size for c in shifted)
-        return before != (True, sum(map(len, places[place])))
+    def put(place: int, what: Multiset, known: Mapping[int, Iterable[int]]) -> bool:
+        """Add the colours of tokens to a place; return whether some are new."""
+        before = place in support, sum(map(len, support.get(place, [])))
+        for tokens in tokens_of(what):
+            own = support.setdefault(place, [set() for _ in net.places[place].domain])
+            for colours, entry in zip(own, tokens.entries, strict=True):
+                if isinstance(entry, Every):
+                    colours.update(range(entry.size))
+                elif isinstance(entry, Constant):
+                    colours.add(entry.colour)
+                else:
+                    shifted = known[entry.variable]
+                    colours.update((c + entry.shift) % entry.size for c in shifted)
+        return before != (place in support, sum(map(len, support.get(place, []))))
 
     for number, place in enumerate(net.places):
-        for tokens in tokens_of(place.marking):
-            if tokens.weight:
-                put(number, tokens.entries, {})
-    variables: list[dict[int, list[int]] | None] = [None] * len(net.transitions)
+        put(number, place.marking, {})
+    variables: list[dict[int, list[int]] | None] = []
     changed, rounds = True, 0
     while changed:
-        changed = False
-        rounds += 1
+        changed, variables, rounds = False, [], rounds + 1
         if rounds == _ROUNDS:
-            for number in range(len(net.places)):
-                marked[number] = True
-                for colours, size in zip(
-                    places[number], net.sizes(number), strict=True
-                ):
-                    colours.update(range(size))
-        for number, transition in enumerate(net.transitions):
-            known = _domains(net, transition, places, marked)
-            variables[number] = known
-            if known is not None:
-                for place_number, what in transition.post:
-                    for tokens in tokens_of(what):
-                        if tokens.weight:
-                            changed |= put(place_number, tokens.entries, known)
+            support = full_support(net)
+        for transition in net.transitions:
+            known = domains(net, transition, support)
+            variables.append(known)
+            for target, what in transition.post if known is not None else ():
+                changed |= put(target, what, known or {})
             size = 0 if known is None else sum(map(len, known.values()))
             if ticks.over(1 + size * (1 + len(transition.pre) + len(transition.post))):
                 yield ticks.progress
-    return Narrowed(places, variables)
+    return variables
 
 
-def _domains(
-    net: ColouredNet,
-    transition: ColouredTransition,
-    places: list[list[set[int]]],
-    marked: list[bool],
+def full_support(net: ColouredNet) -> Support:
+    """Return all colours of all places."""
+    return {k: [set(range(n)) for n in net.sizes(k)] for k in range(len(net.places))}
+
+
+def domains(
+    net: ColouredNet, transition: ColouredTransition, support: Support
 ) -> dict[int, list[int]] | None:
-    """Return the colours that variables can have; None if the transition is dead."""
+    """Return the colours that variables can have; None if the transition is dead.
+
+    What is surely taken has to be there, and conditions on one variable hold.
+    """
     colours = {v: set(range(net.size(net.variables[v].sort)))
                for v in transition.variables}  # fmt: skip
     for place, what in transition.pre:
         for tokens in surely_taken(what):
-            if not marked[place]:
+            if place not in support:
                 return None
-            for known, entry in zip(places[place], tokens.entries, strict=True):
+            for known, entry in zip(support[place], tokens.entries, strict=True):
                 if isinstance(entry, Bound):
                     colours[entry.variable] &= {
                         (c - entry.shift) % entry.size for c in known

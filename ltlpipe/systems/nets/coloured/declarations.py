@@ -17,12 +17,10 @@ from ltlpipe.systems.nets.coloured.net import (
     Sort,
     Variable,
 )
+from ltlpipe.systems.nets.elements import NetReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ltlpipe.runtime.xml import Known
-    from ltlpipe.systems.nets.elements import NetReader
 
 MAX_COLOURS = 1 << 20
 """Colours of a basic sort."""
@@ -31,6 +29,11 @@ _MOST = 1 << 62
 _DOT = "dot"  # the id of a sort that need not be declared
 _SORTS = "a sort: <usersort>, <dot>, <finiteenumeration>, <cyclicenumeration>, "
 _SORTS += "<finiteintrange> or <productsort>"
+_KINDS = {
+    "finiteenumeration": ENUMERATION,
+    "cyclicenumeration": CYCLIC,
+    "finiteintrange": RANGE,
+}
 
 
 SORT_ELEMENTS: Known = {
@@ -55,8 +58,8 @@ class Partition(NamedTuple):
     elements: tuple[int, ...]  # the number of the element of each colour
 
 
-class Declarations:
-    """What is declared, by its id.
+class DeclarationReader(NetReader):
+    """Reads what is declared, and knows it by its id.
 
     Attributes
     ----------
@@ -70,19 +73,19 @@ class Declarations:
         The partition and the number of each element of one.
     """
 
-    def __init__(self, reader: NetReader) -> None:
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
         self.sorts: list[Sort] = []
         self.variables: list[Variable] = []
         self.constants: dict[str, tuple[int, int]] = {}
         self.variable_numbers: dict[str, int] = {}
         self.partitions: dict[str, Partition] = {}
         self.parts: dict[str, tuple[str, int]] = {}
-        self._reader = reader
         self._waiting: dict[str, Any] = {}  # named sorts
         self._domains: dict[str, tuple[int, ...] | None] = {}
         self._dots: int | None = None
 
-    def read(self, net: Any) -> None:
+    def declare(self, net: Any) -> None:
         """Read the declarations of a net, those on its pages, too."""
         later: dict[str, list[Any]] = {"partition": [], "variabledecl": []}
         for element in self._each(net):
@@ -92,16 +95,13 @@ class Declarations:
             elif kind in later:
                 later[kind].append(element)
             else:
-                self._reader.unsupported(
-                    element, f"<{kind}>, expected <namedsort>, <partition> or "
-                    "<variabledecl>"
-                )  # fmt: skip
+                self.expect(element, (), "<namedsort>, <partition> or <variabledecl>")
         for own in self._waiting:
             self._named(own)
         for element in later["partition"]:
-            self._partition(element)
+            self._declare_partition(element)
         for element in later["variabledecl"]:
-            self._variable(element)
+            self._declare_variable(element)
 
     def domain(self, element: Any) -> tuple[int, ...]:
         """Return the basic sorts of a sort."""
@@ -118,7 +118,7 @@ class Declarations:
         """Return the one basic sort that a sort is."""
         sorts = self.domain(element)
         if len(sorts) != 1:
-            self._reader.unsupported(
+            self.unsupported(
                 element, f"a sort of {len(sorts)}-tuples, expected a basic sort"
             )
         return sorts[0]
@@ -139,12 +139,9 @@ class Declarations:
                 if kind == "page":
                     waiting.append(child)
                 elif kind == "declaration":
-                    structure = self._reader.label(child, "structure")
+                    structure = self.label(child, "structure")
                     for group in structure if structure is not None else ():
-                        if local_name(group) != "declarations":
-                            self._reader.unsupported(
-                                group, f"<{local_name(group)}>, expected <declarations>"
-                            )
+                        self.expect(group, ["declarations"], "<declarations>")
                         found += group
         return found
 
@@ -152,10 +149,9 @@ class Declarations:
         """Keep what an element declares by its id, and return that."""
         own = element.get("id")
         if not own:
-            kind = local_name(element)
-            self._reader.refuse(element, f"a <{kind}> without id")
+            self.refuse(element, f"a <{local_name(element)}> without id")
         if own in known:
-            self._reader.refuse(element, f"the id {own!r} is declared twice")
+            self.refuse(element, f"the id {own!r} is declared twice")
         known[own] = value
         return str(own)
 
@@ -165,13 +161,13 @@ class Declarations:
             if own == _DOT:
                 return (self.dots(),)
             if own in self.partitions:
-                self._reader.unsupported(
+                self.unsupported(
                     element, f"the partition {own!r} as a sort, expected a sort of it"
                 )
-            self._reader.refuse(element, f"no sort is declared as {own!r}")
+            self.refuse(element, f"no sort is declared as {own!r}")
         domain = self._named(own)
         if domain is None:
-            self._reader.refuse(element, f"the sort {own!r} is made of itself")
+            self.refuse(element, f"the sort {own!r} is made of itself")
         return domain
 
     def _named(self, own: str) -> tuple[int, ...] | None:
@@ -179,88 +175,68 @@ class Declarations:
         if own not in self._domains:
             self._domains[own] = None
             element = self._waiting[own]
-            sorts = list(element)
-            if len(sorts) != 1:
-                self._reader.refuse(element, f"{len(sorts)} sorts, expected {_SORTS}")
-            kind = local_name(sorts[0])
-            if kind in ("usersort", "productsort", "dot"):
-                self._domains[own] = self.domain(sorts[0])
+            sort = self.only(element, f"{{}} sorts, expected {_SORTS}")
+            if local_name(sort) in ("usersort", "productsort", "dot"):
+                self._domains[own] = self.domain(sort)
             else:
                 name = element.get("name") or own
-                self._domains[own] = (self._basic(sorts[0], own, name),)
+                self._domains[own] = (self._basic(sort, own, name),)
         return self._domains[own]
 
     def _basic(self, element: Any, own: str, name: str) -> int:
-        kind = local_name(element)
-        kinds: dict[str, Callable[[Any], Sequence[tuple[str, str]]]] = {
-            "finiteenumeration": self._enumerated,
-            "cyclicenumeration": self._enumerated,
-            "finiteintrange": self._ranged,
-        }
-        if kind not in kinds:
-            self._reader.unsupported(element, f"<{kind}>, expected {_SORTS}")
-        colours = kinds[kind](element)
-        ids, names = (tuple(colour[k] for colour in colours) for k in range(2))
+        kind = _KINDS[self.expect(element, _KINDS, _SORTS)]
+        known = self._ranged(element) if kind == RANGE else self._enumerated(element)
+        ids, names = tuple(known), tuple(known.values())
         if len(set(names)) < len(names):
             names = ids
-        form = {"finiteenumeration": ENUMERATION, "finiteintrange": RANGE}
-        self.sorts.append(Sort(own, name, form.get(kind, CYCLIC), ids, names))
+        self.sorts.append(Sort(own, name, kind, ids, names))
         return len(self.sorts) - 1
 
-    def _enumerated(self, element: Any) -> list[tuple[str, str]]:
-        colours: list[tuple[str, str]] = []
+    def _enumerated(self, element: Any) -> dict[str, str]:
+        """Return the names of the colours by their ids."""
+        colours: dict[str, str] = {}
         for child in element:
-            if local_name(child) != "feconstant":
-                kind = local_name(child)
-                self._reader.unsupported(child, f"<{kind}>, expected <feconstant>")
+            self.expect(child, ["feconstant"], "<feconstant>")
             meant = len(self.sorts), len(colours)
             own = self._note(child, self.constants, meant)
-            colours.append((own, child.get("name") or own))
+            colours[own] = child.get("name") or own
         if not colours:
-            self._reader.refuse(element, "no <feconstant>, expected some")
+            self.refuse(element, "no <feconstant>, expected some")
         return colours
 
-    def _ranged(self, element: Any) -> list[tuple[str, str]]:
-        low, high = self.bounds(element)
+    def _ranged(self, element: Any) -> dict[str, str]:
+        low, high = (
+            self.numeral(element, element.get(side) or "", -_MOST, "bound of a range")
+            for side in ("start", "end")
+        )
         if not low <= high < low + MAX_COLOURS:
-            self._reader.refuse(
+            self.refuse(
                 element,
                 f"the range {low} to {high}, expected 1 to {MAX_COLOURS} numbers",
             )
-        return [(str(number), str(number)) for number in range(low, high + 1)]
+        return {str(number): str(number) for number in range(low, high + 1)}
 
-    def bounds(self, element: Any) -> tuple[int, int]:
-        """Return the first and the last number of a ``<finiteintrange>``."""
-        texts = [element.get(side) or "" for side in ("start", "end")]
-        low, high = (
-            self._reader.numeral(element, text, -_MOST, "bound of a range")
-            for text in texts
-        )
-        return low, high
-
-    def _partition(self, element: Any) -> None:
+    def _declare_partition(self, element: Any) -> None:
         parts = list(element)
         if not parts:
-            self._reader.refuse(element, "a <partition> without its sort")
+            self.refuse(element, "a <partition> without its sort")
         sort = self.basic(parts[0])
         colours: dict[int, int] = {}
         name = element.get("id") or ""
         for number, part in enumerate(parts[1:]):
-            if local_name(part) != "partitionelement":
-                kind = local_name(part)
-                self._reader.unsupported(part, f"<{kind}>, expected <partitionelement>")
+            self.expect(part, ["partitionelement"], "<partitionelement>")
             self._note(part, self.parts, (name, number))
             for constant in part:
                 colour = self.colour(constant, sort)
                 if colour in colours:
                     shown = self.sorts[sort].names[colour]
-                    self._reader.refuse(constant, f"{shown!r} again in the partition")
+                    self.refuse(constant, f"{shown!r} again in the partition")
                 colours[colour] = number
         size = len(self.sorts[sort].ids)
         if len(colours) < size:
             missing = next(c for c in range(size) if c not in colours)
             shown = self.sorts[sort].names[missing]
-            self._reader.refuse(element, f"no element of the partition has {shown!r}")
+            self.refuse(element, f"no element of the partition has {shown!r}")
         elements = tuple(colours[colour] for colour in range(size))
         self._note(element, self.partitions, Partition(sort, elements))
 
@@ -272,10 +248,10 @@ class Declarations:
             return 0
         if kind == "finiteintrangeconstant" and known.kind == RANGE:
             text = element.get("value") or ""
-            value = self._reader.numeral(element, text, -_MOST, "a number")
+            value = self.numeral(element, text, -_MOST, "a number")
             colour = value - int(known.ids[0])
             if not 0 <= colour < len(known.ids):
-                self._reader.refuse(
+                self.refuse(
                     element,
                     f"{value}, expected {known.ids[0]} to {known.ids[-1]} of the sort "
                     f"{known.name!r}",
@@ -289,15 +265,12 @@ class Declarations:
                 found = f"{own!r} of the sort {self.sorts[of].name!r}"
             elif kind == "useroperator":
                 found = f"{own!r}, which is not declared"
-            self._reader.refuse(
+            self.refuse(
                 element, f"{found}, expected a constant of the sort {known.name!r}"
             )
         return colour
 
-    def _variable(self, element: Any) -> None:
-        sorts = list(element)
-        if len(sorts) != 1:
-            self._reader.refuse(element, f"{len(sorts)} sorts of a variable")
-        sort = self.basic(sorts[0])
+    def _declare_variable(self, element: Any) -> None:
+        sort = self.basic(self.only(element, "{} sorts of a variable"))
         own = self._note(element, self.variable_numbers, len(self.variables))
         self.variables.append(Variable(own, element.get("name") or own, sort))

@@ -178,13 +178,9 @@ def variables_of(part: Any) -> Iterator[int]:
 
 def tokens_of(multiset: Multiset) -> Iterator[Tokens]:
     """Yield the tokens that are named, but not what is subtracted."""
-    if isinstance(multiset, Sum):
-        for part in multiset.parts:
-            yield from tokens_of(part)
-    elif isinstance(multiset, Difference):
-        yield from tokens_of(multiset.left)
-    else:
-        yield multiset
+    for weight, tokens in signed_tokens(multiset, 1):
+        if weight > 0:
+            yield tokens
 
 
 def signed_tokens(what: Multiset, sign: int) -> Iterator[tuple[int, Tokens]]:

@@ -15,28 +15,83 @@ refused by name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ltlpipe.systems.nets.coloured.declarations import SORT_ELEMENTS, Declarations
+from ltlpipe.runtime.xml import local_name
+from ltlpipe.systems.nets.coloured.declarations import SORT_ELEMENTS, DeclarationReader
 from ltlpipe.systems.nets.coloured.net import (
+    CYCLIC,
+    DOT,
     EMPTY,
+    ENUMERATION,
+    RANGE,
     TRUE,
+    AllOf,
+    AnyOf,
+    Bound,
     ColouredNet,
     ColouredPlace,
     ColouredTransition,
+    Comparison,
+    Constant,
+    Difference,
+    Every,
+    Part,
     Sum,
+    Tokens,
+    scaled,
     to_plain,
     variables_of,
 )
-from ltlpipe.systems.nets.coloured.terms import TERM_ELEMENTS, TermReader
-from ltlpipe.systems.nets.elements import NET_ELEMENTS, NetReader
+from ltlpipe.systems.nets.elements import NET_ELEMENTS
 
 if TYPE_CHECKING:
+    from ltlpipe.runtime.xml import Known
     from ltlpipe.systems.nets.coloured.net import Guard, Multiset
     from ltlpipe.systems.plain import Plain
 
+_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_RELATIONS = {
+    "equality": "==",
+    "inequality": "!=",
+    "lessthan": "<",
+    "lessthanorequal": "<=",
+    "greaterthan": ">",
+    "greaterthanorequal": ">=",
+}
+_PARTS = {"ltp": "<", "gtp": ">"}
+_CONSTANTS = {"useroperator", "finiteintrangeconstant", "dotconstant"}
+_MULTISETS = (
+    "a multiset: <numberof>, <add>, <subtract>, <all>, <tuple>, a variable or a "
+    "constant"
+)
+_OPERATORS = "add subtract numberof scalarproduct and or not imply tuple all empty"
+_OPERATORS += " successor predecessor subterm"
+TERM_ELEMENTS: Known = {
+    **dict.fromkeys((*_OPERATORS.split(), *_RELATIONS, *_PARTS), ("", None)),
+    "partitionelementof": ("refpartition", None),
+    "variable": ("refvariable", ""),
+    "useroperator": ("declaration", ""),
+    "dotconstant": ("", ""),
+    "booleanconstant": ("value", "bool"),
+    "finiteintrangeconstant": ("value", "finiteintrange"),
+    "numberconstant": ("value", "positive natural integer"),
+    **dict.fromkeys(("bool", "positive", "natural", "integer"), ("", "")),
+}
+"""The elements of terms; whoever reads them refuses children of another kind."""
+_OPERANDS = "a variable, a constant, <successor>, <predecessor> or "
+_OPERANDS += "<partitionelementof>"
+_GUARDS = "a guard: a comparison, <and>, <or>, <not> or <imply>"
 
-class ColouredReader(NetReader):
+
+class _All(NamedTuple):
+    """An entry of a tuple that is ``<all>``, or a component of that."""
+
+    element: Any
+    sort: int
+
+
+class ColouredReader(DeclarationReader):
     """Reads a symmetric net."""
 
     known: ClassVar = NET_ELEMENTS | {
@@ -54,21 +109,16 @@ class ColouredReader(NetReader):
         **TERM_ELEMENTS,
     }
 
-    def __init__(self, file: str) -> None:
-        super().__init__(file)
-        self._declared = Declarations(self)
-        self._terms = TermReader(self, self._declared)
-
     def place(self, node: Any, own: str) -> tuple[tuple[int, ...], Multiset]:
         """Return the domain and the initial marking of a place."""
         kind = self._structure(node, "type")
         if kind is None:
             self.refuse(node, f"the place {own!r} without <type>")
-        domain = self._declared.domain(kind)
+        domain = self.domain(kind)
         term = self._structure(node, "hlinitialMarking")
         if term is None:
             return domain, EMPTY
-        marking = self._terms.multiset(term, domain)
+        marking = self.multiset(term, domain)
         if next(variables_of(marking), None) is not None:
             self.refuse(term, f"a variable in the marking of place {own!r}")
         return domain, marking
@@ -77,7 +127,7 @@ class ColouredReader(NetReader):
         """Return the guard of a transition."""
         del own
         term = self._structure(node, "condition")
-        return TRUE if term is None else self._terms.guard(term)
+        return TRUE if term is None else self.guard(term)
 
     def net(self, net: Any) -> Plain:
         """Return a net as plain data."""
@@ -86,7 +136,7 @@ class ColouredReader(NetReader):
     def read(self, net: Any) -> ColouredNet:
         """Return the net that an element is."""
         self.refuse_unknown(net)
-        self._declared.read(net)
+        self.declare(net)
         self.collect(net)
         number = {own: k for k, own in enumerate(self.places)}
         sides: dict[str, tuple[dict[int, Multiset], dict[int, Multiset]]]
@@ -97,13 +147,13 @@ class ColouredReader(NetReader):
                 self.refuse(arc.element, "an arc without <hlinscription>")
             domain, _ = self.places[arc.place]
             side = sides[arc.transition][0 if arc.takes else 1]
-            what = self._terms.multiset(term, domain)
+            what = self.multiset(term, domain)
             place = number[arc.place]
             side[place] = Sum((side[place], what)) if place in side else what
         return ColouredNet(
             name=net.get("id") or self.file,
-            sorts=tuple(self._declared.sorts),
-            variables=tuple(self._declared.variables),
+            sorts=tuple(self.sorts),
+            variables=tuple(self.variables),
             places=tuple(
                 ColouredPlace(own, self.names[own], *about)
                 for own, about in self.places.items()
@@ -127,7 +177,233 @@ class ColouredReader(NetReader):
         structure = self.label(label, "structure")
         if structure is None:
             self.refuse(label, f"a <{kind}> without <structure>")
-        terms = list(structure)
-        if len(terms) != 1:
-            self.refuse(label, f"{len(terms)} terms in <{kind}>, expected one")
-        return terms[0]
+        if len(structure) != 1:
+            self.refuse(label, f"{len(structure)} terms in <{kind}>, expected one")
+        return structure[0]
+
+    def multiset(self, element: Any, domain: tuple[int, ...]) -> Multiset:
+        """Return the multiset of tuples that a term is; `domain` are their sorts."""
+        kind = local_name(element)
+        if kind == "add":
+            parts = (self.multiset(term, domain) for term in self._terms(element, 1))
+            return Sum(tuple(parts))
+        if kind == "subtract":
+            first, *others = self._terms(element, 2)
+            left = self.multiset(first, domain)
+            for other in others:
+                left = Difference(left, self.multiset(other, domain))
+            return left
+        if kind in ("numberof", "scalarproduct"):
+            number, what = self._terms(element, 2, most=2)
+            return scaled(self.multiset(what, domain), self._number(number))
+        if kind == "empty":
+            return EMPTY
+        entries = self._entries(element)
+        if len(entries) != len(domain):
+            self.refuse(
+                element,
+                f"<{kind}> of {len(entries)} colours, expected {len(domain)} as the "
+                "sort of the place has",
+            )
+        pairs = zip(entries, domain, strict=True)
+        return Tokens(1, tuple(self._entry(term, sort) for term, sort in pairs))
+
+    def guard(self, element: Any) -> Guard:
+        """Return the condition that a term is, without negations."""
+        kind = local_name(element)
+        if kind in ("and", "or"):
+            parts = tuple(map(self.guard, self._terms(element, 1)))
+            return AllOf(parts) if kind == "and" else AnyOf(parts)
+        if kind == "not":
+            (term,) = self._terms(element, 1, most=1)
+            return _negated(self.guard(term))
+        if kind == "imply":
+            premise, conclusion = map(self.guard, self._terms(element, 2, most=2))
+            return AnyOf((_negated(premise), conclusion))
+        if kind == "booleanconstant":
+            if element.get("value") not in ("true", "false"):
+                self.refuse(element, "expected true or false")
+            return TRUE if element.get("value") == "true" else AnyOf(())
+        self.expect(element, {*_RELATIONS, *_PARTS}, _GUARDS)
+        left, right = self._terms(element, 2, most=2)
+        return self._compared(element, left, right)
+
+    def _compared(self, element: Any, left: Any, right: Any) -> Guard:
+        kind = local_name(element)
+        relation = _RELATIONS.get(kind) or _PARTS[kind]
+        if "tuple" in (local_name(left), local_name(right)):
+            if relation not in ("==", "!="):
+                self.unsupported(element, f"<{kind}> of tuples")
+            sides = [self._entries(side) for side in (left, right)]
+            if len(sides[0]) != len(sides[1]):
+                self.refuse(element, "tuples of different lengths")
+            parts = tuple(
+                self._compared_colours(element, relation, *pair)
+                for pair in zip(*sides, strict=True)
+            )
+            return AllOf(parts) if relation == "==" else AnyOf(parts)
+        return self._compared_colours(element, relation, left, right)
+
+    def _compared_colours(
+        self, element: Any, relation: str, left: Any, right: Any
+    ) -> Comparison:
+        sort = self._sort(left)
+        if sort is None:
+            sort = self._sort(right)
+        if sort is None:
+            self.unsupported(
+                element, "a comparison of two constants, expected a variable"
+            )
+        sides: list[Any]
+        if isinstance(sort, str):
+            sides = [self._part(side, sort) for side in (left, right)]
+        else:
+            if local_name(element) in _PARTS:
+                kind = local_name(element)
+                self.refuse(
+                    element, f"<{kind}> of colours, expected elements of a partition"
+                )
+            if relation not in ("==", "!="):
+                self._check_order(element, sort)
+            sides = [self._colour(side, sort) for side in (left, right)]
+        return Comparison(relation, *sides)
+
+    def _check_order(self, element: Any, sort: int) -> None:
+        known = self.sorts[sort]
+        if known.kind in (ENUMERATION, DOT):
+            kind = local_name(element)
+            self.unsupported(
+                element,
+                f"<{kind}> of the sort {known.name!r}, which has no order: expected a "
+                "range or a cyclic enumeration",
+            )
+
+    def _sort(self, element: Any) -> int | str | None:
+        """Return the sort of a term, or the id of its partition; None if unclear.
+
+        Unclear is that of a number, which might be of several ranges, and of a dot.
+        """
+        kind = local_name(element)
+        if kind in ("successor", "predecessor"):
+            return self._sort(self._terms(element, 1, most=1)[0])
+        if kind == "variable":
+            return self.variables[self._variable(element)].sort
+        if kind == "partitionelementof":
+            own = element.get("refpartition") or ""
+            if own not in self.partitions:
+                self.refuse(element, f"no partition is declared as {own!r}")
+            return str(own)
+        if kind == "useroperator":
+            own = element.get("declaration") or ""
+            if own in self.parts and own not in self.constants:
+                return self.parts[own][0]
+            if own in self.constants:
+                return self.constants[own][0]
+        self.expect(element, _CONSTANTS, _OPERANDS)
+        return None
+
+    def _part(self, element: Any, partition: str) -> Part | Constant:
+        """Return an element of a partition."""
+        known = self.partitions[partition]
+        if self._sort(element) == partition == element.get("refpartition"):
+            (term,) = self._terms(element, 1, most=1)
+            return Part(self._colour(term, known.sort), known.elements)
+        own = element.get("declaration") or ""
+        of, number = self.parts.get(own, ("", 0))
+        if local_name(element) != "useroperator" or of != partition:
+            self.refuse(element, f"expected an element of the partition {partition!r}")
+        return Constant(number)
+
+    def _entries(self, element: Any) -> list[Any]:
+        """Return the terms of a tuple, tuples in tuples laid out; or the term."""
+        kind = local_name(element)
+        if kind == "tuple":
+            terms = self._terms(element, 1)
+            return [entry for term in terms for entry in self._entries(term)]
+        if kind == "all":
+            every = self.only(element, "<all> of {} sorts, expected one")
+            return [_All(element, sort) for sort in self.domain(every)]
+        return [element]
+
+    def _entry(self, term: Any, sort: int) -> Bound | Constant | Every:
+        if not isinstance(term, _All):
+            return self._colour(term, sort)
+        if not self._same(term.sort, sort):
+            name = self.sorts[sort].name
+            self.refuse(term.element, f"<all> of another sort, expected {name!r}")
+        return Every(len(self.sorts[sort].ids))
+
+    def _colour(self, element: Any, sort: int) -> Bound | Constant:
+        """Return a term that is one colour of a sort."""
+        kind = local_name(element)
+        known = self.sorts[sort]
+        size = len(known.ids)
+        if kind in ("successor", "predecessor"):
+            (term,) = self._terms(element, 1, most=1)
+            inner = self._colour(term, sort)
+            if known.kind != CYCLIC:
+                self.unsupported(
+                    element,
+                    f"<{kind}> in the sort {known.name!r}, expected a cyclic "
+                    "enumeration",
+                )
+            step = 1 if kind == "successor" else size - 1
+            if isinstance(inner, Constant):
+                return Constant((inner.colour + step) % size)
+            return inner._replace(shift=(inner.shift + step) % size)
+        if kind == "variable":
+            number = self._variable(element)
+            variable = self.variables[number]
+            if not self._same(variable.sort, sort):
+                self.refuse(
+                    element,
+                    f"the variable {variable.name!r} of the sort "
+                    f"{self.sorts[variable.sort].name!r}, expected one of "
+                    f"{known.name!r}",
+                )
+            return Bound(number, 0, size)
+        self.expect(element, _CONSTANTS, _MULTISETS)
+        return Constant(self.colour(element, sort))
+
+    def _same(self, one: int, other: int) -> bool:
+        """Whether sorts are the same; ranges are known by their bounds."""
+        sorts = [self.sorts[sort] for sort in (one, other)]
+        ranges = all(sort.kind == RANGE for sort in sorts)
+        return one == other or (ranges and sorts[0].ids == sorts[1].ids)
+
+    def _variable(self, element: Any) -> int:
+        own = element.get("refvariable") or ""
+        if own not in self.variable_numbers:
+            self.refuse(element, f"no variable is declared as {own!r}")
+        return self.variable_numbers[own]
+
+    def _number(self, element: Any) -> int:
+        self.expect(element, ["numberconstant"], "<numberconstant>")
+        text = element.get("value") or ""
+        return self.numeral(element, text, 0, "a number of tokens")
+
+    def _terms(self, element: Any, least: int, most: int | None = None) -> list[Any]:
+        """Return the terms in the ``<subterm>`` of an operator."""
+        kind = local_name(element)
+        terms = []
+        for child in element:
+            if local_name(child) != "subterm" or len(child) != 1:
+                self.refuse(
+                    child, f"<{local_name(child)}> in <{kind}>, expected <subterm> with"
+                    " one term"
+                )  # fmt: skip
+            terms.append(child[0])
+        if len(terms) < least or (most is not None and len(terms) > most):
+            self.refuse(
+                element,
+                f"<{kind}> of {len(terms)} terms, expected {least}"
+                + (" or more" if most is None else ""),
+            )
+        return terms
+
+
+def _negated(guard: Guard) -> Guard:
+    if isinstance(guard, Comparison):
+        return guard._replace(relation=_NEGATED[guard.relation])
+    parts = tuple(map(_negated, guard.parts))
+    return AnyOf(parts) if isinstance(guard, AllOf) else AllOf(parts)

@@ -10,29 +10,28 @@ makes, once.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ltlpipe.logic.propositions.syntax import Enabled, Number
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.models import Model
-from ltlpipe.systems.nets.coloured.bindings import SubtractionError, counted
 from ltlpipe.systems.nets.coloured.cells import Cells, Moves
 from ltlpipe.systems.nets.coloured.firing import Firing
 from ltlpipe.systems.nets.coloured.interpreter import Interpreter
-from ltlpipe.systems.nets.coloured.names import Names
 from ltlpipe.systems.nets.coloured.unfolding import unfolding
-from ltlpipe.systems.nets.coloured.vocabulary import vocabulary_of
+from ltlpipe.systems.nets.coloured.vocabulary import Coloured
+from ltlpipe.systems.nets.net import at_least
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Step, Valuation
     from ltlpipe.systems.nets.coloured.net import ColouredNet
     from ltlpipe.systems.nets.coloured.unfolded import UnfoldedNet
-    from ltlpipe.systems.propositions.binding import Vocabulary
 
 MOST_CELLS = 1 << 17
 """Cells of a net that need not be unfolded: entries of each marking."""
@@ -41,7 +40,7 @@ MOST_MOVES = 1 << 62
 """Moves of such a net: they have numbers of 64 bits."""
 
 
-class SymmetricNet(Model):
+class SymmetricNet(Coloured):
     """A symmetric net.
 
     Parameters
@@ -71,9 +70,9 @@ class SymmetricNet(Model):
         self.name = coloured.name
         self.file = file or coloured.name
         self.firing = Firing(coloured, self.file)
-        self.cells, self.moves = self.firing.cells, self.firing.moves
         self.interpreter = Interpreter(coloured)
-        self._initial = self._marked()
+        marked = self.cells.initial(self.file)
+        self._initial = tuple(marked.get(cell, 0) for cell in range(len(self.cells)))
         self._unfolded: UnfoldedNet | UnsupportedError | None = None
 
     @property
@@ -82,21 +81,6 @@ class SymmetricNet(Model):
         net = self.coloured
         line = f"a symmetric net of {len(net.places):,} places and "
         return (line + f"{len(net.transitions):,} transitions",)
-
-    @property
-    def has_colours(self) -> bool:
-        """Whether it is a symmetric net."""
-        return True
-
-    @cached_property
-    def place_names(self) -> Names:
-        """Ids and names of the cells."""
-        return Names(self.coloured, self.coloured.places, self.cells)
-
-    @cached_property
-    def move_names(self) -> Names:
-        """Ids and names of the moves."""
-        return Names(self.coloured, self.coloured.transitions, self.moves)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -108,10 +92,21 @@ class SymmetricNet(Model):
         """The names of the moves."""
         return self.move_names  # type: ignore[return-value]
 
-    @cached_property
-    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
-        """Names of places and transitions, with colours and without."""
-        return vocabulary_of(self.firing, self.place_names, self.move_names)
+    def can_act(self, action: int) -> Expression:
+        """Return the proposition that a move, whose guard holds, is enabled."""
+        number, colours = self.moves.split(action)
+        binding = self.moves.binding(number, colours)
+        side = self.coloured.transitions[number].pre
+        pre, wrong = self.cells.counted(side, binding)
+        return Number(0) if wrong else at_least(pre)
+
+    def can_fire(self, transition: int) -> Expression:
+        """Return the proposition that a transition is enabled under some binding."""
+        if not self.moves.variables[transition]:
+            (move,) = self.moves.range_of(transition)
+            if self.moves.guard_holds(move):
+                return self.can_act(move)
+        return Enabled(transition, partial(self.firing.can_fire, transition))
 
     def initial(self) -> Valuation:
         """Return the initial marking."""
@@ -163,41 +158,21 @@ class SymmetricNet(Model):
 
         They can be reached, so it has them.
         """
-        moves = self.moves.listed(unfolded.transition_ranges, unfolded.bindings)
-        number = {move: k for k, move in enumerate(moves)} | {-1: -1}
-        cells = self.cells.listed(unfolded.place_ranges, unfolded.colours)
-        taken = [number[move] for move in actions.tolist()]
-        return np.array(taken, dtype=np.int64), states[:, cells]
+        own = [-1 if k < 0 else unfolded.action_of(k) for k in actions.tolist()]
+        return np.array(own, dtype=np.int64), states[:, unfolded.kept_cells]
 
     def refolded(
         self, unfolded: UnfoldedNet, actions: np.ndarray, states: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return transitions and markings of the unfolded net as moves and markings."""
-        ranges, bindings = unfolded.transition_ranges, unfolded.bindings
-        moves = [*self.moves.listed(ranges, bindings), -1]  # -1 repeats a marking
-        cells = self.cells.listed(unfolded.place_ranges, unfolded.colours)
+        moves = np.array([*unfolded.kept_moves, -1])  # -1 repeats a marking
         tokens = np.zeros((len(states), len(self.cells)), dtype=np.int64)
-        tokens[:, cells] = states
-        return np.array(moves, dtype=np.int64)[actions], tokens
+        tokens[:, unfolded.kept_cells] = states
+        return moves[actions], tokens
 
     def pack(self, *_: Any, **__: Any) -> NoReturn:
         """Fail: it is the unfolded net that is packed."""
         raise TypeError("a symmetric net is packed unfolded")
-
-    def _marked(self) -> Valuation:
-        """Return the initial marking."""
-        tokens = [0] * len(self.cells)
-        for number, place in enumerate(self.coloured.places):
-            try:
-                known = counted(place.marking, [])
-            except SubtractionError:
-                raise UnsupportedError(
-                    f"{self.file}: the initial marking of the place {place.name!r} "
-                    "subtracts more than there is"
-                ) from None
-            for colours, count in known.items():
-                tokens[self.cells.number(number, colours)] = count
-        return tuple(tokens)
 
 
 def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | UnfoldedNet]:

@@ -1,50 +1,39 @@
 """The place/transition net that a symmetric net unfolds into, in the names of colours.
 
-The place for the colour ``(a, b)`` of the place p is called ``p.a.b``, the transition t
-under a binding ``t.a.b``, with the colours of its variables in the order in which these
-are declared; dots have no name.  ``p`` is the number of all tokens in p, and t can fire
-(``fireable(t)``) or is taken (``action=="t"``) if it is under some binding.
-
 Colours that a place never has, and bindings under which a transition is never taken,
 have no place and no transition here; their names mean 0 and never.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Variable
-from ltlpipe.systems.nets.coloured.bindings import holds
-from ltlpipe.systems.nets.coloured.cells import Cells, Moves
-from ltlpipe.systems.nets.coloured.names import Names, OnDemand
+from ltlpipe.systems.nets.coloured.vocabulary import Coloured
 from ltlpipe.systems.nets.net import PetriNet, any_of, enabling_condition
-from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.systems.nets.coloured.cells import Tuples
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
 
-    from ltlpipe.systems.nets.coloured.net import Colour, ColouredNet
 
-
-class UnfoldedNet(PetriNet):
+class UnfoldedNet(Coloured, PetriNet):
     """A symmetric net, unfolded; `ltlpipe.systems.nets.coloured.unfolding` makes it.
 
     Attributes
     ----------
     coloured : ColouredNet
         What it has been made of.
-    colours, bindings : list of tuple of int
-        The colour of each place, and the colours of the variables of each transition.
-    place_ranges, transition_ranges : list of range
-        The places for each place of the coloured net, and the transitions.
+    kept_cells, kept_moves : list of int
+        The numbers of the cells that have places, in order, and of the moves that are
+        transitions; those of one transition of the coloured net follow each other.
     """
 
     coloured: ColouredNet
-    colours: list[Colour]
-    bindings: list[Colour]
-    place_ranges: list[range]
-    transition_ranges: list[range]
+    kept_cells: list[int]
+    kept_moves: list[int]
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -55,66 +44,40 @@ class UnfoldedNet(PetriNet):
         line += f"{len(self.places):,} and {len(self.transitions):,}"
         return (line,)
 
-    @property
-    def has_colours(self) -> bool:
-        """Whether it is a symmetric net, unfolded."""
-        return True
+    @cached_property
+    def _variables(self) -> dict[int, int]:
+        return {cell: k for k, cell in enumerate(self.kept_cells)}
 
     @cached_property
-    def _place_names(self) -> Names:
-        return Names(self.coloured, self.coloured.places, Cells(self.coloured))
+    def _actions_of_moves(self) -> dict[int, int]:
+        return {move: k for k, move in enumerate(self.kept_moves)}
 
-    @cached_property
-    def _moves(self) -> Moves:
-        return Moves(self.coloured)
+    def variable_of(self, cell: int) -> int | None:
+        """Return the place that a cell is, if it has one."""
+        return self._variables.get(cell)
 
-    @cached_property
-    def _move_names(self) -> Names:
-        return Names(self.coloured, self.coloured.transitions, self._moves)
+    def variables_of(self, place: int) -> range:
+        """Return the places for a place of the coloured net."""
+        return _among(self.kept_cells, self.cells, place)
 
-    @cached_property
-    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
-        """Names of coloured places and transitions, and those with colours."""
-        places, moves = self._place_names.known, self._move_names.known
+    def action_of(self, move: int) -> int | None:
+        """Return the transition that a move is, if it is ever taken."""
+        return self._actions_of_moves.get(move)
 
-        def offered() -> list[str]:
-            return [*self.transitions_called, *moves]
+    def actions_of(self, transition: int) -> range:
+        """Return the transitions for a transition of the coloured net."""
+        return _among(self.kept_moves, self.moves, transition)
 
-        return Vocabulary(
-            self.place_numbers,
-            facts=OnDemand(places.keys, self._tokens),
-            fireable=OnDemand(offered, self._fireable),
-            actions=OnDemand(offered, self._instances),
-            variables_called=self._place_names.called,
-            actions_called=self._move_names.called,
-        )
+    def can_act(self, action: int) -> Expression:
+        """Return the proposition that each place has what a transition takes."""
+        return enabling_condition(self.transitions[action])
 
-    def _tokens(self, text: str) -> Expression | None:
-        """Return the tokens in a place, or of a colour that it never has."""
-        places = self._place_names.known.get(text, ())
-        if len(places) != 1:
-            return None if self._place_names.node(text) is None else Number(0)
-        own = tuple(map(Variable, self.place_ranges[places[0]]))
-        if len(own) < 2:
-            return own[0] if own else Number(0)
-        return Operation("+", own)
+    def can_fire(self, transition: int) -> Expression:
+        """Return the proposition that some transition of those for one is enabled."""
+        return any_of(map(self.can_act, self.actions_of(transition)))
 
-    def _instances(self, text: str) -> Sequence[int] | None:
-        """Return the transitions for a name, with or without colours."""
-        transitions = self._move_names.known.get(text)
-        if transitions is not None:
-            return [k for t in transitions for k in self.transition_ranges[t]]
-        if text in self.transitions_called:
-            return self.transitions_called[text]
-        about = self.coloured.transitions
-        may_happen = (
-            holds(about[node.number].guard, self._moves.binding(*node))
-            for node in self._move_names.nodes(text)
-        )
-        return [] if any(may_happen) else None
 
-    def _fireable(self, text: str) -> Expression | None:
-        own = self._instances(text)
-        if own is None:
-            return None
-        return any_of(enabling_condition(self.transitions[t]) for t in own)
+def _among(numbers: list[int], tuples: Tuples, node: int) -> range:
+    """Return which of some numbers are of a node."""
+    first, end = tuples.first[node : node + 2]
+    return range(bisect_left(numbers, first), bisect_left(numbers, end))

@@ -14,22 +14,16 @@ and the transition might be taken under it, the net is refused.
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.nets.coloured.bindings import (
-    SubtractionError,
-    bindings,
-    counted,
-    most_counted,
-    narrowed,
-)
-from ltlpipe.systems.nets.coloured.names import Node, called
-from ltlpipe.systems.nets.coloured.net import DOT, variables_of
+from ltlpipe.systems.nets.coloured.bindings import bindings, narrowed
+from ltlpipe.systems.nets.coloured.cells import Cells, Moves, counted, most_counted
+from ltlpipe.systems.nets.coloured.names import Names
+from ltlpipe.systems.nets.coloured.net import DOT
 from ltlpipe.systems.nets.coloured.unfolded import UnfoldedNet
 from ltlpipe.systems.nets.structure import MAX_TOKENS, Place, Transition
 
@@ -37,11 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.nets.coloured.net import (
-        Colour,
-        ColouredNet,
-        Multiset,
-    )
+    from ltlpipe.systems.nets.coloured.net import ColouredNet, Multiset
+    from ltlpipe.systems.nets.structure import Node
 
 MAX_TRANSITIONS = 1_000_000
 """Transitions of an unfolded net, those that are left out later among them."""
@@ -79,145 +70,102 @@ def unfolded(net: ColouredNet) -> UnfoldedNet:
 
 def unfolding(net: ColouredNet, file: str) -> Job[UnfoldedNet]:
     """Return the job that `unfolded` does; messages name `file`."""
-    ticks = Ticks(_PHASE)
-    yield ticks.progress
-    instances = yield from _Instances(net, file).listed(ticks)
-    taken, marked = yield from _reached(instances, ticks)
-    _check_subtraction(net, file, instances, taken)
-    return (yield from _built(net, file, instances, taken, marked, ticks))
+    return (yield from _Unfolding(net, file).job())
 
 
-class _Found(NamedTuple):
-    """All that may be part of the unfolded net."""
+class _Unfolding:
+    """The work on one net, whose cells and moves are known by their numbers.
 
-    nodes: list[Node]  # transitions under bindings
-    pre: list[dict[int, int]]  # tokens by the numbers of slots
-    post: list[dict[int, int]]
-    slots: list[Node]  # places and colours
-    initial: dict[int, int]  # tokens by the numbers of slots
-    wrong: dict[int, int]  # nodes that subtract what is not there, and the place
-
-
-class _Instances:
-    """Lists the transitions of a net under bindings, with their arcs."""
+    Attributes
+    ----------
+    initial : dict of int to int
+        Tokens of cells in the beginning.
+    listed : list of int
+        Moves, transition by transition: those that the guard admits.
+    pre, post : list of dict of int to int
+        The tokens of cells that each of these takes and puts.
+    wrong : dict of int to int
+        The places where some of these subtract what is not there.
+    """
 
     def __init__(self, net: ColouredNet, file: str) -> None:
         self.net = net
         self.file = file
-        self.slots: dict[Node, int] = {}
+        self.cells, self.moves = Cells(net), Moves(net)
+        self.ticks = Ticks(_PHASE)
         self.n_arcs = 0
+        self.initial: dict[int, int] = {}
+        self.listed: list[int] = []
+        self.pre: list[dict[int, int]] = []
+        self.post: list[dict[int, int]] = []
+        self.wrong: dict[int, int] = {}
 
-    def listed(self, ticks: Ticks) -> Job[_Found]:
-        initial: dict[int, int] = {}
-        for number, marked in enumerate(self.net.places):
-            self._count(most_counted(marked.marking))
-            held = self._taken(number, marked.marking, [])
-            if held is None:
-                raise UnsupportedError(
-                    f"{self.file}: the initial marking of the place {marked.name!r} "
-                    "subtracts more than there is"
-                )
-            initial |= held
-            if ticks.over(len(initial)):
-                yield ticks.progress
-        nodes = yield from self._nodes(ticks)
-        found = _Found(nodes, [], [], [], initial, {})
-        kept: dict[tuple[int, ...], dict[int, int] | None] = {}
-        binding = [0] * len(self.net.variables)
-        last = -1
-        sides: list[list[tuple[int, Multiset, list[int]]]] = []
-        for k, (number, colours) in enumerate(nodes):
-            transition = self.net.transitions[number]
-            if number != last:
-                last = number
-                kept.clear()
-                sides = [
-                    [
-                        (place, what, sorted({*variables_of(what)}))
-                        for place, what in side
-                    ]
-                    for side in (transition.pre, transition.post)
-                ]
-            for variable, colour in zip(transition.variables, colours, strict=True):
-                binding[variable] = colour
-            for i, (side, weights) in enumerate(
-                zip(sides, (found.pre, found.post), strict=True)
-            ):
-                every: dict[int, int] = {}
-                for place, what, used in side:
-                    key = (i, place, *(binding[v] for v in used))
-                    if key not in kept:
-                        self._count(most_counted(what))
-                        kept[key] = self._taken(place, what, binding)
-                    known = kept[key]
-                    if known is None:
-                        found.wrong[k] = place
-                    else:
-                        self._count(len(known))
-                        every |= known
-                weights.append(every)
-                if ticks.over(_PER_ARC * (3 + len(every))):
-                    ticks.memory_bytes = (
-                        _BINDING_BYTES * len(nodes) + _ARC_BYTES * self.n_arcs
-                    )
-                    yield ticks.progress
-        found.slots.extend(self.slots)
-        return found
+    def job(self) -> Job[UnfoldedNet]:
+        """Unfold the net."""
+        yield self.ticks.progress
+        self._count(place.marking for place in self.net.places)
+        self.initial = self._checked(self.cells.initial(self.file))
+        yield from self._list()
+        yield from self._weigh()
+        taken, marked = yield from self._reached()
+        for k in taken:
+            if k in self.wrong:
+                about = self.moves.split(self.listed[k])
+                message = self.moves.refusal(self.file, *about, self.wrong[k])
+                raise UnsupportedError(message)
+        return (yield from self._built(taken, marked))
 
-    def _nodes(self, ticks: Ticks) -> Job[list[Node]]:
-        """List the transitions under bindings; they are few enough."""
-        known = yield from narrowed(self.net, ticks)
+    def _list(self) -> Job[None]:
+        """List the moves that guards and places which never change leave."""
+        net, ticks = self.net, self.ticks
+        known = yield from narrowed(net, ticks)
         growing = {
             place
-            for transition, colours in zip(
-                self.net.transitions, known.variables, strict=True
-            )
+            for transition, colours in zip(net.transitions, known, strict=True)
             if colours is not None
             for place, what in transition.post
             if dict(transition.pre).get(place) != what
         }
         unchanged = {
             number: counted(place.marking, [])
-            for number, place in enumerate(self.net.places)
+            for number, place in enumerate(net.places)
             if number not in growing
         }
-        nodes: list[Node] = []
-        for number, transition in enumerate(self.net.transitions):
-            inside = known.variables[number]
+        for number, inside in enumerate(known):
             if inside is None:
                 continue
-            for colours in bindings(self.net, transition, inside, unchanged):
+            for colours in bindings(net, net.transitions[number], inside, unchanged):
                 if colours is not None:
-                    nodes.append(Node(number, colours))
-                    if len(nodes) > MAX_TRANSITIONS:
+                    self.listed.append(self.moves.number(number, colours))
+                    if len(self.listed) > MAX_TRANSITIONS:
                         self._refuse(f"{MAX_TRANSITIONS:,} transitions")
                 if ticks.over(4):
-                    ticks.memory_bytes = _BINDING_BYTES * len(nodes)
+                    ticks.memory_bytes = _BINDING_BYTES * len(self.listed)
                     yield ticks.progress
-        return nodes
 
-    def _taken(
-        self, place: int, what: Multiset, binding: list[int]
-    ) -> dict[int, int] | None:
-        try:
-            return self._slots(place, counted(what, binding))
-        except SubtractionError:
-            return None
+    def _weigh(self) -> Job[None]:
+        """Count what the listed moves take and put."""
+        for k, move in enumerate(self.listed):
+            number, colours = self.moves.split(move)
+            transition = self.net.transitions[number]
+            binding = self.moves.binding(number, colours)
+            for arcs, side in (
+                (transition.pre, self.pre),
+                (transition.post, self.post),
+            ):
+                self._count(what for _, what in arcs)
+                tokens, wrong = self.cells.counted(arcs, binding)
+                side.append(self._checked(tokens))
+                for place in wrong:
+                    self.wrong[k] = place
+            if self.ticks.over(_PER_ARC * (6 + len(self.pre[k]) + len(self.post[k]))):
+                memory = _BINDING_BYTES * len(self.listed) + _ARC_BYTES * self.n_arcs
+                self.ticks.memory_bytes = memory
+                yield self.ticks.progress
 
-    def _slots(self, place: int, counts: dict[Colour, int]) -> dict[int, int]:
-        """Return tokens by the numbers of their slots."""
-        if max(counts.values(), default=0) > MAX_TOKENS:
-            raise UnsupportedError(
-                f"{self.file}: more than {MAX_TOKENS} tokens of a colour at once"
-            )
-        slots = self.slots
-        return {
-            slots.setdefault(Node(place, colour), len(slots)): count
-            for colour, count in counts.items()
-        }
-
-    def _count(self, n_arcs: int) -> None:
-        self.n_arcs += n_arcs
+    def _count(self, what: Iterable[Multiset]) -> None:
+        """Count arcs before they are made."""
+        self.n_arcs += sum(map(most_counted, what))
         if self.n_arcs > MAX_ARCS:
             self._refuse(f"{MAX_ARCS:,} arcs")
 
@@ -226,138 +174,80 @@ class _Instances:
             f"{self.file}: the symmetric net unfolds into more than {limit}"
         )
 
+    def _checked(self, tokens: dict[int, int]) -> dict[int, int]:
+        if max(tokens.values(), default=0) > MAX_TOKENS:
+            raise UnsupportedError(
+                f"{self.file}: more than {MAX_TOKENS} tokens of a colour at once"
+            )
+        return tokens
 
-def _reached(found: _Found, ticks: Ticks) -> Job[tuple[list[int], list[int]]]:
-    """Return the nodes and slots that can be reached, if tokens are not counted."""
-    marked = [False] * len(found.slots)
-    missing = list(map(len, found.pre))
-    takers: list[list[int]] = [[] for _ in found.slots]
-    for k, weights in enumerate(found.pre):
-        for slot in weights:
-            takers[slot].append(k)
-        if ticks.over(1 + len(weights)):
-            yield ticks.progress
-    taken = [k for k, n in enumerate(missing) if n == 0]
-    waiting = list(found.initial)
-    for slot in waiting:
-        marked[slot] = True
-    done = 0
-    while waiting or done < len(taken):
-        for slot in waiting:
-            for k in takers[slot]:
+    def _reached(self) -> Job[tuple[list[int], list[int]]]:
+        """Return the listed moves and the cells that can be reached, in order.
+
+        Tokens are not counted.
+        """
+        missing = list(map(len, self.pre))
+        takers: dict[int, list[int]] = defaultdict(list)
+        for k, weights in enumerate(self.pre):
+            for cell in weights:
+                takers[cell].append(k)
+            if self.ticks.over(1 + len(weights)):
+                yield self.ticks.progress
+        taken = [k for k, n in enumerate(missing) if n == 0]
+        put = (cell for k in taken for cell in self.post[k])
+        marked = dict.fromkeys([*self.initial, *put])
+        waiting = list(marked)
+        for cell in waiting:  # grows while it is read
+            for k in takers[cell]:
                 missing[k] -= 1
                 if missing[k] == 0:
                     taken.append(k)
-            if ticks.over(1 + len(takers[slot])):
+                    waiting += [cell for cell in self.post[k] if cell not in marked]
+                    marked.update(dict.fromkeys(self.post[k]))
+            if self.ticks.over(1 + len(takers[cell])):
+                yield self.ticks.progress
+        return sorted(taken), sorted(marked)
+
+    def _built(self, taken: list[int], marked: list[int]) -> Job[UnfoldedNet]:
+        """Return the net of what can be reached."""
+        net, ticks = self.net, self.ticks
+        moves = [self.listed[k] for k in taken]
+        names = Names(net, net.places, self.cells)
+        places: list[Place] = []
+        for cell in marked:
+            places.append(Place(*names.id_and_name(cell), self.initial.get(cell, 0)))
+            if ticks.over(3):
                 yield ticks.progress
-        waiting = []
-        for k in taken[done:]:
-            for slot in found.post[k]:
-                if not marked[slot]:
-                    marked[slot] = True
-                    waiting.append(slot)
-            if ticks.over(1 + len(found.post[k])):
-                yield ticks.progress
-            done += 1
-    slots = [slot for slot, is_marked in enumerate(marked) if is_marked]
-    return sorted(taken), slots
-
-
-def _check_subtraction(
-    net: ColouredNet, file: str, found: _Found, taken: Iterable[int]
-) -> None:
-    for k in taken:
-        if k in found.wrong:
-            message = subtraction_message(net, file, *found.nodes[k], found.wrong[k])
-            raise UnsupportedError(message)
-
-
-def subtraction_message(
-    net: ColouredNet, file: str, number: int, colours: Colour, place: int
-) -> str:
-    """Say that a transition subtracts too much at a place, under a binding."""
-    transition = net.transitions[number]
-    known = [net.variables[v] for v in transition.variables]
-    shown = ", ".join(
-        f"{variable.name} = {net.sorts[variable.sort].names[colour]}"
-        for variable, colour in zip(known, colours, strict=True)
-    )
-    return (
-        f"{file}: the transition {transition.name!r} subtracts more than there "
-        f"is at the place {net.places[place].name!r}, for {shown or 'no variable'}"
-    )
-
-
-def _built(
-    net: ColouredNet,
-    file: str,
-    found: _Found,
-    taken: list[int],
-    marked: list[int],
-    ticks: Ticks,
-) -> Job[UnfoldedNet]:
-    """Return the net of what can be reached."""
-    marked.sort(key=lambda slot: found.slots[slot])
-    domains = [place.domain for place in net.places]
-    places: list[Place] = []
-    number = {}
-    for slot in marked:
-        of, colours = found.slots[slot]
-        names = called(net.sorts, net.places[of], domains[of], colours)
-        number[slot] = len(places)
-        places.append(Place(*names, found.initial.get(slot, 0)))
-        if ticks.over(3):
-            yield ticks.progress
-    sorts = [variable.sort for variable in net.variables]
-    domains = [tuple(sorts[v] for v in t.variables) for t in net.transitions]
-    transitions: list[Transition] = []
-    for k in taken:
-        of, colours = found.nodes[k]
-        names = called(net.sorts, net.transitions[of], domains[of], colours)
-        pre, post = (
-            {number[slot]: weight for slot, weight in side[k].items()}
-            for side in (found.pre, found.post)
-        )
-        transitions.append(Transition(*names, pre, post))
-        if ticks.over(5 + _PER_ARC * (len(pre) + len(post))):
-            yield ticks.progress
-    _check_ids(net, file, [*places, *transitions])
-    result = UnfoldedNet.__new__(UnfoldedNet)
-    yield from result.fill(places, transitions, net.name)
-    result.coloured = net
-    result.colours = [found.slots[slot].colours for slot in marked]
-    result.bindings = [found.nodes[k].colours for k in taken]
-    owners = (found.slots[slot].number for slot in marked)
-    result.place_ranges = _ranges(owners, len(net.places))
-    owners = (found.nodes[k].number for k in taken)
-    result.transition_ranges = _ranges(owners, len(net.transitions))
-    return result
-
-
-def _check_ids(
-    net: ColouredNet, file: str, nodes: Iterable[Place | Transition]
-) -> None:
-    """Refuse ids with colours that stand for two nodes, here or in `net`."""
-    counts = Counter(node.id for node in nodes)
-    # A coloured node is one of its own, unless it has no colours.
-    sorts = [variable.sort for variable in net.variables]
-    domains = [(place.id, place.domain) for place in net.places]
-    domains += [(t.id, tuple(sorts[v] for v in t.variables)) for t in net.transitions]
-    counts.update(
-        own
-        for own, domain in domains
-        if any(net.sorts[sort].kind != DOT for sort in domain)
-    )
-    for own, count in counts.items():
-        if count > 1:
-            raise UnsupportedError(
-                f"{file}: with the names of colours, {own!r} is the id of several "
-                "places or transitions"
+        number = {cell: k for k, cell in enumerate(marked)}
+        names = Names(net, net.transitions, self.moves)
+        transitions: list[Transition] = []
+        for k, move in zip(taken, moves, strict=True):
+            pre, post = (
+                {number[cell]: weight for cell, weight in side[k].items()}
+                for side in (self.pre, self.post)
             )
+            transitions.append(Transition(*names.id_and_name(move), pre, post))
+            if ticks.over(5 + _PER_ARC * (len(pre) + len(post))):
+                yield ticks.progress
+        self._check_ids([*places, *transitions])
+        result = UnfoldedNet.__new__(UnfoldedNet)
+        yield from result.fill(places, transitions, net.name)
+        result.coloured, result.kept_cells, result.kept_moves = net, marked, moves
+        return result
 
-
-def _ranges(owners: Iterable[int], n: int) -> list[range]:
-    """Return where the parts of each of `n` owners lie; they are in order."""
-    counts = Counter(owners)
-    ends = list(accumulate(counts[k] for k in range(n)))
-    return [range(end - counts[k], end) for k, end in enumerate(ends)]
+    def _check_ids(self, nodes: list[Node]) -> None:
+        """Refuse ids with colours that stand for two nodes, here or in the net."""
+        # A coloured node is one of its own, unless it has no colours.
+        every: list[Any] = [*self.net.places, *self.net.transitions]
+        domains = (*self.cells.domains, *self.moves.domains)
+        coloured = [
+            node.id
+            for node, domain in zip(every, domains, strict=True)
+            if any(self.net.sorts[sort].kind != DOT for sort in domain)
+        ]
+        for own, count in Counter([*(node.id for node in nodes), *coloured]).items():
+            if count > 1:
+                raise UnsupportedError(
+                    f"{self.file}: with the names of colours, {own!r} is the id of "
+                    "several places or transitions"
+                )

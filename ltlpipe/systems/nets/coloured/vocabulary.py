@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
-    Enabled,
     Expression,
     Number,
     Operation,
@@ -18,101 +17,135 @@ from ltlpipe.logic.propositions.syntax import (
     Variable,
     any_taken,
 )
-from ltlpipe.systems.nets.coloured.names import OnDemand
-from ltlpipe.systems.nets.net import any_of, at_least
+from ltlpipe.systems.models import Model
+from ltlpipe.systems.nets.coloured.cells import Cells, Moves
+from ltlpipe.systems.nets.coloured.names import Names, OnDemand
+from ltlpipe.systems.nets.net import any_of
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from ltlpipe.systems.nets.coloured.firing import Firing
-    from ltlpipe.systems.nets.coloured.names import Names
+    from ltlpipe.systems.nets.coloured.net import ColouredNet
 
 _OFFERED = 20_000
 """Names that a message may offer."""
 
 
-def vocabulary_of(firing: Firing, places: Names, moves: Names) -> Vocabulary:
-    """Return the vocabulary of a net; what a name means is made on demand.
+class Coloured(Model):
+    """A symmetric net in the names that its colours give places and transitions.
 
-    Parameters
-    ----------
-    firing : Firing
-        The net.
-    places, moves : Names
-        What its cells and moves are called.
+    All cells are variables, and all moves actions, unless a subclass keeps only some.
     """
-    meanings = _Meanings(firing, places, moves)
-    return Vocabulary(
-        OnDemand(meanings.offered_cells, places.number),
-        facts=OnDemand(places.known.keys, meanings.tokens),
-        fireable=OnDemand(meanings.offered_moves, meanings.fireable),
-        actions=OnDemand(meanings.offered_moves, meanings.moves),
-        variables_called=places.called,
-        actions_called=moves.called,
-    )
 
+    coloured: ColouredNet
 
-class _Meanings:
-    """What the names of a net mean."""
+    @property
+    def has_colours(self) -> bool:
+        """Whether it is a symmetric net."""
+        return True
 
-    def __init__(self, firing: Firing, places: Names, moves: Names) -> None:
-        self._firing, self._places, self._moves = firing, places, moves
+    @cached_property
+    def cells(self) -> Cells:
+        """The numbers of places with colours."""
+        return Cells(self.coloured)
 
-    def offered_cells(self) -> Collection[str]:
+    @cached_property
+    def moves(self) -> Moves:
+        """The numbers of transitions under bindings."""
+        return Moves(self.coloured)
+
+    @cached_property
+    def place_names(self) -> Names:
+        """Ids and names of the cells."""
+        return Names(self.coloured, self.coloured.places, self.cells)
+
+    @cached_property
+    def move_names(self) -> Names:
+        """Ids and names of the moves."""
+        return Names(self.coloured, self.coloured.transitions, self.moves)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
+        """Names of places and transitions, with colours and without."""
+        return Vocabulary(
+            OnDemand(self._offered_places, self._variable),
+            facts=OnDemand(self.place_names.known.keys, self._tokens),
+            fireable=OnDemand(self._offered_moves, self._fireable),
+            actions=OnDemand(self._offered_moves, self._actions),
+            variables_called=self.place_names.called,
+            actions_called=self.move_names.called,
+        )
+
+    def variable_of(self, cell: int) -> int | None:
+        """Return the variable that a cell is, if it is one."""
+        return cell
+
+    def variables_of(self, place: int) -> range:
+        """Return the variables that the cells of a place are."""
+        return self.cells.range_of(place)
+
+    def action_of(self, move: int) -> int | None:
+        """Return the action that a move is, if it is one."""
+        return move
+
+    def actions_of(self, transition: int) -> range:
+        """Return the actions that the moves of a transition are."""
+        return self.moves.range_of(transition)
+
+    def can_act(self, action: int) -> Expression:
+        """Return the proposition that an action, whose guard holds, can be taken."""
+        raise NotImplementedError
+
+    def can_fire(self, transition: int) -> Expression:
+        """Return the proposition that a transition is enabled under some binding."""
+        raise NotImplementedError
+
+    def _offered_places(self) -> Sequence[str]:
         """Return the names of cells that a message may offer."""
-        return [*self._places] if len(self._firing.cells) <= _OFFERED else []
+        return self.variables if len(self.cells) <= _OFFERED else ()
 
-    def offered_moves(self) -> Collection[str]:
+    def _offered_moves(self) -> Collection[str]:
         """Return the names of transitions, and of moves, that a message may offer."""
-        names = self._moves
+        names = self.move_names
         if len(names) > _OFFERED:
             return names.known.keys()
-        may_happen = [k for k in range(len(names)) if self._firing.guard_holds(k)]
-        return [*(names[k] for k in may_happen), *names.known]
+        may_happen = filter(self.moves.guard_holds, range(len(names)))
+        return [*(names[move] for move in may_happen), *names.known]
 
-    def tokens(self, text: str) -> Expression | None:
-        """Return the number of all tokens in a place."""
-        places = self._places.known.get(text, ())
+    def _variable(self, text: str) -> int | None:
+        cell = self.place_names.number(text)
+        return None if cell is None else self.variable_of(cell)
+
+    def _tokens(self, text: str) -> Expression | None:
+        """Return the tokens in a place, or of a colour that it never has."""
+        places = self.place_names.known.get(text, ())
         if len(places) != 1:
-            return None
-        own = tuple(map(Variable, self._firing.cells.range_of(places[0])))
-        return own[0] if len(own) == 1 else Operation("+", own)
+            return None if self.place_names.number(text) is None else Number(0)
+        own = tuple(map(Variable, self.variables_of(places[0])))
+        if len(own) < 2:
+            return own[0] if own else Number(0)
+        return Operation("+", own)
 
-    def moves(self, text: str) -> Collection[int] | None:
-        """Return the moves that a name means."""
-        numbers = self._moves.known.get(text)
-        if numbers is None:
-            return frozenset(self._with_colours(text)) or None
-        ranges = map(self._firing.moves.range_of, numbers)
-        return any_taken([Taken(own) for own in ranges]).actions
+    def _actions(self, text: str) -> Collection[int] | None:
+        """Return the actions that a name means."""
+        transitions = self.move_names.known.get(text)
+        if transitions is None:
+            own = self._with_colours(text)
+            return None if own is None else frozenset(own)
+        return any_taken([Taken(self.actions_of(t)) for t in transitions]).actions
 
-    def _with_colours(self, text: str) -> list[int]:
-        """Return the moves that a name with colours means, if their guards hold."""
-        numbers = (self._firing.moves.number(*node) for node in self._moves.nodes(text))
-        return [move for move in numbers if self._firing.guard_holds(move)]
-
-    def fireable(self, text: str) -> Expression | None:
+    def _fireable(self, text: str) -> Expression | None:
         """Return when a transition, or a move, that is called so is enabled."""
-        numbers = self._moves.known.get(text)
-        if numbers is not None:
-            return any_of(map(self._can_fire, numbers))
+        transitions = self.move_names.known.get(text)
+        if transitions is not None:
+            return any_of(map(self.can_fire, transitions))
         own = self._with_colours(text)
-        return any_of(map(self._condition, own)) if own else None
+        return None if own is None else any_of(map(self.can_act, own))
 
-    def _can_fire(self, number: int) -> Expression:
-        """Return the proposition that a transition is enabled under some binding."""
-        if not self._firing.moves.variables[number]:
-            (move,) = self._firing.moves.range_of(number)
-            if self._firing.guard_holds(move):
-                return self._condition(move)
-        return Enabled(number, partial(self._firing.can_fire, number))
-
-    def _condition(self, move: int) -> Expression:
-        """Return the proposition that a move, whose guard holds, is enabled."""
-        number, colours = self._firing.moves.split(move)
-        side = self._firing.coloured.transitions[number].pre
-        pre, wrong = self._firing.counted(
-            side, self._firing.moves.binding(number, colours)
-        )
-        return Number(0) if wrong else at_least(pre)
+    def _with_colours(self, text: str) -> list[int] | None:
+        """Return the actions that a name with colours means, if their guards hold."""
+        moves = [*filter(self.moves.guard_holds, self.move_names.numbers(text))]
+        if not moves:
+            return None
+        return [own for own in map(self.action_of, moves) if own is not None]

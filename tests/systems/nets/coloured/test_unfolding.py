@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ltlpipe
 from ltlpipe import UnsupportedError
-from ltlpipe.families.symmetric_nets import (
+from ltlpipe.families.nets import (
     coloured_client_server,
     coloured_dining,
     coloured_peers,
@@ -27,8 +27,8 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.coloured.net import from_plain, to_plain
 from ltlpipe.systems.nets.coloured.unfolding import unfolded
-from ltlpipe.systems.nets.coloured.writing import coloured_text
 from ltlpipe.systems.nets.reading import parse_pnml
+from ltlpipe.systems.nets.writing import pnml_text
 from tests.example_counts import examples
 from tests.oracles import reachable_markings
 from tests.systems.nets.coloured.oracle import ColouredOracle, NegativeError
@@ -68,7 +68,7 @@ def agrees(net):
 
     Those of the symmetric net, and of the unfolded one.
     """
-    text = coloured_text(net)
+    text = pnml_text(net)
     oracle = ColouredOracle(text)
     read = parse_pnml(text.encode(), "m.pnml")
 
@@ -114,7 +114,7 @@ def test_thousands_agree_with_the_interpreter(net):
 def test_differences_that_are_none(net):
     """They are refused where the oracle finds some; else the net is right."""
     try:
-        ColouredOracle(coloured_text(net)).graph(LIMIT)
+        ColouredOracle(pnml_text(net)).graph(LIMIT)
     except NegativeError:
         with suppress(UnsupportedError):  # the binding may be one that is never reached
             unfolded(net)

@@ -1,4 +1,0 @@
-"""Component reduction: compose some components, hide, reduce, and go on.
-
-Read `ltlpipe.components.composition.merger` first.
-"""

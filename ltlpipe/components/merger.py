@@ -1,0 +1,408 @@
+"""Which components of a network are composed, in which order, and when to stop.
+
+For an interruptible property only the projections of infinite runs to the visible
+actions matter, and what the rest of a network can see of some components is their
+traces and divergences over the labels that are visible or shared with others
+(docs/components.md has the proof).  So every group of components may be replaced by
+the least LTS with the same traces and divergences
+(`ltlpipe.components.equivalences`): first each component alone, then two groups
+composed, over and over.
+
+The order decides how large the largest composition is, and no rule for it is good for
+all networks.  So there are several attempts.  In each, two groups that share a label
+are a candidate; candidates are ranked by the product of their sizes, divided by `GAIN`
+for every label that would become hidden; the best `TRIALS` are composed and reduced,
+and the one that the attempt's heuristic (`HEURISTICS`) ranks first is kept.  The
+groups that attempts have in common are computed once.
+
+Compositions that turn out too large cost the most, so the limit of their states
+begins at `FIRST_CAP`, and grows by `CAP_GROWTH` up to the user's when no heuristic
+leaves little: a search through `SEARCHED` times as many states is fast.  An attempt
+ends when all composed states are at most `SMALL`, or when nothing fits any more.  The
+one that has left the fewest counts.
+
+Where the deterministic form of a composition has more states than the limit, its
+quotient by branching bisimulation takes its place, which is never larger than the
+composition.
+
+What questions about one network have in common is kept beside it
+(`ltlpipe.components.group_shelf`).
+
+For a property that is not interruptible but erasable (docs/erasable.md) the block
+normal form takes the place of the least LTS, and the quotient by strong bisimilarity
+that of the one by branching bisimulation.
+
+Source: the idea is named as future work by S. Siegel and Y. Yan, "Action-Based Model
+Checking: Logic, Automata, and Reduction", CAV 2020, Sec. 7; compositional minimisation
+goes back to S. Graf and B. Steffen, "Compositional Minimization of Finite State
+Systems", CAV 1990.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+from ltlpipe.components.composition import TooManyPairsError, compose
+from ltlpipe.components.determinise import TooLargeError
+from ltlpipe.components.equivalences import reduce
+from ltlpipe.components.group_shelf import GroupShelf, Place
+from ltlpipe.components.groups import (
+    GAIN,
+    HEURISTICS,
+    MAX_COMPONENT_STATES,
+    PERTURBED,
+    Group,
+    Reduced,
+)
+from ltlpipe.components.progress import COMPONENTS, holding, reducing
+from ltlpipe.runtime.jobs import MIB
+from ltlpipe.runtime.objects import Beside
+from ltlpipe.runtime.shared_folder import shared_folder
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.networks.lts import Network, digest_if_small
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS
+
+TRIALS = 4
+FIRST_CAP = 1_000
+CAP_GROWTH = 10
+PERTURBED_CAP = 10_000
+SMALL = 1_000
+SEARCHED = 100
+
+_INSTEAD = {"trace": "branching", "block": "strong"}  # where a form is too large
+SHARED_BYTES = 256 * MIB
+"""What is kept of one network in a process at most, and of a run on disk."""
+
+_MEMORY_SHARE = 1 / 8  # of what a question may hold: the most that is kept for others
+_KEPT_TRANSITIONS = 10_000_000  # of groups that other attempts might use
+_TRANSITION_BYTES = 12
+_FAILED_AT_ONCE = 1 << 9  # of candidates that may have been tried before
+_PAIR_WORK = 4
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How far merging goes."""
+
+    cap_states: int = MAX_COMPONENT_STATES  # and of a deterministic form
+    small: int = SMALL  # merging ends when all composed states are at most so many
+    equivalence: str = "trace"  # the coarsest that is tried
+
+
+class Merger:
+    """Composes, hides and reduces components, each group once.
+
+    The network has no accepting states and is not changed; `visible` are the visible
+    actions of an interruptible property.  `largest` is the number of states of the
+    largest composition so far, `single` what attempts begin with (empty before
+    `begin`).
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        visible: Collection[str],
+        limit: Limit,
+        shelf: GroupShelf | None = None,
+    ) -> None:
+        self.limit = limit
+        self._shelf = GroupShelf() if shelf is None else shelf  # which keeps nothing
+        self.largest = max(c.n_states for c in network.components)
+        self._users = {
+            action.name: frozenset(action.participants)
+            for action in network.actions
+            if not action.internal
+        }
+        self._visible = frozenset(visible)
+        # Whatever else is visible, no component has it.
+        self._seen = [n for n in sorted(self._visible) if n in self._users]
+        self._places: dict[frozenset[int], Place] = {}
+        self._known: dict[frozenset[int], Group] = {}
+        self._kept = 0  # transitions of those
+        self.single: tuple[Group, ...] = ()
+        self._single_bytes = 0
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of the groups that are kept."""
+        return self._single_bytes + _TRANSITION_BYTES * self._kept
+
+    def begin(self, start: Collection[Group]) -> Job[None]:
+        """Reduce what to begin with: all components of the network."""
+        single = []
+        for group in start:
+            place = self._place(group.members)
+            small = self._shelf.get(place)
+            if small is None:
+                cap = self.limit.cap_states
+                small = yield from self._reduced(group.lts, group.members, (), cap)
+                self._shelf.put(place, small)
+            self._single_bytes += _TRANSITION_BYTES * small.lts.n_transitions
+            single.append(small)
+        self.single = tuple(single)
+
+    def hidden(self, alphabet: frozenset[str], members: frozenset[int]) -> set[str]:
+        """Return the labels that only some components have."""
+        return {
+            name for name in alphabet - self._visible if self._users[name] <= members
+        }
+
+    def _place(self, members: frozenset[int]) -> Place:
+        """Return what a group is known by among questions about the network."""
+        if members not in self._places:
+            seen = frozenset(n for n in self._seen if self._users[n] <= members)
+            self._places[members] = Place(self.limit.equivalence, members, seen)
+        return self._places[members]
+
+    def composed(self, one: Group, other: Group, cap: int) -> Job[Group | None]:
+        """Compose and reduce two groups; None if they have more than `cap` states."""
+        members = one.members | other.members
+        # Whatever parts it was made of, a group with these members is as good.
+        if members in self._known:
+            return self._known[members]
+        shelf = self._shelf
+        pair = self._place(one.members), self._place(other.members)
+        if shelf.failed.get(pair, 0) >= cap:
+            return None
+        place = self._place(members)
+        group = shelf.get(place)
+        if group is None:
+            try:
+                job = compose(one.lts, other.lts, cap=cap)
+                whole = yield from holding(job, self.memory_bytes)
+            except TooManyPairsError:
+                shelf.note_failure(pair, cap)
+                return None
+            self.largest = max(self.largest, whole.n_states)
+            group = yield from self._reduced(whole, members, (one, other), cap)
+            shelf.put(place, group)
+        elif group.n_states > cap:
+            return None
+        self.largest = max(self.largest, group.largest)
+        if self._kept > _KEPT_TRANSITIONS:
+            self._known.clear()
+            self._kept = 0
+        self._known[members] = group
+        self._kept += group.lts.n_transitions
+        return group
+
+    def _reduced(
+        self, lts: LTS, members: frozenset[int], parts: tuple[Group, ...], cap: int
+    ) -> Job[Group]:
+        """Hide the labels that only some components have, and reduce them."""
+        hidden = self.hidden(frozenset(lts.labels) - lts.internal, members)
+        held = self.memory_bytes + _TRANSITION_BYTES * lts.n_transitions
+        equivalence = self.limit.equivalence
+        try:
+            job = reduce(lts, hidden, equivalence, cap=cap)
+            small = yield from holding(job, held)
+        except TooLargeError:
+            equivalence = _INSTEAD[equivalence]
+            small = yield from holding(reduce(lts, hidden, equivalence), held)
+        return Group(
+            small, members, parts, lts.n_states, lts.n_transitions, equivalence
+        )
+
+
+def reduce_components(
+    network: Network,
+    visible: Collection[str],
+    limit: Limit | None = None,
+    known: Reduced | None = None,
+    shelf: GroupShelf | None = None,
+) -> Job[Reduced]:
+    """Replace components by fewer and smaller ones, with the same visible projections.
+
+    That is, projections of infinite runs to `visible`, the visible actions of an
+    interruptible property; a state without successors must not count as a run.  The
+    network has no accepting states and is not changed.  `known` is what became of it
+    with a lower limit: where this goes on.  `shelf` has groups that other questions
+    have reduced.
+
+    With the equivalence ``block`` the property need be erasable only: then a run that
+    violates it is kept, if there is one, and not all projections.
+    """
+    limit = limit or Limit()
+    merger = Merger(network, visible, limit, shelf)
+    yield from merger.begin(components_of(network))
+    best, cap = merger.single, min(FIRST_CAP, limit.cap_states)
+    if known is not None:
+        best, cap = known.groups, min(known.cap_states * CAP_GROWTH, limit.cap_states)
+        merger.largest = max(merger.largest, known.largest)
+    # A search of as many states as a round of attempts has composed is no worse.
+    while not is_small(best, limit) and n_composed(best) > SEARCHED * cap:
+        cheap = cap <= PERTURBED_CAP
+        for heuristic in (*HEURISTICS, *PERTURBED) if cheap else HEURISTICS:
+            groups = yield from _attempt(merger, heuristic, cap)
+            if n_composed(groups) < n_composed(best):
+                best = groups
+            if is_small(best, limit):
+                break
+        if cap == limit.cap_states:
+            break
+        cap = min(cap * CAP_GROWTH, limit.cap_states)
+    components = [group.lts for group in best]
+    network = Network(components, network.name)
+    return Reduced(network, best, merger.largest, limit.cap_states, frozenset(visible))
+
+
+@dataclass
+class _Kept:
+    """What has been found out about a network."""
+
+    groups: GroupShelf = field(default_factory=GroupShelf)
+    latest: dict[tuple[str, frozenset[str]], Reduced] = field(default_factory=dict)
+
+
+_kept = Beside(_Kept)
+
+
+def reduced_components(
+    network: Network,
+    visible: Collection[str],
+    *,
+    cap_states: int,
+    equivalence: str = "trace",
+    shared_bytes: float = SHARED_BYTES,
+) -> Job[Reduced]:
+    """Do `reduce_components` for a network, with what that has found before.
+
+    The network must not be changed as long as it exists.  Kept of it are groups, also
+    those of a job that is closed, and the latest result; with `shared_bytes` 0 nothing
+    is kept or used.
+    """
+    limit = Limit(cap_states, equivalence=equivalence)
+    if not shared_bytes:
+        return (yield from reduce_components(network, visible, limit))
+    kept, key = _kept.of(network), (equivalence, frozenset(visible))
+    known = kept.latest.get(key)
+    if known is not None and known.cap_states == cap_states:
+        return known
+    if known is not None and known.cap_states > cap_states:
+        known = None
+    grant = yield reducing(0)
+    kept.groups.limit(min(shared_bytes, grant.memory_bytes * _MEMORY_SHARE))
+    if shared_folder() is not None:
+        kept.groups.digest = kept.groups.digest or digest_if_small(network)
+    job = reduce_components(network, visible, limit, known, kept.groups)
+    reduced = yield from holding(job, kept.groups.n_bytes)
+    kept.latest = {key: reduced}
+    return reduced
+
+
+def components_of(network: Network) -> tuple[Group, ...]:
+    """Return each component as a group of its own, as it is."""
+    return tuple(
+        Group(
+            lts=component,
+            members=frozenset([number]),
+            parts=(),
+            n_states=component.n_states,
+            n_transitions=component.n_transitions,
+            equivalence="strong",
+        )
+        for number, component in enumerate(network.components)
+    )
+
+
+def shrink_components(network: Network, visible: Collection[str]) -> Job[Reduced]:
+    """Replace each component by its quotient by strong bisimilarity.
+
+    This keeps every property of words in which invisible actions are one letter, and
+    deadlocks, too.  The network has no accepting states.
+    """
+    # By component: what is internal to one may be a common label of others.
+    alone: list[set[str]] = [set() for _ in network.components]
+    for action in network.actions:
+        if len(action.participants) == 1 and (
+            action.internal or action.name not in visible
+        ):
+            alone[action.participants[0]].add(action.name)
+    groups = []
+    held = 0
+    for group, hidden in zip(components_of(network), alone, strict=True):
+        lts = yield from holding(reduce(group.lts, hidden, "strong"), held)
+        held += _TRANSITION_BYTES * lts.n_transitions
+        groups.append(replace(group, lts=lts))
+    components = [group.lts for group in groups]
+    largest = max(c.n_states for c in network.components)
+    return Reduced(Network(components, network.name), tuple(groups), largest)
+
+
+def n_composed(groups: Collection[Group]) -> int:
+    """Return a bound of the states that groups have together."""
+    return prod(group.lts.n_states for group in groups)
+
+
+def is_small(groups: Collection[Group], limit: Limit) -> bool:
+    """Whether a search is faster than going on."""
+    return n_composed(groups) <= limit.small
+
+
+def _attempt(
+    merger: Merger, heuristic: Callable[[Group], float], cap: int
+) -> Job[tuple[Group, ...]]:
+    """Compose groups as one heuristic says.
+
+    Until what is left is small or no two groups fit any more.
+    """
+    groups = merger.single
+    while not is_small(groups, merger.limit):
+        found: list[Group] = []
+        candidates = yield from _candidates(merger, groups)
+        for n, (one, other) in enumerate(candidates, start=1):
+            if n % _FAILED_AT_ONCE == 0:  # most are known to be too large
+                yield reducing(_PAIR_WORK * _FAILED_AT_ONCE, merger.memory_bytes)
+            merged = yield from merger.composed(one, other, cap)
+            if merged is not None:
+                found.append(merged)
+                if len(found) == TRIALS:
+                    break
+        if not found:
+            break
+        best = min(found, key=heuristic)
+        left = [group for group in groups if not group.members <= best.members]
+        groups = tuple(sorted([*left, best], key=lambda group: min(group.members)))
+    return groups
+
+
+def _candidates(
+    merger: Merger, groups: Collection[Group]
+) -> Job[list[tuple[Group, Group]]]:
+    """List the pairs of groups that share a label, the most promising first."""
+    users: dict[str, list[Group]] = {}
+    n_labels = 0
+    for group in groups:
+        for label in group.alphabet:
+            users.setdefault(label, []).append(group)
+        n_labels += len(group.alphabet)
+    ticks = Ticks(COMPONENTS, _PAIR_WORK, merger.memory_bytes)
+    yield reducing(n_labels, merger.memory_bytes)
+    pairs: dict[tuple[int, int], tuple[Group, Group]] = {}
+    for sharing in users.values():
+        for one, other in combinations(sharing, 2):
+            pairs[min(one.members), min(other.members)] = one, other
+            if ticks.over():
+                yield ticks.progress
+    estimates = {}
+    for key, (one, other) in pairs.items():
+        estimates[key] = _estimate(merger, one, other), key
+        if ticks.over(1 + min(len(one.alphabet), len(other.alphabet))):
+            yield ticks.progress
+    return [pairs[key] for key in sorted(pairs, key=estimates.__getitem__)]
+
+
+def _estimate(merger: Merger, one: Group, other: Group) -> float:
+    """Return about how many states two groups will have together."""
+    shared = one.alphabet & other.alphabet
+    n_hidden = len(merger.hidden(shared, one.members | other.members))
+    product = one.lts.n_states * other.lts.n_states
+    return float(product / GAIN**n_hidden)

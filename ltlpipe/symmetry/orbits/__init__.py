@@ -1,1 +1,0 @@
-"""Quotients of packed systems by groups of permutations, and runs of the systems."""
