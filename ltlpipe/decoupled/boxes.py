@@ -364,7 +364,7 @@ def look_up_members(members, rows, i, marking):
         digit[k] = first[k]
         base += offset[first[k]]
     some = False
-    k = np.int64(0)
+    k = 0
     while k >= 0:
         if look_along(members, rows, i, base, marking):
             some = True
