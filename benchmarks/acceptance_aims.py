@@ -22,12 +22,12 @@ from ltlpipe.automata.conditions import disjunction, fin, inf
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.families.networks import philosophers, ring
-from ltlpipe.runtime.jobs import run
+from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
-from ltlpipe.systems.networks.packing import pack
+from ltlpipe.systems.networks.packing import pack_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +117,7 @@ def _pairs(network: Network, name: str, n: int) -> float:
     ]
     letters = letters_of(network, first)
     table = _property(n, n_letters=OTHER + n + 2)
-    packed = pack(network, letters, extra_values=1)
+    packed = complete(pack_network(network, letters, extra_values=1))
     condition = None
     if name == "rabin":
         condition = disjunction(fin(i) & inf(n + i) for i in range(n))

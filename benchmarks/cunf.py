@@ -20,7 +20,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.systems.networks.ll_net import to_ll_net
+from ltlpipe.systems.networks.exports import to_ll_net
 
 if TYPE_CHECKING:
     from pathlib import Path

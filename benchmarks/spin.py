@@ -39,7 +39,7 @@ import pandas as pd
 
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.runtime.worker_process import end_with_parent
-from ltlpipe.systems.networks.promela import to_promela
+from ltlpipe.systems.networks.exports import to_promela
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,13 +30,14 @@ from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.translation import from_formula
 from ltlpipe.logic.actions import bit_names
 from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.interning import intern
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import is_full, visit_successors
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 from ltlpipe.search.store import Store
-from ltlpipe.systems.networks.packing import pack
+from ltlpipe.systems.networks.packing import pack_network
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
@@ -191,7 +192,9 @@ class Subject:
 
     def _explore(self, graph: Any, table: PropertyAutomaton, labels: list[Any]) -> None:
         """Store the product with a property automaton in an empty graph."""
-        packed = pack(self.network, self.letters, extra_values=table.n_states)
+        packed = complete(
+            pack_network(self.network, self.letters, extra_values=table.n_states)
+        )
         problem = make_problem(packed, table)
         graph.set_generalized_buchi(problem.n_marks)
         graph.prop_state_acc(problem.state_based)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 OPERATIONS = {
     "analyse": "ltlpipe.batch.analyzing:parts_of",
-    "answer task": "ltlpipe.batch.task_data:answer_task",
+    "answer task": "ltlpipe.batch.answering:answer_task",
     "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
     "check hoa": "ltlpipe.automata.external:check_output",
     "compile": "ltlpipe.runtime.kernels.compilation:compile_there",

@@ -8,7 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from ltlpipe.runtime.code_folder import cache_folder
+from ltlpipe.runtime.folders import cache_folder
 
 ROOT = Path(__file__).parents[1]
 

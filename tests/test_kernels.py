@@ -71,7 +71,6 @@ def test_no_python_code_calls_a_part_of_a_kernel():
         "ltlpipe.symmetry.sets.inclusion",
         "ltlpipe.symmetry.sets.product",
         "ltlpipe.systems.graph_kernels",
-        "ltlpipe.systems.networks.orbit_kernels",
         "ltlpipe.systems.networks.packing_kernels",
         "ltlpipe.systems.nets.kernels",
     }

@@ -230,12 +230,10 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     import buddy
 
     graph = spot.make_twa_graph(dictionary or spot.make_bdd_dict())
-    n_bits = (table.n_letters - 1).bit_length()
-    variables = [graph.register_ap(f"bit{i}") for i in range(n_bits)]
+    cubes = _cubes(graph, table.n_letters)
     graph.set_generalized_buchi(table.n_marks)
     graph.new_states(table.n_states)
     graph.set_init_state(table.initial)
-    cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]
     labels: dict[tuple[int, int, int], Any] = {}
     for at, cell in enumerate(cells_of(table)):
         src, letter = divmod(at, table.n_letters)
@@ -245,6 +243,13 @@ def to_spot(table: PropertyAutomaton, dictionary: Any = None) -> Any:
     for (src, dst, marks), label in labels.items():
         graph.new_edge(src, dst, label, marks_in(marks))
     return graph
+
+
+def _cubes(graph: Any, n_letters: int) -> list[Any]:
+    """Return the letters as BDDs over the bits of their numbers."""
+    n_bits = (n_letters - 1).bit_length()
+    variables = [graph.register_ap(f"bit{i}") for i in range(n_bits)]
+    return [cube_of(letter, variables) for letter in range(n_letters)]
 
 
 def _invisible(table: PropertyAutomaton, visible: Collection[int]) -> list[int]:
@@ -289,11 +294,8 @@ def erasable_table(table: PropertyAutomaton, visible: Collection[int]) -> bool:
     import buddy
 
     ours = spot.degeneralize_tba(to_spot(table))
-    n_bits = (table.n_letters - 1).bit_length()
-    variables = [ours.register_ap(f"bit{i}") for i in range(n_bits)]
-    cubes = [cube_of(letter, variables) for letter in range(table.n_letters)]
-    chosen = set(visible)
-    hidden = [cube for letter, cube in enumerate(cubes) if letter not in chosen]
+    cubes = _cubes(ours, table.n_letters)
+    hidden = [cubes[letter] for letter in _invisible(table, visible)]
     if not hidden:
         return True
     invisible, letters = (reduce(or_, some, buddy.bddfalse) for some in (hidden, cubes))

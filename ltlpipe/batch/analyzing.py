@@ -152,10 +152,9 @@ def _refuse(formula: Formula) -> None:
 def _analysed(formula: Formula, timeout: float | None) -> Job[tuple[Row, list[str]]]:
     """Have a worker find the columns of a formula, as many as it can in time."""
     parts: list[Any] = []
-    arguments = {"text": formula.text, "formula": spot_text(formula.spot)}
-    stopped, seconds = yield from within(
-        workers.call("analyse", parts=parts, **arguments), timeout
-    )
+    text, parsed = formula.text, spot_text(formula.spot)
+    job = workers.call("analyse", parts=parts, text=text, formula=parsed)
+    stopped, seconds = yield from within(job, timeout)
     row: Row = dict.fromkeys(ANALYSIS_DTYPES) | {"formula": formula.text}
     for part, _ in parts:
         row |= part
@@ -213,12 +212,11 @@ _MAX_KNOWN = 10_000
 
 
 def parts_of(text: str, formula: str) -> Iterator[tuple[Row, str | None]]:
-    """Yield the columns of a formula, for a worker."""
+    """Yield the columns of a formula for a worker, with notes on those missing."""
     return _parts(Formula(text, from_spot_text(formula)))
 
 
 def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
-    """Yield columns, each with a note if they cannot be had."""
     names = {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}
     form = anonymous(formula.spot)
     meaning = {new: name for name, new in new_names(formula.spot).items()}
@@ -322,11 +320,9 @@ def json_of(row: Row) -> Row:
 
 def explanation(formula: Formula) -> Job[list[str]]:
     """Explain why a formula is interruptible or not, in lines."""
+    text, parsed = formula.text, spot_text(formula.spot)
     lines: list[str] = yield from workers.call(
-        "explain",
-        phase="explaining",
-        text=formula.text,
-        formula=spot_text(formula.spot),
+        "explain", phase="explaining", text=text, formula=parsed
     )
     return lines
 

@@ -1,11 +1,20 @@
-"""From one task to its row, whatever happens on the way."""
+"""From one task to its row, whatever happens on the way.
+
+A worker process answers tasks, too (`answer_task`): systems stay loaded and kernels
+warm from task to task.  During a task it reports to `ltlpipe.batch.pool`, which
+enforces the limits: when everything has been read, when kernels are being compiled, the
+progress of a search.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 import warnings
 from collections import OrderedDict
+from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ltlpipe.batch.table import host_columns, option_columns, row_of
@@ -14,11 +23,12 @@ from ltlpipe.batch.tasks import (
     IN_MEMORY,
     AutomatonFile,
     Digests,
+    Task,
     identity_of,
     meant,
     now,
 )
-from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.formulas import Formula, from_spot_text, parse
 from ltlpipe.question.given_options import limits_of, manner_of, of_question
 from ltlpipe.runtime.errors import (
     FLAGS,
@@ -30,14 +40,21 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
     spelled,
 )
+from ltlpipe.runtime.folders import SharedFolder, shared_through
 from ltlpipe.runtime.jobs import (
     INTERRUPTED,
     MEMORY,
     StoppedError,
+    complete,
     run,
 )
+from ltlpipe.runtime.loading import hearers
 from ltlpipe.runtime.memory import is_out_of_memory
+from ltlpipe.runtime.wire import error_from_dict, error_to_dict, unpacked
+from ltlpipe.runtime.worker_process import resident_bytes
+from ltlpipe.systems.graph import graph_from_data
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.plain import components_of
 from ltlpipe.verdict.checking import check
 from ltlpipe.verdict.verdict import UNKNOWN, not_read
 
@@ -45,8 +62,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.batch.tasks import Task
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.answer import Plan
     from ltlpipe.runtime.errors import FormulaError
     from ltlpipe.runtime.jobs import Job, Limits, Progress
@@ -66,6 +81,7 @@ _UNREAD = "the system or the property was not read within the limits"
 """What the row of a task says that was stopped before its question was known."""
 
 _SYSTEMS_KEPT = 4
+_TELL_SECONDS = 0.2  # how often progress is sent
 _Input = TypeVar("_Input")
 
 
@@ -321,3 +337,128 @@ def _reason_of(error: Exception) -> str:
     if isinstance(error, LtlpipeError):
         return INPUT_ERROR
     return MEMORY if is_out_of_memory(error) else BUG
+
+
+# --- in a worker ------------------------------------------------------------
+
+
+def answer_to_dict(answer: Answer) -> dict[str, Any]:
+    """Return an answer without its lasso, which the row has."""
+    return {
+        "row": answer.row,
+        "plan": None if answer.plan is None else vars(answer.plan),
+        "error": None if answer.error is None else error_to_dict(answer.error),
+        "warned": list(answer.warned),
+    }
+
+
+def task_from_dict(data: dict[str, Any], systems: Systems) -> Task:
+    """Return the task of an order."""
+    about = data["system"]
+    system: Network | SpotGraph | tuple[str, ...]
+    if "files" in about:
+        system = tuple(about["files"])
+    else:
+        made = graph_from_data if about["graph"] else network_from_data
+        content = about["content"]
+        system = systems.made(about["digest"], lambda: made(unpacked(content)))
+    return Task(system, _question_from_dict(data["question"]))
+
+
+def _question_from_dict(data: dict[str, Any]) -> Any:
+    if "error" in data:
+        return error_from_dict(data["error"])
+    if "path" in data:
+        return AutomatonFile(data["path"], *data["place"])
+    if "formula" in data:
+        return Formula(data["text"], from_spot_text(data["formula"]), *data["place"])
+    return data["text"]
+
+
+def network_from_data(data: dict[str, Any]) -> Network:
+    """Return the network that `network_to_data` was given."""
+    return Network(complete(components_of(data["components"])), data["name"])
+
+
+_systems = Systems()
+
+
+def answer_task(
+    task: dict[str, Any],
+    options: dict[str, Any],
+    expected: list[Any] | None,
+    run: str,
+    folder: str | None = None,
+    shared: list[Any] | None = None,
+    *,
+    tell: Callable[[dict[str, Any]], None],
+) -> dict[str, Any]:
+    """Answer a task, for a worker.
+
+    The arguments are those of an order (`Orders.order`); between runs files may change.
+    Relative paths begin in `folder`, whatever the worker's own is: it may have been
+    started for another run.
+    `shared` is a folder of results that the processes of the run share, and how many
+    bytes there may be.  `tell` accepts
+    ``{"began": bytes held}``, ``{"compiling": bool}`` or ``{"states": int, "depth":
+    int}``.
+    """
+    if folder is not None:
+        with suppress(OSError):  # the paths will be missed
+            os.chdir(folder)
+    if run != _systems.run:
+        _systems.run = run
+        _systems.forget_digests()
+    wanted = None
+    if expected is not None:
+        wanted = Expected(tuple(expected[0]), tuple(expected[1]))
+    teller = _teller()
+    teller.tell = tell
+    place = None if shared is None else SharedFolder(*shared)
+    try:
+        with shared_through(place):
+            found = answer(
+                task_from_dict(task, _systems),
+                _systems,
+                options,
+                expected=wanted,
+                began=lambda: tell({"began": resident_bytes()}),
+                progress=teller.progress,
+            )
+    finally:
+        teller.tell = None
+    return answer_to_dict(found)
+
+
+class _Teller:
+    """Tells how far the task is, and whether it waits for a compiler."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[dict[str, Any]], None] | None = None
+        self._told = 0.0
+        self._waits = 0  # 1 while another process compiles kernels for it
+        self._depth = 0  # of what compiles or loads: calls of Numba's compiler, too
+
+    def progress(self, progress: Progress) -> None:
+        """Take how far the job is."""
+        assert self.tell is not None
+        waits = int(progress.compiling or progress.loading)
+        change, self._waits = waits - self._waits, waits
+        self.step(change)
+        if time.monotonic() - self._told >= _TELL_SECONDS:
+            self._told = time.monotonic()
+            self.tell({"states": progress.states or 0, "depth": progress.depth or 0})
+
+    def step(self, change: int) -> None:
+        """Receive that this process starts (1) or stops (-1) to compile or to load."""
+        before, self._depth = self._depth, self._depth + change
+        if bool(before) != bool(self._depth) and self.tell is not None:
+            self.tell({"compiling": bool(self._depth)})
+
+
+@cache
+def _teller() -> _Teller:
+    """Return the teller of this process, which hears of compiling and loading."""
+    teller = _Teller()
+    hearers.append(teller.step)
+    return teller

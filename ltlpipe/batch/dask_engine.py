@@ -19,10 +19,8 @@ them into its folder under names made of their contents.
 from __future__ import annotations
 
 import hashlib
-import os
 import queue
 import shutil
-import threading
 import time
 import uuid
 from asyncio import TimeoutError as SlowError
@@ -33,12 +31,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
-from ltlpipe.batch.answering import Answer, Expected, Systems, answer
-from ltlpipe.batch.pool import LOOK_SECONDS, TaskJob, advanced, lost
-from ltlpipe.batch.task_data import Orders, answer_to_dict, shared_bytes
+from ltlpipe.batch.answering import Answer, Expected, Systems, answer, answer_to_dict
+from ltlpipe.batch.pool import (
+    LOOK_SECONDS,
+    Orders,
+    TaskJob,
+    advanced,
+    lost,
+    shared_bytes,
+)
 from ltlpipe.batch.tasks import CRASH, Activity, file_kind, now
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.files import open_regular
+from ltlpipe.runtime.files import open_regular, write_bytes
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.wire import packed, unpacked
@@ -430,7 +434,9 @@ def answer_there(data: bytes, topic: str, *inputs: Input) -> bytes | None:
     if order["options"].get("memory") is None:
         order["options"]["memory"] = share
     if n_bytes := shared_bytes(order["options"]):
-        order["shared"] = [str(_made(_shared_folder(host, topic))), n_bytes]
+        shared = _shared_folder(host, topic)
+        shared.mkdir(mode=0o700, parents=True, exist_ok=True)
+        order["shared"] = [str(shared), n_bytes]
     places = _unpack(order["task"], folder, {given.name: given for given in inputs})
     titles = {place: parcel["titles"][name] for name, place in places.items()}
     job = TaskJob(parcel["number"], order, share)
@@ -462,11 +468,6 @@ def _shared_folder(host: Any, topic: str) -> Path:
     return Path(host.local_directory) / "ltlpipe" / topic
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
 def _unpack(
     task: dict[str, Any], folder: Path, inputs: Mapping[str, Input]
 ) -> dict[str, str]:
@@ -488,9 +489,7 @@ def _placed(folder: Path, given: Input) -> str:
     path = folder / given.name
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        beside = folder / f"{given.name}.{os.getpid()}.{threading.get_ident()}"
-        beside.write_bytes(given.content)
-        beside.replace(path)
+        write_bytes(path, given.content)
     return str(path)
 
 

@@ -29,7 +29,7 @@ class Watcher:
     """Receives how far the question in this process has come."""
 
     def begin(self, question: Any, number: int, total: int) -> None:
-        """Receive the next question, and how many were started, this one included."""
+        """Receive the next question of this process, counted from 1."""
 
     def working(self, activities: Sequence[Activity]) -> None:
         """Receive the progress of other processes, several times a second."""
@@ -63,19 +63,16 @@ class RunBar(Watcher):
 class TaskBar(RunBar):
     """Shows tasks: on one bar, or on one bar per worker process."""
 
-    def __init__(
-        self, progress: SearchProgress, tasks: Sequence[Task], *, apart: bool
-    ) -> None:
+    def __init__(self, progress: SearchProgress, tasks: Sequence[Task]) -> None:
         super().__init__(progress)
-        self._tasks, self._apart = tasks, apart
+        self._tasks = tasks
         self.n_done = 0  # the loop over the rows counts them
 
     def begin(self, question: Task, number: int, total: int) -> None:
         """Show the task that starts in this process."""
-        if not self._apart:  # else `working` shows it
-            files = question.system
-            name = files[0] if isinstance(files, tuple) else files.name
-            super().begin(name, number, total)
+        files = question.system
+        name = files[0] if isinstance(files, tuple) else files.name
+        super().begin(name, number, total)
 
     def working(self, activities: Sequence[Activity]) -> None:
         """Show the task of each worker."""

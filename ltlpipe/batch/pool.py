@@ -1,24 +1,23 @@
 """The engine of this machine: tasks as jobs, each in a worker process.
 
-`ltlpipe.batch.pool` enforces their limits from outside and handles workers that
-die.
-
-A task in a worker process, supervised from outside.
+Tasks and answers travel as data, without pickles: an order goes out, an answer comes
+back (`Orders`).  What is a dict here can be sent by `ltlpipe.runtime.wire`.  A network
+without a file is sent as bytes with its digest, so that a worker that has it need not
+decode it.
 
 A task has its limits twice.  The search looks at them itself, and a worker that
-overruns one of them by more than a tenth is ended from outside and replaced:
+overruns one of them by more than a tenth is ended from outside (`TaskJob`):
 third-party compiled code, or a step that does not check the time, cannot be stopped
 otherwise.  The tolerance is at least half a second of time, and for memory that the
 search does not count (automata, code, a lasso that is being replayed) 512 MiB.  Time
 spent compiling kernels does not count.
 
 A worker that dies takes nothing with it but its task, whose reason is then "crash".
-
-What goes in and out here is data (`ltlpipe.batch.task_data`).
 """
 
 from __future__ import annotations
 
+import builtins
 import os
 import signal
 import time
@@ -27,9 +26,35 @@ from contextlib import ExitStack, suppress
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.batch.task_data import Orders, shared_bytes
-from ltlpipe.batch.tasks import CRASH, Activity, meant, now
+from ltlpipe.batch.answering import (
+    Answer,
+    Expected,
+    encodable,
+    failed_row,
+)
+from ltlpipe.batch.table import host_columns, option_columns
+from ltlpipe.batch.tasks import (
+    CRASH,
+    Activity,
+    AutomatonFile,
+    Task,
+    meant,
+    now,
+    portable,
+    system_digest,
+)
+from ltlpipe.logic.formulas import Formula, spot_text
+from ltlpipe.question.answer import Plan, Tried
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime import workers
+from ltlpipe.runtime.errors import (
+    InputError,
+    LtlpipeWarning,
+    SystemWarning,
+    spelled,
+)
+from ltlpipe.runtime.files import read_text
+from ltlpipe.runtime.folders import run_folder
 from ltlpipe.runtime.jobs import (
     CPU_TIME,
     MEMORY,
@@ -39,18 +64,169 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
 )
 from ltlpipe.runtime.memory import default_memory_mib
-from ltlpipe.runtime.shared_folder import run_folder
-from ltlpipe.runtime.wire import error_to_dict
-from ltlpipe.runtime.worker_process import MOST_GROWTH, WorkerDiedError, descendants
+from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed
+from ltlpipe.runtime.worker_process import (
+    MOST_GROWTH,
+    WorkerDiedError,
+    descendants,
+)
 from ltlpipe.runtime.workers import close_idle
+from ltlpipe.systems.graph import SpotGraph, graph_to_data
+from ltlpipe.systems.plain import plain_components
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ltlpipe.batch.answering import Answer, Expected
-    from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.runtime.worker_process import Process, Worker
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.networks.lts import Network
+
+_MOST_SHARED_MIB = 1 << 30
+_TUPLES = ("reductions", "reasons", "merges")  # of a plan
+
+
+# --- tasks ------------------------------------------------------------------
+
+
+class Orders:
+    """The orders for workers to answer the tasks of a run, and what they answer.
+
+    `options` are those of the run.  Each system in memory is encoded once.
+    """
+
+    def __init__(
+        self, tasks: Sequence[Task], options: Mapping[str, Any], run: str
+    ) -> None:
+        self._tasks, self._options, self._run = tasks, options, run
+        self._systems: dict[int, dict[str, Any]] = {}  # they live as long as the run
+
+    def order(self, number: int, expected: Expected | None) -> dict[str, Any]:
+        """Return the arguments of `answer_task`; refuse what cannot be written down."""
+        task = self._tasks[number]
+        options = {**self._options, **task.options}
+        return {
+            "task": {
+                "system": self._system(task.system),
+                "question": _question_to_dict(task.formula),
+            },
+            "options": {name: _sent(name, value) for name, value in options.items()},
+            "expected": None if expected is None else list(expected),
+            "run": self._run,
+        }
+
+    def _system(self, system: System | tuple[str, ...]) -> dict[str, Any]:
+        if isinstance(system, tuple):
+            return {"files": list(system)}
+        if id(system) not in self._systems:
+            own = portable(system)
+            self._systems[id(system)] = {
+                "name": own.name,
+                "digest": system_digest(own),
+                "content": packed(
+                    graph_to_data(own)
+                    if isinstance(own, SpotGraph)
+                    else network_to_data(own)
+                ),
+                "graph": isinstance(own, SpotGraph),
+            }
+        return self._systems[id(system)]
+
+    def answered(self, number: int, data: dict[str, Any]) -> Answer:
+        """Decode the answer of a worker, under the names that tasks have here.
+
+        `data` are what `answer_to_dict` returned, or `ltlpipe.batch.pool.lost`.
+        """
+        task = self._tasks[number]
+        row = data["row"] | encodable(task.columns) | {"task": number}
+        if row.get("message") is not None:
+            row["message"] = spelled(row["message"])
+        plan, error = data["plan"], data["error"]
+        known = option_columns({**self._options, **task.options})
+        if "ltlpipe_version" not in row:  # the worker died
+            row = host_columns() | known | row
+        row["configuration"] = known["configuration"]
+        return Answer(
+            row,
+            None if plan is None else _plan_from_dict(plan),
+            None if error is None else error_from_dict(error),
+            tuple((text, category) for text, category in data["warned"]),
+        )
+
+    def failed(self, number: int, error: Exception) -> Answer:
+        """Return the answer for a task that could not even be sent."""
+        task = self._tasks[number]
+        row = encodable(failed_row(task.system_name, task.formula, error))
+        data = {"row": row | {"started_at": now()}, "plan": None, "error": None}
+        return self.answered(number, data | {"warned": []})._replace(error=error)
+
+
+def _question_to_dict(asked: Any) -> dict[str, Any]:
+    if isinstance(asked, str):
+        return {"text": asked}
+    if isinstance(asked, Formula):
+        place = [asked.file, asked.line, asked.number, asked.name]
+        return {"text": asked.text, "formula": spot_text(asked.spot), "place": place}
+    if isinstance(asked, AutomatonFile):
+        return {"path": asked.path, "place": [asked.file, asked.line, asked.name]}
+    return {"error": error_to_dict(asked)}
+
+
+def network_to_data(network: Network) -> dict[str, Any]:
+    """Return a network as plain data."""
+    return {
+        "name": network.name,
+        "components": plain_components(network.components),
+    }
+
+
+def shared_bytes(options: Mapping[str, Any]) -> int:
+    """Return the bytes of results that the processes of a run may share on disk.
+
+    Invalid values are reported when the task is answered.
+    """
+    mib = meant(options, "share").get("share") or 0.0
+    return int(min(mib, _MOST_SHARED_MIB) * MIB)
+
+
+def _sent(name: str, value: Any) -> Any:
+    """Return the value of an option; automata as HOA, those of files too.
+
+    A worker may run on another machine, or in another folder.
+    """
+    if name not in OPTIONS or OPTIONS[name].kind is not object or value is None:
+        return value
+    if hasattr(value, "to_str"):
+        return value.to_str("hoa")
+    text = os.fspath(value)
+    if not text.startswith("HOA:"):
+        with suppress(InputError):  # the worker reports the error
+            content = read_text(text)
+            return content if content.startswith("HOA:") else os.path.abspath(text)  # noqa: PTH100
+    return text
+
+
+# --- answers ----------------------------------------------------------------
+
+
+def _plan_from_dict(data: dict[str, Any]) -> Plan:
+    lists = {name: tuple(data[name]) for name in _TUPLES}
+    tried = tuple(Tried(*t) for t in data["tried"])
+    return Plan(**data | lists | {"tried": tried}).spelled()
+
+
+def category_of(name: str) -> type[Warning]:
+    """Return the category of a warning by its name."""
+    for own in (LtlpipeWarning, SystemWarning):
+        if name == own.__name__:
+            return own
+    found = getattr(builtins, name, None)
+    is_known = isinstance(found, type) and issubclass(found, Warning)
+    return found if is_known else UserWarning  # type: ignore[return-value]
+
+
+# --- in the worker ----------------------------------------------------------
+
 
 LOOK_SECONDS = 0.1
 """Interval at which the resources of workers are checked."""
@@ -65,7 +241,7 @@ _MOST_GROWTH = 512 * MIB  # of a worker: systems, kernels; what a task adds is i
 class TaskJob:
     """One task on its way through a worker.
 
-    `order` are the arguments of `ltlpipe.batch.task_data.answer_task`, `share` is
+    `order` are the arguments of `ltlpipe.batch.answering.answer_task`, `share` is
     the worker's share of the machine's memory in MiB.
     """
 

@@ -28,7 +28,7 @@ from ltlpipe.batch.table import (
     DTYPES,
     VERDICTS,
     from_frame,
-    typed,
+    to_frame,
 )
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.batch.tasks import (
@@ -96,8 +96,6 @@ def results(path: StrPath) -> pd.DataFrame:
     UnsupportedError
         It is neither a store nor such a table.
     """
-    import pandas as pd
-
     expect(PATH, path=path)
     name = os.fspath(path)
     if name.lower().endswith(TABLE_SUFFIXES) and not is_store(name):
@@ -107,29 +105,21 @@ def results(path: StrPath) -> pd.DataFrame:
             f"{name}: this is not a result store, and its name does not end in "
             f"{listed(TABLE_SUFFIXES)}"
         )
-    known = _columns(name)
-    columns = {c: typed(known[c], c, dtype) for c, dtype in RESULTS_DTYPES.items()}
-    return pd.DataFrame(columns)
-
-
-def _columns(path: str) -> dict[str, list[Any]]:
-    """Return the values of each column, all from one moment.
-
-    Invalid rows are left out, with a warning.
-    """
-    own = ("system", "formula_id", "formula", "expected")  # of the task, not its result
-    kept = ["attempts", *(column for column in RESULT_DTYPES if column not in own)]
-    pairs, faulty = results_in(path)
+    pairs, faulty = results_in(name)
     if faulty:
-        warn(f"{path}: {len(faulty)} rows left out: {rejections(faulty)}")
-    columns = {c: [task[c] for task, _ in pairs] for c in ("run", *own)}
-    columns |= {c: [result[c] for _, result in pairs] for c in kept}
-    columns["task"] = [task["key"] for task, _ in pairs]
-    options = [task["options"] for task, _ in pairs]
-    settings = {text: settings_of(json.loads(text)) for text in set(options)}
-    for column in ("configuration", *LIMIT_COLUMNS.values()):
-        columns[column] = [settings[text][column] for text in options]
-    return columns
+        warn(f"{name}: {len(faulty)} rows left out: {rejections(faulty)}")
+    rows = (
+        result
+        | {column: task[column] for column in _OF_TASK}
+        | settings_of(json.loads(task["options"]))
+        | {"task": task["key"]}
+        for task, result in pairs
+    )
+    return to_frame(rows, RESULTS_DTYPES)
+
+
+_OF_TASK = ("run", "system", "formula_id", "formula", "expected")
+"""The columns that a result has from the task that lists it."""
 
 
 def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -278,8 +268,6 @@ def joint_coverage(frame: pd.DataFrame) -> pd.DataFrame:
     LtlpipeError
         A column is missing, or a sample is damaged.
     """
-    import pandas as pd
-
     if not is_frame(frame):
         raise wrong_kind("frame", "a DataFrame", frame)
     for column in ("system", "formula", "sample", "verdict"):
@@ -287,7 +275,7 @@ def joint_coverage(frame: pd.DataFrame) -> pd.DataFrame:
             raise LtlpipeError(f"frame: expected a column {column!r}")
     columns = [*_QUESTION, *_PRODUCT, "verdict", "sample"]
     rows = from_frame(frame.reindex(columns=columns))
-    return pd.DataFrame(joint_rows(rows), columns=[*JOINT_DTYPES]).astype(JOINT_DTYPES)
+    return to_frame(joint_rows(rows), JOINT_DTYPES)
 
 
 def joint_rows(rows: Iterable[Mapping[Any, Any]]) -> list[dict[str, Any]]:

@@ -21,9 +21,9 @@ from ltlpipe.batch.answering import (
     encodable,
 )
 from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine, TaskBar, Watcher
+from ltlpipe.batch.pool import category_of
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
-from ltlpipe.batch.task_data import category_of
 from ltlpipe.batch.task_sources import as_tasks, multiplied
 from ltlpipe.batch.tasks import (
     CRASH,
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.answering import Answer
-    from ltlpipe.batch.engines import Workers
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
     from ltlpipe.runtime.files import StrPath
@@ -149,10 +148,9 @@ def solve(
     expect(TEXT.or_none, scheduler=scheduler)
     expect(WHOLE, attempts=attempts)
     listed = multiplied(as_tasks(tasks), grid_of(grid))
-    apart = jobs is not None or store is not None or engine != LOCAL
     rows = []
     with search_bar(progress) as bar:
-        watcher = TaskBar(bar, listed, apart=apart)
+        watcher = TaskBar(bar, listed)
         for row in solve_rows(
             listed,
             watcher=watcher,
@@ -256,26 +254,24 @@ def _run(
         agenda = _Agenda(tasks, options, kept)
         yield from agenda.known()
         interrupt = stack.enter_context(interruptible())
-        workers: Workers = stack.enter_context(engine.workers(tasks, options))
+        workers = engine.workers(tasks, options)
+        stack.enter_context(workers)
         stopping = False
         while True:
             while workers.has_room and not interrupt.pressed:
                 number = agenda.take()
                 if number is None:
                     break
-                watcher.begin(tasks[number], agenda.n_begun, len(tasks))
                 workers.begin(number, agenda.expected(number))
             yield from agenda.known()
             if not workers.n_running and (interrupt.pressed or agenda.is_done):
                 return
             for answered in workers.wait(_WAIT_SECONDS):
                 row = answered.row
-                if row["reason"] == INTERRUPTED:
-                    agenda.give_back(row["task"])
-                    continue
                 agenda.record(row)
-                _tell(tasks[row["task"]], answered, watcher)
-                yield row
+                if row["reason"] != INTERRUPTED:
+                    _tell(tasks[row["task"]], answered, watcher)
+                    yield row
             agenda.renew()
             if interrupt.pressed and not stopping:
                 stopping = True
@@ -306,7 +302,6 @@ class _Agenda:
         self._waiting = deque(range(len(tasks)))
         self._held: deque[int] = deque()  # another run is solving them
         self._known: list[Row] = []
-        self.n_begun = 0
         self._digests = Digests()
         self._keys: list[str] = []
         if store is not None:
@@ -328,7 +323,6 @@ class _Agenda:
         """Note a row of the store, which may have another name for the same task."""
         own = encodable(self._tasks[number].columns)
         self._known.append(row | own | self._columns[number] | {"task": number})
-        self.n_begun += 1
 
     def known(self) -> Iterator[Row]:
         """Yield the rows that came from the store and have not been yielded yet."""
@@ -347,7 +341,6 @@ class _Agenda:
                 number = tasks.popleft()
                 claimed = self._store is None or self._store.claim(self._keys[number])
                 if claimed is True:
-                    self.n_begun += 1
                     return number
                 if claimed is False:
                     self._held.append(number)
@@ -366,14 +359,10 @@ class _Agenda:
         )
 
     def record(self, row: Row) -> None:
-        """Keep a result, if there is a store."""
+        """Keep a result, if there is a store; leave an interrupted task to others."""
         if self._store is not None:
-            self._store.record(self._keys[row["task"]], row)
-
-    def give_back(self, number: int) -> None:
-        """Release a task for other runs."""
-        if self._store is not None:
-            self._store.release(self._keys[number])
+            said = None if row["reason"] == INTERRUPTED else row
+            self._store.record(self._keys[row["task"]], said)
 
     def renew(self) -> None:
         """Say that this run is alive."""

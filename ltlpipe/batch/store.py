@@ -337,14 +337,14 @@ class Store:
             self._db.execute(insertion("claims", claim), claim)
             return True
 
-    def record(self, key: str, row: Row) -> None:
+    def record(self, key: str, row: Row | None) -> None:
         """Keep the result of a task that was claimed; it is safe on return.
 
-        An existing verdict is kept.
+        An existing verdict is kept.  Without a result the task is given back.
         """
         with self._transaction():
             before = self._kept(key)
-            if before is None or before.said["verdict"] == UNKNOWN:
+            if row and (before is None or before.said["verdict"] == UNKNOWN):
                 about = {
                     "key": key,
                     "revision": self._value(_REVISION) + 1,
@@ -353,16 +353,8 @@ class Store:
                     "finished_at": now(),
                 }
                 self._put("results", [{**row, **about}])
-            self._release(key)
-
-    def _release(self, key: str) -> None:
-        release = "DELETE FROM claims WHERE key = ? AND run = ?"
-        self._db.execute(release, [key, self.run])
-
-    def release(self, key: str) -> None:
-        """Give back a task that was claimed and has no result."""
-        with self._transaction():
-            self._release(key)
+            release = "DELETE FROM claims WHERE key = ? AND run = ?"
+            self._db.execute(release, [key, self.run])
 
     def renew(self) -> None:
         """Say that this run is alive, if it is time to."""

@@ -88,19 +88,14 @@ def reading(path: StrPath) -> Iterator[sqlite3.Connection]:
     with translated(name):
         db = connect(name, to_read=True)
         try:
-            _await_tables(db)
+            deadline = time.monotonic() + _NEW_SECONDS
+            while is_empty(db) and time.monotonic() < deadline:
+                time.sleep(0.01)  # a run that has just created the file fills it
             schema_of(db, name)
             db.execute("BEGIN")
             yield db
         finally:
             db.close()
-
-
-def _await_tables(db: sqlite3.Connection) -> None:
-    """Wait for a run that has just created the file to fill it."""
-    deadline = time.monotonic() + _NEW_SECONDS
-    while is_empty(db) and time.monotonic() < deadline:
-        time.sleep(0.01)
 
 
 @contextmanager

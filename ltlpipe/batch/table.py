@@ -12,7 +12,12 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import normal_form, parse_condition
+from ltlpipe.automata.conditions import (
+    Shape,
+    has_shape,
+    normal_form,
+    parse_condition,
+)
 from ltlpipe.batch.tasks import configuration_of, meant, options_text, versions
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
@@ -186,8 +191,6 @@ def comparison_columns(verdict: Verdict) -> Row:
 
 def n_pairs(acceptance: str | None) -> int | None:
     """Return how many clauses a condition has; None where that has no meaning."""
-    from ltlpipe.automata.conditions import Shape, has_shape
-
     if acceptance is None:
         return None
     condition = parse_condition(acceptance)

@@ -107,12 +107,9 @@ def _csv(name: str, dtypes: Mapping[str, str]) -> pd.DataFrame:
 
     text = read_text(name)
     try:
-        header = pd.read_csv(io.StringIO(text), nrows=0).columns
+        kinds: Any = dtypes
         frame = pd.read_csv(
-            io.StringIO(text),
-            dtype={column: dtypes[column] for column in header if column in dtypes},
-            keep_default_na=False,
-            na_values=[""],
+            io.StringIO(text), dtype=kinds, keep_default_na=False, na_values=[""]
         )
     except (ValueError, TypeError) as error:  # errors of pandas' parser are values
         raise InputError(f"no result table: {error}", file=name) from None

@@ -405,17 +405,17 @@ def read_tasks(path: StrPath, translators: Collection[str] = ()) -> list[Task]:
     parquet = Path(path).suffix.lower() == ".parquet"
     lines = _parquet_lines(name) if parquet else _csv_lines(name)
     _, header = next(lines)
-    columns = _columns_of(header, name, 1)
+    columns = _Line(name, 1).columns(header)
     tasks: list[Task] = []
-    for line, cells in lines:
+    for number, cells in lines:
+        line = _Line(name, number)
         if len(cells) != len(columns):
             message = f"{len(cells)} cells, expected {len(columns)} as in the header"
-            raise InputError(message, file=name, line=line)
+            raise line.error(message)
         row = dict(zip(columns, cells, strict=True))
-        files = _files_in(row.pop(_SYSTEM), name, line)
-        question = _question(row, name, line, partial(_parsed, name=name, line=line))
-        options = _options_of(row, name, line, translators)
-        tasks.append(Task(files, question, len(tasks), options))
+        files = line.files(row.pop(_SYSTEM))
+        question = line.question(row, line.parsed)
+        tasks.append(Task(files, question, len(tasks), line.options(row, translators)))
     if not tasks:
         raise InputError("no task found; expected one per line", file=name)
     return tasks
@@ -452,19 +452,19 @@ def _rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def _tasks_of_frame(frame: pd.DataFrame) -> list[Task]:
-    columns = _columns_of([str(column) for column in frame.columns], _PLACE, None)
+    columns = _Line(_PLACE).columns([str(column) for column in frame.columns])
     systems = _Systems()
     tasks: list[Task] = []
     for number, cells in enumerate(_rows_of(frame)):
         row, place = dict(zip(columns, cells, strict=True)), f"{_PLACE}[{number}]"
+        line = _Line(_PLACE, number + 1)
         system = row.pop(_SYSTEM)
         if system is None or isinstance(system, str):
-            system = _files_in(system or "", _PLACE, number + 1)
+            system = line.files(system or "")
         else:
             system = systems.given(system, place)
-        question = _question(row, _PLACE, number + 1, partial(_asked, place=place))
-        options = _options_of(row, _PLACE, number + 1)
-        tasks.append(Task(system, question, number, options))
+        question = line.question(row, partial(_asked, place=place))
+        tasks.append(Task(system, question, number, line.options(row)))
     return tasks
 
 
@@ -480,109 +480,106 @@ def _text(cell: Any) -> str:
     return "" if cell is None else str(cell)
 
 
-def _columns_of(header: list[str], name: str, line: int | None) -> list[str]:
-    """Return the columns for the titles in a line of a table."""
-    columns: list[str] = []
-    for title in header:
-        plain = title.strip().lower()
-        if plain not in (_SYSTEM, _FORMULA, _AUTOMATON):
-            try:
-                plain = setting_name(title)
-            except UnsupportedError as error:
-                message = f"column {error}, {_SYSTEM}, {_FORMULA} or {_AUTOMATON}"
-                raise InputError(message, file=name, line=line) from None
-        if plain in columns:
-            raise InputError(f"two columns {plain!r}", file=name, line=line)
-        columns.append(plain)
-    if _SYSTEM not in columns or not {_FORMULA, _AUTOMATON} & set(columns):
-        message = f"expected columns {_SYSTEM!r} and {_FORMULA!r} (or {_AUTOMATON!r})"
-        raise InputError(message, file=name, line=line)
-    return columns
-
-
-def _question(
-    row: dict[str, Any], name: str, line: int, asked: Callable[[Any], Any]
-) -> Any:
-    """Take the question out of a row; `asked` makes one of a formula."""
-    formula, automaton = (row.pop(column, None) for column in (_FORMULA, _AUTOMATON))
-    has_formula, has_automaton = map(_is_filled, (formula, automaton))
-    if has_formula == has_automaton:
-        found = "both" if has_formula else "neither"
-        message = f"expected a formula or an automaton, found {found}"
-        raise InputError(message, file=name, line=line)
-    if has_formula:
-        return asked(formula)
-    return AutomatonFile(_file_in(str(automaton), name, line), name, line)
-
-
 def _is_filled(cell: Any) -> bool:
     return bool(cell.strip()) if isinstance(cell, str) else cell is not None
 
 
-def _parsed(text: str, name: str, line: int) -> Formula | FormulaError:
-    try:
-        return parse(text.strip(), file=name, line=line)
-    except FormulaError as error:
-        return error
+class _Line(NamedTuple):
+    """A line of a task table: what is in it, and where that is wrong."""
 
+    name: str
+    line: int | None = None
 
-def _options_of(
-    row: Mapping[str, Any], name: str, line: int, translators: Collection[str] = ()
-) -> dict[str, Any]:
-    """Return the options of a task; `translators` are the programs it may name."""
-    options: dict[str, Any] = {}
-    for column, cell in row.items():
-        if is_automaton(cell):
-            options[column] = cell
-            continue
-        text = _text(cell)
-        if not text.strip():
-            continue
-        if OPTIONS[column].kind is object:
-            options[column] = _file_in(text, name, line)
-            continue
-        if column == _TRANSLATOR:
-            _refuse_program(text, translators, name, line)
+    def error(self, message: str) -> InputError:
+        return InputError(message, file=self.name, line=self.line)
+
+    def columns(self, header: list[str]) -> list[str]:
+        """Return the columns for the titles in it."""
+        columns: list[str] = []
+        for title in header:
+            plain = title.strip().lower()
+            if plain not in (_SYSTEM, _FORMULA, _AUTOMATON):
+                try:
+                    plain = setting_name(title)
+                except UnsupportedError as error:
+                    expected = f"{error}, {_SYSTEM}, {_FORMULA} or {_AUTOMATON}"
+                    raise self.error(f"column {expected}") from None
+            if plain in columns:
+                raise self.error(f"two columns {plain!r}")
+            columns.append(plain)
+        if _SYSTEM not in columns or not {_FORMULA, _AUTOMATON} & set(columns):
+            expected = f"{_SYSTEM!r} and {_FORMULA!r} (or {_AUTOMATON!r})"
+            raise self.error(f"expected columns {expected}")
+        return columns
+
+    def question(self, row: dict[str, Any], asked: Callable[[Any], Any]) -> Any:
+        """Take the question out of a row; `asked` makes one of a formula."""
+        formula, automaton = (row.pop(name, None) for name in (_FORMULA, _AUTOMATON))
+        has_formula, has_automaton = map(_is_filled, (formula, automaton))
+        if has_formula == has_automaton:
+            found = "both" if has_formula else "neither"
+            raise self.error(f"expected a formula or an automaton, found {found}")
+        if has_formula:
+            return asked(formula)
+        return AutomatonFile(self.file(str(automaton)), self.name, self.line)
+
+    def parsed(self, text: str) -> Formula | FormulaError:
         try:
-            options[column] = setting_value(column, text)
-        except UnsupportedError as error:
-            raise InputError(str(error), file=name, line=line) from None
-    return options
+            return parse(text.strip(), file=self.name, line=self.line)
+        except FormulaError as error:
+            return error
 
+    def options(
+        self, row: Mapping[str, Any], translators: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Return the options of a task; `translators` are the programs it may name."""
+        options: dict[str, Any] = {}
+        for column, cell in row.items():
+            text = "" if is_automaton(cell) else _text(cell)
+            if is_automaton(cell):
+                options[column] = cell
+            elif not text.strip():
+                continue
+            elif OPTIONS[column].kind is object:
+                options[column] = self.file(text)
+            else:
+                if column == _TRANSLATOR:
+                    self._refuse_program(text, translators)
+                try:
+                    options[column] = setting_value(column, text)
+                except UnsupportedError as error:
+                    raise self.error(str(error)) from None
+        return options
 
-def _refuse_program(command: str, known: Collection[str], name: str, line: int) -> None:
-    """Refuse a command whose program is not among the allowed ones.
+    def _refuse_program(self, command: str, known: Collection[str]) -> None:
+        """Refuse a command whose program is not among the allowed ones.
 
-    Programs are compared as written: a bare name does not match a path.
-    """
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        message = f"{_TRANSLATOR} {command!r}: {error}"
-        raise InputError(message, file=name, line=line) from None
-    if not words or words[0] not in known:
-        program = words[0] if words else command
-        message = (
-            f"{_TRANSLATOR} {command!r}: a table runs no program; let it run this one "
-            f"at the command line, by --allow-translators={program!r}, or give "
-            "--translator"
-        )
-        raise InputError(message, file=name, line=line)
+        Programs are compared as written: a bare name does not match a path.
+        """
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise self.error(f"{_TRANSLATOR} {command!r}: {error}") from None
+        if not words or words[0] not in known:
+            program = words[0] if words else command
+            raise self.error(
+                f"{_TRANSLATOR} {command!r}: a table runs no program; let it run this "
+                f"one at the command line, by --allow-translators={program!r}, or give "
+                "--translator"
+            )
 
+    def files(self, cell: str) -> tuple[str, ...]:
+        """Return the files that a cell names; they have to exist."""
+        parts = [part.strip() for part in cell.split(_BETWEEN) if part.strip()]
+        if not parts:
+            raise self.error("no file is named")
+        files = tuple(str(Path(self.name).parent / part) for part in parts)
+        for file in files:
+            if not os.path.isfile(file):  # noqa: PTH113 (a NUL byte is no error here)
+                raise self.error(f"{file}: no such file")
+        return files
 
-def _files_in(cell: str, name: str, line: int) -> tuple[str, ...]:
-    """Return the files that a cell names; they have to exist."""
-    parts = [part.strip() for part in cell.split(_BETWEEN) if part.strip()]
-    if not parts:
-        raise InputError("no file is named", file=name, line=line)
-    files = tuple(str(Path(name).parent / part) for part in parts)
-    for file in files:
-        if not os.path.isfile(file):  # noqa: PTH113 (a NUL byte is no error here)
-            raise InputError(f"{file}: no such file", file=name, line=line)
-    return files
-
-
-def _file_in(cell: str, name: str, line: int) -> str:
-    """Return the one file that a cell names."""
-    (file,) = _files_in(cell.replace(_BETWEEN, " "), name, line)
-    return file
+    def file(self, cell: str) -> str:
+        """Return the one file that a cell names."""
+        (file,) = self.files(cell.replace(_BETWEEN, " "))
+        return file

@@ -114,8 +114,7 @@ def verify(
     expect(PATH, path=path)
     expect(PATH.or_none, system_root=system_root)
     expect(NUMBER.or_none, timeout=timeout)
-    found = Verification(path, system_root=system_root, timeout=timeout)
-    return to_frame(found.findings(), VERIFIED_DTYPES)
+    return to_frame(findings(path, system_root, timeout), VERIFIED_DTYPES)
 
 
 class _Result(NamedTuple):
@@ -129,93 +128,75 @@ class _Result(NamedTuple):
         return str(self.result["ltlpipe_version"]), str(self.result["spot_version"])
 
 
-class Verification:
-    """Goes through a store; the parameters are those of `verify`."""
+def findings(
+    path: StrPath,
+    system_root: StrPath | None,
+    timeout: float | None,
+    observer: Callable[[Progress], None] | bool | None = None,
+    begin: Callable[[str], None] = lambda _: None,
+) -> list[Finding]:
+    """Return what is found of each row of a store, in the order of tasks.
 
-    def __init__(
-        self,
-        path: StrPath,
-        *,
-        system_root: StrPath | None = None,
-        timeout: float | None = SECONDS,
-    ) -> None:
-        self._timeout = timeout
-        self._inputs = _Inputs(system_root)
-        pairs, self._faulty = results_in(path)
-        self._pairs = [_Result(*pair) for pair in pairs]
+    `observer` sees each replay; `begin` announces the next one.
+    """
+    inputs, limits = _Inputs(system_root), Limits(timeout, default_memory_mib())
+    pairs, faulty = results_in(path)
+    found = [_damaged(row) for row in faulty]
+    seen: dict[str, tuple[str, str | None]] = {}  # by key
+    answers: dict[str, list[Finding]] = defaultdict(list)  # by question
+    for pair in map(_Result._make, pairs):
+        key = pair.task["key"]
+        begin(f"{pair.task['system']}: {pair.task['formula_id']}")
+        if key not in seen:
+            seen[key] = _looked_at(pair, inputs, limits, observer)
+        row = _finding(pair, *seen[key])
+        found.append(row)
+        if row["finding"] != DAMAGED:
+            answers[question_in(pair.task["identity"])].append(row)
+    for rows in answers.values():
+        _compare(rows)
+    return found
 
-    def __len__(self) -> int:
-        """How many rows there are to look at."""
-        return len(self._faulty) + len(self._pairs)
 
-    def findings(
-        self,
-        observer: Callable[[Progress], None] | bool | None = None,
-        begin: Callable[[str], None] = lambda _: None,
-    ) -> list[Finding]:
-        """Return what is found of each row, in the order of tasks.
+def _looked_at(
+    pair: _Result, inputs: _Inputs, limits: Limits, observer: Any
+) -> tuple[str, str | None]:
+    """Return what is found of a result, and why."""
+    if (why := _stranger(pair)) is not None:
+        return DAMAGED, why
+    if pair.result["verdict"] != VIOLATED:
+        return ON_TRUST, None
+    if pair.result["lasso_prefix"] is None:
+        return UNCHECKED, "it has no lasso"
+    try:
+        run(_replay(pair, inputs), limits, observer=observer)
+    except StoppedError as stopped:
+        if stopped.reason == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        return UNCHECKED, stopped.reason
+    except ReplayError as error:
+        return REFUTED, str(error)
+    except (UndecidedError, LtlpipeError) as error:
+        return UNCHECKED, str(error)
+    return CONFIRMED, None
 
-        `observer` sees each replay; `begin` announces the next one.
-        """
-        found = [_damaged(row) for row in self._faulty]
-        seen: dict[str, tuple[str, str | None]] = {}  # by key
-        answers: dict[str, list[Finding]] = defaultdict(list)  # by question
-        for pair in self._pairs:
-            key = pair.task["key"]
-            begin(f"{pair.task['system']}: {pair.task['formula_id']}")
-            if key not in seen:
-                seen[key] = self._looked_at(pair, observer)
-            row = _finding(pair, *seen[key])
-            found.append(row)
-            if row["finding"] != DAMAGED:
-                answers[question_in(pair.task["identity"])].append(row)
-        for rows in answers.values():
-            _compare(rows)
-        return found
 
-    def _looked_at(self, pair: _Result, observer: Any) -> tuple[str, str | None]:
-        """Return what is found of a result, and why."""
-        if (why := _stranger(pair)) is not None:
-            return DAMAGED, why
-        verdict, steps = pair.result["verdict"], pair.result["lasso_prefix"]
-        if verdict != VIOLATED:
-            return ON_TRUST, None
-        if steps is None:
-            return UNCHECKED, "it has no lasso"
-        limits = Limits(self._timeout, default_memory_mib(), None, None)
-        try:
-            run(self._replay(pair), limits, observer=observer)
-        except StoppedError as stopped:
-            if stopped.reason == INTERRUPTED:
-                raise KeyboardInterrupt from None
-            return UNCHECKED, stopped.reason
-        except UndecidedError as error:
-            return UNCHECKED, str(error)
-        except ReplayError as error:
-            return REFUTED, str(error)
-        except LtlpipeError as error:
-            return UNCHECKED, str(error)
-        return CONFIRMED, None
-
-    def _replay(self, pair: _Result) -> Job[Lasso]:
-        given = json.loads(pair.task["options"])
-        inputs = self._inputs.of(pair)
-        system = yield from self._inputs.system(inputs["system"], manner_of(given))
-        asked: Property
-        if "automaton" in inputs:
-            (file,) = inputs["automaton"]
-            asked = Property(violations=(yield from automaton_job(file)))
-        else:
-            asked = Property(parse(pair.task["formula"]))
-        constraint = None
-        if "constraint" in inputs:
-            constraint = yield from automaton_job(inputs["constraint"][0])
-        try:
-            told = recorded_lasso(pair.result)
-        except LtlpipeError as error:
-            raise ReplayError(str(error)) from None
-        options = run_options(given)
-        return (yield from confirmed(system, asked, told, options, constraint))
+def _replay(pair: _Result, inputs: _Inputs) -> Job[Lasso]:
+    given, files = json.loads(pair.task["options"]), inputs.of(pair)
+    system = yield from inputs.system(files["system"], manner_of(given))
+    constraint = None
+    if "automaton" in files:
+        violations = yield from automaton_job(files["automaton"][0])
+        asked = Property(violations=violations)
+    else:
+        asked = Property(parse(pair.task["formula"]))
+    if "constraint" in files:
+        constraint = yield from automaton_job(files["constraint"][0])
+    try:
+        told = recorded_lasso(pair.result)
+    except LtlpipeError as error:
+        raise ReplayError(str(error)) from None
+    return (yield from confirmed(system, asked, told, run_options(given), constraint))
 
 
 def recorded_lasso(row: Mapping[str, Any]) -> Record:

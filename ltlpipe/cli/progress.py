@@ -100,10 +100,8 @@ class TaskWatcher(TaskBar, Complaints):
         progress: SearchProgress,
         plans: PlanPrinter,
         tasks: Sequence[Task],
-        *,
-        apart: bool,
     ) -> None:
-        super().__init__(progress, tasks, apart=apart)
+        super().__init__(progress, tasks)
         self._plans = plans
 
     def solved(self, task: Task, plan: Plan) -> None:  # noqa: ARG002

@@ -161,12 +161,8 @@ def solve(
     names = [] if rers is None else names_of(tasks)
     outcome = _Outcome(len(tasks), has_samples=chosen["bitstate"] is not None)
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
-        watcher = TaskWatcher(
-            progress,
-            PlanPrinter(wanted=explain, as_json=as_json),
-            tasks,
-            apart=jobs is not None or store is not None or engine != LOCAL,
-        )
+        plans = PlanPrinter(wanted=explain, as_json=as_json)
+        watcher = TaskWatcher(progress, plans, tasks)
         rows = solve_rows(
             tasks,
             watcher=watcher,

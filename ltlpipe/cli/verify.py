@@ -103,11 +103,11 @@ def verify(
         if system is not None or memory is not None:
             raise typer.BadParameter("--system and --memory are for certificates")
         seconds = _LASSO_SECONDS if timeout is None else timeout
-        from ltlpipe.batch.verifying import Verification
+        from ltlpipe.batch.verifying import findings
 
-        found = Verification(file, system_root=system_root, timeout=seconds)
         with search_progress(quiet=quiet) as progress:
-            rows = found.findings(progress, lambda text: progress.begin(text[:60]))
+            begin = lambda text: progress.begin(text[:60])  # noqa: E731
+            rows = findings(file, system_root, seconds, progress, begin)
         code = _report_findings(rows, as_json=as_json, quiet=quiet)
     raise typer.Exit(code)
 

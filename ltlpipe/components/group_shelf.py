@@ -5,7 +5,7 @@ actions in which only its members take part: they alone decide what is hidden in
 it, and in groups that it is made of.  So two formulas that name different actions have
 most groups in common, and what one has composed serves the other.  What was composed
 at great expense is shared with the other processes of a run, too
-(`ltlpipe.runtime.shared_folder`).
+(`ltlpipe.runtime.folders`).
 
 A group that was made of other parts, or with another limit, is as good: it keeps the
 same traces and divergences.  One whose composition has more states than the limit
@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.components.groups import Group
-from ltlpipe.runtime.shared_folder import shared_folder
+from ltlpipe.runtime.folders import shared_folder
 from ltlpipe.systems.networks.lts import LTS
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.shared_folder import SharedFolder
+    from ltlpipe.runtime.folders import SharedFolder
 
 WORTH_SHARING = 1 << 12
 """Transitions of a composition that are worth a file: it takes five milliseconds."""

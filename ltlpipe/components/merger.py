@@ -58,9 +58,9 @@ from ltlpipe.components.groups import (
     Reduced,
 )
 from ltlpipe.components.progress import COMPONENTS, holding, reducing
+from ltlpipe.runtime.folders import shared_folder
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.runtime.objects import Beside
-from ltlpipe.runtime.shared_folder import shared_folder
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks.lts import Network, digest_if_small
 

@@ -84,7 +84,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 EVENTS = ("start", "elected", "lost", "finished")
 LEADER = "leader"  # the message; all others are waves
@@ -92,6 +92,8 @@ LEADER = "leader"  # the message; all others are waves
 _Neighbours = dict[int, tuple[int, ...]]
 _Label = str
 _Message = str
+_Todo = tuple[tuple[_Label, ...], ...]
+_Incoming = dict[int, list[_Message]]
 
 
 def leader_election(
@@ -132,12 +134,11 @@ def leader_election(
     if variant not in (1, 2):
         raise UnsupportedError(f"the variant must be 1 or 2, not {variant}")
     neighbours = _graph(n, _ring(n) if edges is None else edges)
-    election = _Election(n, n if variant == 2 else 1, neighbours)
-    nodes, messages = _nodes(election)
+    n_rounds = n if variant == 2 else 1
+    nodes, messages = _nodes(n_rounds, neighbours)
     channels = [
-        _channel(election, src, dst, messages[src, dst])
-        for src in neighbours
-        for dst in neighbours[src]
+        _channel(n, n_rounds, ends, messages[ends])
+        for ends in ((src, dst) for src in neighbours for dst in neighbours[src])
     ]
     return Network([*nodes, *channels], name=f"leader-election-{n}-{variant}")
 
@@ -147,19 +148,9 @@ def capacity(n: int) -> int:
     return n - 1
 
 
-class _Election(NamedTuple):
-    """Data common to all nodes.
-
-    `n_rounds` is the number of rounds after which the same node wins again.
-    """
-
-    n: int
-    n_rounds: int
-    neighbours: _Neighbours
-
-    def rank(self, wave: int, round_: int) -> int:
-        """Return how many waves are better than `wave` in a round."""
-        return (wave - 1 - round_) % self.n
+def _rank(n: int, wave: int, round_: int) -> int:
+    """Return how many waves of `n` are better than `wave` in a round."""
+    return (wave - 1 - round_) % n
 
 
 class _State(NamedTuple):
@@ -170,106 +161,97 @@ class _State(NamedTuple):
     father: int  # the sender; 0 if there is none, and again after the answer
     arrived: int  # how many neighbours it has come from
     leaders: tuple[int, ...]  # whose leader message has come in this round, sorted
-    todo: tuple[tuple[_Label, ...], ...]  # to be done before reading on: groups in
-    # order, of which none is empty, each of labels in any order
+    todo: _Todo  # to be done before reading on: groups in order, of which none is
+    # empty, each of labels in any order
 
 
-def _begin(election: _Election, node: int, round_: int) -> _State:
-    wave = f"w{node}"
-    todo = ((f"start_{node}",), _sends(node, election.neighbours[node], wave))
-    return _State(round_, wave=node, father=0, arrived=0, leaders=(), todo=todo)
+class _Node(NamedTuple):
+    """What a node knows; after `n_rounds` rounds the same node wins again."""
 
+    number: int
+    n: int
+    n_rounds: int
+    neighbours: tuple[int, ...]
 
-def _sends(node: int, to: Iterable[int], message: _Message) -> tuple[_Label, ...]:
-    return tuple(f"send_{node}_{other}_{message}" for other in to)
+    def begin(self, round_: int) -> _State:
+        """Return the state in which a round begins."""
+        sends = self.sends(self.neighbours, f"w{self.number}")
+        todo = ((f"start_{self.number}",), sends)
+        return _State(round_, self.number, father=0, arrived=0, leaders=(), todo=todo)
 
+    def sends(self, to: Iterable[int], message: _Message) -> tuple[_Label, ...]:
+        return tuple(f"send_{self.number}_{other}_{message}" for other in to)
 
-def _receive(
-    election: _Election, node: int, state: _State, sender: int, message: _Message
-) -> _State | None:
-    """Return the state after a message; None if it cannot come in `state`."""
-    if message == LEADER:
-        return _receive_leader(election, node, state, sender)
-    neighbours = election.neighbours[node]
-    wave = int(message[1:])
-    todo: tuple[tuple[_Label, ...], ...] = ()
-    if election.rank(wave, state.round) > election.rank(state.wave, state.round):
-        return state._replace(todo=((f"drop_{node}_{message}",),))
-    if wave != state.wave:
-        state = state._replace(wave=wave, father=sender, arrived=0)
-        others = [other for other in neighbours if other != sender]
-        todo = (f"join_{node}_{message}",), _sends(node, others, message)
-    if state.arrived == len(neighbours):
-        return None
-    state = state._replace(arrived=state.arrived + 1)
-    if state.arrived == len(neighbours):
-        if wave == node:
-            todo += (f"elected_{node}",), _sends(node, neighbours, LEADER)
-        else:
-            todo += (_sends(node, [state.father], message),)
-            state = state._replace(father=0)
-    return state._replace(todo=tuple(filter(None, todo)))
+    def receive(self, state: _State, sender: int, message: _Message) -> _State | None:
+        """Return the state after a message; None if it cannot come in `state`."""
+        if message == LEADER:
+            return self.receive_leader(state, sender)
+        node, wave = self.number, int(message[1:])
+        todo: _Todo = ()
+        if _rank(self.n, wave, state.round) > _rank(self.n, state.wave, state.round):
+            return state._replace(todo=((f"drop_{node}_{message}",),))
+        if wave != state.wave:
+            state = state._replace(wave=wave, father=sender, arrived=0)
+            others = [other for other in self.neighbours if other != sender]
+            todo = (f"join_{node}_{message}",), self.sends(others, message)
+        if state.arrived == len(self.neighbours):
+            return None
+        state = state._replace(arrived=state.arrived + 1)
+        if state.arrived == len(self.neighbours):
+            if wave == node:
+                todo += (f"elected_{node}",), self.sends(self.neighbours, LEADER)
+            else:
+                todo += (self.sends([state.father], message),)
+                state = state._replace(father=0)
+        return state._replace(todo=tuple(filter(None, todo)))
 
+    def receive_leader(self, state: _State, sender: int) -> _State:
+        """Return the state after a ``leader``."""
+        todo: _Todo = ()
+        if state.wave != self.number and not state.leaders:
+            todo = (f"lost_{self.number}",), self.sends(self.neighbours, LEADER)
+        leaders = tuple(sorted((*state.leaders, sender)))
+        if leaders != self.neighbours:
+            return state._replace(leaders=leaders, todo=todo)
+        following = self.begin((state.round + 1) % self.n_rounds)
+        todo += ((f"finished_{self.number}",), *following.todo)
+        return following._replace(todo=todo)
 
-def _receive_leader(
-    election: _Election, node: int, state: _State, sender: int
-) -> _State:
-    neighbours = election.neighbours[node]
-    todo: tuple[tuple[_Label, ...], ...] = ()
-    if state.wave != node and not state.leaders:
-        todo = (f"lost_{node}",), _sends(node, neighbours, LEADER)
-    leaders = tuple(sorted((*state.leaders, sender)))
-    if leaders != neighbours:
-        return state._replace(leaders=leaders, todo=todo)
-    following = _begin(election, node, (state.round + 1) % election.n_rounds)
-    todo += ((f"finished_{node}",), *following.todo)
-    return following._replace(todo=todo)
+    def steps(
+        self, state: _State, incoming: _Incoming
+    ) -> Iterator[tuple[_Label, _State]]:
+        """Yield the labels and targets of the transitions that leave `state`."""
+        if state.todo:
+            group, *later = state.todo
+            for label in group:
+                rest = tuple(other for other in group if other != label)
+                yield label, state._replace(todo=(*((rest,) if rest else ()), *later))
+            return
+        for sender in self.neighbours:
+            for message in incoming[sender] if sender not in state.leaders else ():
+                target = self.receive(state, sender, message)
+                if target is not None:
+                    yield f"recv_{sender}_{self.number}_{message}", target
 
-
-def _steps(
-    election: _Election,
-    node: int,
-    state: _State,
-    incoming: Mapping[int, Iterable[_Message]],
-) -> Iterator[tuple[_Label, _State]]:
-    """Yield the labels and targets of the transitions that leave `state`."""
-    if state.todo:
-        group, *later = state.todo
-        for label in group:
-            rest = tuple(other for other in group if other != label)
-            todo = (rest, *later) if rest else tuple(later)
-            yield label, state._replace(todo=todo)
-        return
-    for sender, messages in incoming.items():
-        if sender in state.leaders:
-            continue
-        for message in messages:
-            target = _receive(election, node, state, sender, message)
-            if target is not None:
-                yield f"recv_{sender}_{node}_{message}", target
-
-
-def _node(
-    election: _Election, node: int, incoming: Mapping[int, Iterable[_Message]]
-) -> LTS:
-    """Explore a node to which the messages `incoming` may be sent at any time."""
-    states = [_begin(election, node, 0)]
-    index = {states[0]: 0}
-    transitions = []
-    for state in states:  # grows while it is read
-        for label, target in _steps(election, node, state, incoming):
-            if target not in index:
-                index[target] = len(states)
-                states.append(target)
-            transitions.append((index[state], label, index[target]))
-    lts = LTS.from_transitions(transitions, name=f"node{node}")
-    events = [f"{event}_{node}" for event in EVENTS]
-    never = [event for event in events if event not in lts.labels]
-    return replace(lts, labels=(*lts.labels, *never))
+    def explored(self, incoming: _Incoming) -> LTS:
+        """Explore the node if the messages `incoming` may be sent at any time."""
+        states = [self.begin(0)]
+        index = {states[0]: 0}
+        transitions = []
+        for state in states:  # grows while it is read
+            for label, target in self.steps(state, incoming):
+                if target not in index:
+                    index[target] = len(states)
+                    states.append(target)
+                transitions.append((index[state], label, index[target]))
+        lts = LTS.from_transitions(transitions, name=f"node{self.number}")
+        events = [f"{event}_{self.number}" for event in EVENTS]
+        never = [event for event in events if event not in lts.labels]
+        return replace(lts, labels=(*lts.labels, *never))
 
 
 def _nodes(
-    election: _Election,
+    n_rounds: int, neighbours: _Neighbours
 ) -> tuple[list[LTS], dict[tuple[int, int], list[_Message]]]:
     """Build the nodes, and list which messages go from where to where.
 
@@ -277,17 +259,21 @@ def _nodes(
     take it alone.  So the messages that can be sent are found as a least fixpoint:
     at first only those that a node sends when it has received nothing.
     """
-    pairs = [(src, dst) for src, those in election.neighbours.items() for dst in those]
+    n = len(neighbours)
+    every = [*(f"w{r}" for r in neighbours), LEADER]
+    pairs = [(src, dst) for src, those in neighbours.items() for dst in those]
     messages: dict[tuple[int, int], list[_Message]] = {pair: [] for pair in pairs}
     while True:
-        nodes = []
-        for node, senders in election.neighbours.items():
-            incoming = {sender: messages[sender, node] for sender in senders}
-            nodes.append(_node(election, node, incoming))
+        nodes = [
+            _Node(node, n, n_rounds, senders).explored(
+                {sender: messages[sender, node] for sender in senders}
+            )
+            for node, senders in neighbours.items()
+        ]
         sent = {
             (src, dst): [
                 message
-                for message in (*(f"w{r}" for r in election.neighbours), LEADER)
+                for message in every
                 if f"send_{src}_{dst}_{message}" in nodes[src - 1].labels
             ]
             for src, dst in pairs
@@ -298,38 +284,36 @@ def _nodes(
 
 
 def _channel(
-    election: _Election, src: int, dst: int, messages: Sequence[_Message]
+    n: int, n_rounds: int, ends: tuple[int, int], messages: Sequence[_Message]
 ) -> LTS:
-    """Build a queue from `src` to `dst`; its states are its possible contents."""
-    index = {
-        content: state for state, content in enumerate(_contents(election, messages))
-    }
+    """Build a queue from node to node; its states are its possible contents."""
+    name = "{}_{}".format(*ends)
+    contents = _contents(n, n_rounds, messages)
+    index = {content: state for state, content in enumerate(contents)}
     transitions = []
     for content, state in index.items():
         for message in messages:
             longer = index.get((*content, message))
             if longer is not None:
-                transitions.append((state, f"send_{src}_{dst}_{message}", longer))
+                transitions.append((state, f"send_{name}_{message}", longer))
         if content:
             first, *rest = content
-            transitions.append((state, f"recv_{src}_{dst}_{first}", index[tuple(rest)]))
-    return LTS.from_transitions(transitions, name=f"channel{src}_{dst}")
+            transitions.append((state, f"recv_{name}_{first}", index[tuple(rest)]))
+    return LTS.from_transitions(transitions, name=f"channel{name}")
 
 
 def _contents(
-    election: _Election, messages: Sequence[_Message]
+    n: int, n_rounds: int, messages: Sequence[_Message]
 ) -> list[tuple[_Message, ...]]:
     """List the possible contents of a channel (module docstring), shortest first.
 
     They are waves of one round, the worst first, optionally after a leader message.
     """
-    room = capacity(election.n)
+    room = capacity(n)
+    waves = [message for message in messages if message != LEADER]
     contents: dict[tuple[_Message, ...], None] = {}
-    for round_ in range(election.n_rounds):
-        waves = sorted(
-            (message for message in messages if message != LEADER),
-            key=lambda message: -election.rank(int(message[1:]), round_),
-        )
+    for round_ in range(n_rounds):
+        waves.sort(key=lambda wave: -_rank(n, int(wave[1:]), round_))
         for length in range(min(room, len(waves)) + 1):
             for chosen in combinations(waves, length):
                 contents[chosen] = None

@@ -12,14 +12,15 @@ a ratio of local transitions, no internal accepting cycle; 150 networks for each
 of 2 to 8 components and each ratio of 0 %, 20 %, ..., 80 %: `random_set`).
 
 Differences from the source: it fixes neither the number of transitions nor
-that of labels; here they are parameters.  The ratio of local transitions is met
-in every component, up to rounding and the two exceptions that
-`random_network` names (with the numbers of the source and the seeds 0 to 149 it
-is off by more than 0.03 in 4 of 26,250 components, by 0.06 at most).
+that of labels: `OUT_DEGREE` is ours, the other a parameter.  The ratio of local
+transitions is met in every component, up to rounding and two exceptions, which
+`random_network` and `OUT_DEGREE` name (with the numbers of the source and the seeds 0
+to 149 it is off by more than 0.03 in 4 of 26,250 components, by 0.06 at most).
 """
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+OUT_DEGREE = 2
+"""Transitions that leave a local state on average; a component has a few more where
+its shared labels need them."""
+
+
 def random_network(
     n_components: int,
     *,
@@ -38,10 +44,8 @@ def random_network(
     n_states: tuple[int, int] = (15, 100),
     local_ratio: float = 0.4,
     accepting_ratio: float = 0.03,
-    out_degree: float = 2.0,
     n_labels: int = 2,
     sharing: tuple[int, int] = (2, 2),
-    internal_accepting_cycles: bool = False,
 ) -> Network:
     """Draw a network of Büchi automata.
 
@@ -58,18 +62,12 @@ def random_network(
         component has fewer where they would close an internal accepting cycle.
     accepting_ratio : float
         Upper bound of the accepting states per state; one accepts anyway.
-    out_degree : float
-        Mean number of transitions that leave a local state, at least 1.  A
-        component has a few more where its shared labels need them.
     n_labels : int
         Shared labels per component that begin with it; it also takes part in
         those that begin with others.
     sharing : tuple of int
         Least and greatest number of components that share a label, at least
         2; (2, 2) is what `to_promela` can write.
-    internal_accepting_cycles : bool
-        Whether local transitions alone may lead from an accepting local state
-        back to itself.
 
     Returns
     -------
@@ -88,18 +86,20 @@ def random_network(
     >>> network == random_network(3, seed=7)
     True
     """
-    _check_counts(n_components, seed, n_labels, out_degree)
-    _check_ranges(n_states, sharing, local_ratio, accepting_ratio)
+    _check(n_components, n_states, sharing, local_ratio)
+    if seed < 0:
+        raise UnsupportedError(f"seed {seed} is negative: use 0 or more")
+    if n_labels < 1:
+        raise UnsupportedError(f"{n_labels} labels per component: use 1 or more")
+    if not 0 <= accepting_ratio <= 1:
+        raise UnsupportedError(f"accepting ratio {accepting_ratio}: use 0 to 1")
     rng = np.random.default_rng(seed)
     components = []
     for i, alphabet in enumerate(_share_labels(rng, n_components, n_labels, sharing)):
         size = int(rng.integers(*n_states, endpoint=True))
         accepting = _draw_accepting(rng, size, accepting_ratio)
-        avoid = (
-            np.zeros(size, dtype=np.bool_) if internal_accepting_cycles else accepting
-        )
-        pairs = _draw_pairs(rng, size, out_degree)
-        local = _choose_local(rng, pairs, local_ratio, avoid)
+        pairs = _draw_pairs(rng, size)
+        local = _choose_local(rng, pairs, local_ratio, accepting)
         missing = len(alphabet) + len(local) - len(pairs)
         pairs += rng.integers(size, size=(max(0, missing), 2)).tolist()
         components.append(
@@ -153,10 +153,9 @@ def random_set(
     """
     if count < 1:
         raise UnsupportedError(f"{count} networks: use 1 or more")
-    for n in n_components:
-        _check_counts(n, seed, n_labels=1, out_degree=1)
-    for ratio in local_ratios:
-        _check_ranges(n_states, sharing, ratio, accepting_ratio=0)
+    for n, ratio in product(n_components, local_ratios):
+        _check(n, n_states, sharing, ratio)
+    seeds = range(seed, seed + count)
     return (
         (
             f"n{n}-r{ratio}-s{k:0{len(str(seed + count - 1))}}",
@@ -164,39 +163,24 @@ def random_set(
                 n, seed=k, n_states=n_states, local_ratio=ratio, sharing=sharing
             ),
         )
-        for n in n_components
-        for ratio in local_ratios
-        for k in range(seed, seed + count)
+        for n, ratio, k in product(n_components, local_ratios, seeds)
     )
 
 
-def _check_counts(
-    n_components: int, seed: int, n_labels: int, out_degree: float
-) -> None:
-    if n_components < 2:
-        raise UnsupportedError(f"{n_components} components share no label: use >= 2")
-    if seed < 0:
-        raise UnsupportedError(f"seed {seed} is negative: use 0 or more")
-    if n_labels < 1:
-        raise UnsupportedError(f"{n_labels} labels per component: use 1 or more")
-    if out_degree < 1:
-        raise UnsupportedError(f"out-degree {out_degree} leaves gaps: use 1 or more")
-
-
-def _check_ranges(
+def _check(
+    n_components: int,
     n_states: tuple[int, int],
     sharing: tuple[int, int],
     local_ratio: float,
-    accepting_ratio: float,
 ) -> None:
+    if n_components < 2:
+        raise UnsupportedError(f"{n_components} components share no label: use >= 2")
     if not 1 <= n_states[0] <= n_states[1]:
         raise UnsupportedError(f"{n_states} is not a range of at least 1 state")
     if not 2 <= sharing[0] <= sharing[1]:
         raise UnsupportedError(f"{sharing} is not a range of at least 2 components")
     if not 0 <= local_ratio < 1:
         raise UnsupportedError(f"local ratio {local_ratio}: use 0 <= ratio < 1")
-    if not 0 <= accepting_ratio <= 1:
-        raise UnsupportedError(f"accepting ratio {accepting_ratio}: use 0 to 1")
 
 
 def _share_labels(
@@ -222,15 +206,13 @@ def _draw_accepting(rng: np.random.Generator, size: int, ratio: float) -> np.nda
     return accepting
 
 
-def _draw_pairs(
-    rng: np.random.Generator, size: int, out_degree: float
-) -> list[list[int]]:
+def _draw_pairs(rng: np.random.Generator, size: int) -> list[list[int]]:
     """Return [src, dst] of a random graph whose states all follow from 0.
 
     A random tree reaches every state, the other pairs are drawn freely.
     """
     pairs = [[int(rng.integers(dst)), dst] for dst in range(1, size)]
-    n_free = max(1, round(out_degree * size) - len(pairs))
+    n_free = max(1, OUT_DEGREE * size - len(pairs))
     free: list[list[int]] = rng.integers(size, size=(n_free, 2)).tolist()
     return pairs + free
 

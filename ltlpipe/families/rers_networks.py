@@ -336,11 +336,10 @@ def _checked(
         raise UnsupportedError(f"{n_components} components: use 1 or more")
     if seed < 0:
         raise UnsupportedError(f"seed {seed} is negative: use 0 or more")
-    if synchronisations is not None:
-        if synchronisations < 0:
-            raise UnsupportedError(f"{synchronisations} synchronisations: use >= 0")
-        if synchronisations and n_components < 2:
-            raise UnsupportedError("1 component synchronises with none: use >= 2")
+    if synchronisations is not None and synchronisations < 0:
+        raise UnsupportedError(f"{synchronisations} synchronisations: use >= 0")
+    if synchronisations and n_components < 2:
+        raise UnsupportedError("1 component synchronises with none: use >= 2")
     return STYLES[style]
 
 

@@ -146,6 +146,14 @@ can_send(
 can_send("tree", lambda value: hasattr(value, "kindstr"), spot_text, from_spot_text)
 
 
+def means(text: str, formula: Any) -> bool:
+    """Whether a text is a formula, the one of this tree."""
+    try:
+        return bool(parse(text).spot == formula)
+    except FormulaError:
+        return False
+
+
 def formula_text(formula: Formula | FormulaError) -> str:
     """Return the text of a formula, be it well formed or not."""
     return formula.text if isinstance(formula, Formula) else formula.formula
@@ -292,11 +300,9 @@ def _spelled(match: re.Match[str]) -> str:
 def _masked(match: re.Match[str]) -> str:
     """Return WU, WR or a quoted name without a change of its length."""
     found = match[0]
-    return (
-        f"{OPERATORS[found]} "
-        if found in OPERATORS
-        else '"' + "_" * (len(found) - 2) + '"'
-    )
+    if found in OPERATORS:
+        return f"{OPERATORS[found]} "
+    return '"' + "_" * (len(found) - 2) + '"'
 
 
 def _first_error(text: str) -> tuple[str, int]:

@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import Formula, fold, kind_of, parse, rebuilt
-from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.logic.formulas import Formula, fold, kind_of, means, rebuilt
+from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,7 +215,7 @@ def written(part: Any, whole: Formula) -> str:
     while begin >= 0 and wanted:
         first, last = places[begin], places[begin + len(wanted) - 1]
         for shown in _around(whole.text, first, last + 1):
-            if _means(shown, part):
+            if means(shown, part):
                 return shown
         begin = text.find(wanted, begin + 1)
     return plain
@@ -232,10 +232,3 @@ def _around(text: str, start: int, end: int) -> Iterator[str]:
     ]
     for less, more in sorted(extents, key=sum):
         yield text[start - less : end + more].strip()
-
-
-def _means(text: str, formula: Any) -> bool:
-    try:
-        return bool(parse(text).spot == formula)
-    except FormulaError:
-        return False

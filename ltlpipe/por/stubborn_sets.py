@@ -95,8 +95,17 @@ def stubborn_tables(
         closures=np.zeros((room + 2, n_words), dtype=np.uint64),
         sizes=np.zeros(room, dtype=np.int32),
         seeds=np.zeros(room, dtype=np.int32),
-        stubborn=_own_buffers(
-            enabling, np.flatnonzero(visible).astype(np.int32), n_actions
+        stubborn=StubbornTables(
+            enabling=enabling,
+            shown=np.flatnonzero(visible).astype(np.int32),
+            local=np.zeros(len(enabling.components), dtype=np.int64),
+            inside=np.zeros(n_actions, dtype=np.int64),
+            when=np.zeros(n_actions, dtype=np.int64),
+            failed=np.zeros(n_actions, dtype=np.int64),
+            steps=np.zeros(n_actions, dtype=np.int32),
+            enabled=np.zeros(n_actions, dtype=np.int32),
+            disabled=np.zeros(n_actions, dtype=np.int32),
+            counts=np.zeros(len(Count), dtype=np.int64),
         ),
     )
 
@@ -105,39 +114,16 @@ def _slot_words(n_actions: int, max_steps: int) -> int:
     return max(1, -(-min(n_actions, max_steps) // _WORD_BITS))
 
 
-def _own_buffers(
-    enabling: Enabling, shown: np.ndarray, n_actions: int
-) -> StubbornTables:
-    return StubbornTables(
-        enabling=enabling,
-        shown=shown,
-        local=np.zeros(len(enabling.components), dtype=np.int64),
-        inside=np.zeros(n_actions, dtype=np.int64),
-        when=np.zeros(n_actions, dtype=np.int64),
-        failed=np.zeros(n_actions, dtype=np.int64),
-        steps=np.zeros(n_actions, dtype=np.int32),
-        enabled=np.zeros(n_actions, dtype=np.int32),
-        disabled=np.zeros(n_actions, dtype=np.int32),
-        counts=np.zeros(len(Count), dtype=np.int64),
-    )
-
-
 def with_own_buffers(tables: AmpleTables) -> AmpleTables:
     """Return tables for one more worker: what searches write to is copied."""
+    written = ["closures", "sizes", "seeds"]
     stubborn = tables.stubborn
-    tables = tables._replace(
-        closures=tables.closures.copy(),
-        sizes=tables.sizes.copy(),
-        seeds=tables.seeds.copy(),
-    )
-    if stubborn is None:
-        return tables
-    return tables._replace(
-        participants=tables.participants.copy(),
-        stubborn=_own_buffers(
-            stubborn.enabling, stubborn.shown, len(tables.participants)
-        ),
-    )
+    if stubborn is not None:
+        written.append("participants")
+        enabling, shown, *buffers = stubborn
+        stubborn = StubbornTables(enabling, shown, *map(np.zeros_like, buffers))
+    own = {name: getattr(tables, name).copy() for name in written}
+    return tables._replace(**own, stubborn=stubborn)
 
 
 def stubborn_bytes(network: Network, packed: PackedNetwork) -> int:

@@ -71,8 +71,7 @@ class Enabling(NamedTuple):
     parts: np.ndarray  # int64[n_parts, 2]: a participant, and its label's bit
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(NamedTuple):
     """What one component contributes to `Enabling`, with rows from 0 on."""
 
     first: np.ndarray
@@ -114,6 +113,10 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
         found.append(rows)
     n_pairs = np.cumsum([0] + [len(rows.actions) for rows in found])
     starts = [rows.first[:-1] + k for rows, k in zip(found, n_pairs, strict=False)]
+    columns = {
+        name: np.concatenate([getattr(rows, name) for rows in found])
+        for name in _Rows._fields[1:]
+    }
     n_parts = [len(action.participants) for action in network.actions]
     places = [{a: k for k, a in enumerate(c.labels)} for c in network.components]
     parts = [
@@ -124,11 +127,7 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
     return Enabling(
         components=_layout(packed),
         first=np.concatenate([*starts, n_pairs[-1:]]).astype(np.int64),
-        actions=np.concatenate([rows.actions for rows in found]),
-        moves=np.concatenate([rows.moves for rows in found]),
-        leads=np.concatenate([rows.leads for rows in found]),
-        enables=np.concatenate([rows.enables for rows in found]),
-        stays=np.concatenate([rows.stays for rows in found]),
+        **columns,
         first_part=np.cumsum([0, *n_parts], dtype=np.int64),
         parts=np.array(parts, dtype=np.int64).reshape(-1, 2),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -199,6 +200,10 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
     return field(default=default, metadata={"option": option})
 
 
+_limit = partial(_option, commands=EVERYWHERE, least=0, unlimited=True)
+_of_networks = partial(_option, systems=NETWORKS)
+
+
 @dataclass(frozen=True)
 class _Question:
     """What is asked: which runs count, and what propositions mean."""
@@ -210,13 +215,12 @@ class _Question:
         "NAME",
         commands=EVERYWHERE | {SIMULATE},
     )
-    alphabet: str = _option(
+    alphabet: str = _of_networks(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
         commands=EVERYWHERE | {SIMULATE},
-        systems=NETWORKS,
     )
     semantics: str | None = _option(
         None,
@@ -243,12 +247,11 @@ class _Question:
         commands=ABOUT_PROPERTIES | {SIMULATE},
         old=("strict",),
     )
-    network_acceptance: str = _option(
+    network_acceptance: str = _of_networks(
         TOGETHER,
         "Whether accepting components have to accept in the same state (together), or "
         "each infinitely often, no matter when (each).",
         choices=(TOGETHER, EACH),
-        systems=NETWORKS,
         old=("accepting",),
     )
     fairness: str | None = _option(
@@ -264,13 +267,12 @@ class _Question:
         "A,B",
         old=("fair", "progress"),
     )
-    visible: str | None = _option(
+    visible: str | None = _of_networks(
         None,
         "Visible actions of --automaton; by default those that it names.",
         "A,B",
         "Ample sets are used only if no other actions matter to it.",
         commands=frozenset({CHECK, SOLVE}),
-        systems=NETWORKS,
     )
     constraint: object = _option(
         None,
@@ -353,38 +355,29 @@ class _Search:
 class _Limits:
     """When a question is given up."""
 
-    timeout: float | None = _option(
+    timeout: float | None = _limit(
         None,
         "Wall-clock time limit of each question.",
         "SECONDS",
         "Compiling and loading kernels does not count; reading the system may take as "
         "long again.  None means no limit.",
-        least=0,
-        unlimited=True,
-        commands=EVERYWHERE,
     )
-    memory: float | None = _option(
+    memory: float | None = _limit(
         None,
         "Memory limit of each question; by default nine tenths of the free memory.",
         "MIB",
-        least=0,
-        commands=EVERYWHERE,
+        unlimited=False,
     )
-    cpu_time: float | None = _option(
+    cpu_time: float | None = _limit(
         None,
         "CPU time limit of each question, worker processes included.",
         "SECONDS",
-        least=0,
-        unlimited=True,
-        commands=EVERYWHERE,
     )
-    max_states: int | None = _option(
+    max_states: int | None = _limit(
         None,
         "Limit of product states of each question.",
         "N",
         least=1,
-        unlimited=True,
-        commands=EVERYWHERE,
     )
 
 
@@ -431,12 +424,11 @@ class _Output:
 class _Experts:
     """What need not be touched."""
 
-    ample_sets: str = _option(
+    ample_sets: str = _of_networks(
         STUBBORN,
         "How ample sets of networks are found: as stubborn sets of actions, or as "
         "closed sets of components (Siegel & Yan 2020).",
         choices=(STUBBORN, COMPONENTS),
-        systems=NETWORKS,
     )
     red_ample: str = _option(
         "full",
@@ -460,15 +452,14 @@ class _Experts:
         "For one worker, and searches that look at one state at a time.  The files have"
         " no names, and are gone afterwards.",
     )
-    max_component_states: int = _option(
+    max_component_states: int = _of_networks(
         MAX_COMPONENT_STATES,
         "Limit of states of a composition during component reduction.",
         "N",
         least=1,
-        systems=NETWORKS,
         old=("cap_states",),
     )
-    share: float = _option(
+    share: float = _of_networks(
         256.0,
         "What questions about one network share of its reductions, in each process "
         "and on disk; 0 is nothing.",
@@ -476,15 +467,13 @@ class _Experts:
         "What was factored or reduced for one formula of a network serves the others, "
         "and what was composed also those that other processes of a run answer.",
         least=0,
-        systems=NETWORKS,
     )
-    ndfs_stack_test: bool = _option(
+    ndfs_stack_test: bool = _of_networks(
         False,
         "Let decoupled-ndfs compare states with its stack, too.",
         details="Inner states are compared with those on the stack (Gnad et al. 2021, "
         "Lemma 1): violations may be found earlier, at a cost that grows with "
         "the stack.",
-        systems=NETWORKS,
         old=("stack_test",),
     )
     deterministic: bool = _option(
@@ -498,13 +487,12 @@ class _Experts:
         "CMD",
         "A task table names one only if --allow-translators lists its program.",
     )
-    symmetric: tuple[str, ...] = _option(
+    symmetric: tuple[str, ...] = _of_networks(
         (),
         "Interchangeable components, or a permutation of components; by default they "
         "are detected.",
         "P1,P2,P3|(P1 P2 P3)",
         "A permutation takes each component of a cycle to the next one.",
-        systems=NETWORKS,
     )
 
 

@@ -37,8 +37,6 @@ def _plain(value: Any) -> Any:
 
 
 def _is_number(kind: type, value: Any) -> bool:
-    if type(value) is int:  # most are
-        return True
     plain = _plain(value)
     return isinstance(plain, kind) and not isinstance(plain, bool)
 

@@ -423,9 +423,9 @@ def side_by_side(jobs: Iterable[Job[Result]], most: int) -> Iterator[Result]:
                 active[number] = job, None  # it has not begun
             if not active:
                 return
-            waited_for = [waits for _, waits in active.values()]
-            if None not in waited_for:
-                wait(list({*chain.from_iterable(waited_for)}), LOOK_SECONDS)
+            begun = [waits for _, waits in active.values() if waits is not None]
+            if len(begun) == len(active):
+                wait(list({*chain.from_iterable(begun)}), LOOK_SECONDS)
             for number, (job, waits) in list(active.items()):
                 try:
                     said = next(job) if waits is None else job.send(Grant())

@@ -34,11 +34,12 @@ _MOST_WAIT = 60.0  # seconds that a fork waits for other threads
 
 
 class _Watch(threading.local):
-    """What a thread has spent on loading and on compiling."""
+    """What a thread has spent on loading and on compiling, and what it is at."""
 
     loaded = compiled = 0.0  # seconds
     depth = compiling = 0
-    began = compiling_since = 0.0
+    compiling_since = 0.0
+    busy = 0  # how deep it is in blocks of `busy`
 
 
 _watch = _Watch()
@@ -97,12 +98,6 @@ def is_loaded(name: str) -> bool:
 # --- forks --------------------------------------------------------------------
 
 
-class _Busy(threading.local):
-    """How deep a thread is in blocks of `busy`."""
-
-    depth = 0
-
-
 class _Forks:
     """Threads at work, and threads that fork the process."""
 
@@ -112,7 +107,6 @@ class _Forks:
         self.n_forking = self.n_busy_forking = 0
 
 
-_busy = _Busy()
 _forks = _Forks()
 
 
@@ -123,17 +117,17 @@ def busy(*, waits: bool = True) -> Iterator[None]:
     Whether it waits first for threads that want to fork: not where it holds a lock that
     others at work may need.
     """
-    if not _busy.depth:
+    if not _watch.busy:
         with _forks.changed:
             if waits:
                 _forks.changed.wait_for(lambda: not _forks.n_forking, _MOST_WAIT)
             _forks.n_busy += 1
-    _busy.depth += 1
+    _watch.busy += 1
     try:
         yield
     finally:
-        _busy.depth -= 1
-        if not _busy.depth:
+        _watch.busy -= 1
+        if not _watch.busy:
             with _forks.changed:
                 _forks.n_busy -= 1
                 _forks.changed.notify_all()
@@ -142,21 +136,21 @@ def busy(*, waits: bool = True) -> Iterator[None]:
 def _before_fork() -> None:
     _forks.changed.acquire()
     _forks.n_forking += 1
-    _forks.n_busy_forking += bool(_busy.depth)
+    _forks.n_busy_forking += bool(_watch.busy)
     _forks.changed.notify_all()
     _forks.changed.wait_for(lambda: _forks.n_busy <= _forks.n_busy_forking, _MOST_WAIT)
 
 
 def _after_fork() -> None:
     _forks.n_forking -= 1
-    _forks.n_busy_forking -= bool(_busy.depth)
+    _forks.n_busy_forking -= bool(_watch.busy)
     _forks.changed.notify_all()
     _forks.changed.release()
 
 
 def _after_fork_in_child() -> None:
     global _forks
-    _forks = _Forks(n_busy=int(bool(_busy.depth)))
+    _forks = _Forks(n_busy=int(bool(_watch.busy)))
     # A thread that is not here may have been looking for a module, not at work yet.
     bootstrap: Any = getattr(importlib, "_bootstrap", None)
     locks = getattr(bootstrap, "_module_locks", {})

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.arguments import TRUTH, expect, wrong_kind
 
@@ -21,17 +21,6 @@ PATIENCE_SECONDS = 1.0
 """What takes less shows no bar, unless one was asked for."""
 
 _REFRESH_SECONDS = 0.2
-
-
-class _Stage(Protocol):
-    """How far a job is: see `ltlpipe.runtime.jobs.Progress`."""
-
-    @property
-    def phase(self) -> str: ...
-    @property
-    def states(self) -> int | None: ...
-    @property
-    def depth(self) -> int | None: ...
 
 
 class SearchProgress:
@@ -100,8 +89,8 @@ class SearchProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, progress: _Stage) -> None:
-        """Take how far a job is."""
+    def __call__(self, progress: Any) -> None:
+        """Take how far a job is: a `ltlpipe.runtime.jobs.Progress`."""
         now = time.monotonic()
         if self._hidden or not self._is_due(now):
             return
@@ -150,8 +139,12 @@ class _NotebookBar:
         """Do nothing: `refresh` shows the bar."""
 
     def refresh(self) -> None:
+        from IPython import display as shown
+
+        display: Any = shown
+
         if self._place is None:
-            self._place = _ipython().display(self._bar, display_id=True)
+            self._place = display.display(self._bar, display_id=True)
         else:
             self._place.update(self._bar)
 
@@ -159,12 +152,6 @@ class _NotebookBar:
         """Take the bar away."""
         if self._place is not None:
             self._place.update({"text/plain": "", "text/html": ""}, raw=True)
-
-
-def _ipython() -> Any:
-    from IPython import display
-
-    return display
 
 
 def _in_notebook() -> bool:
@@ -194,7 +181,7 @@ def search_bar(wanted: bool | None) -> Iterator[SearchProgress]:
     before, notebook = _shown.busy, _in_notebook()
     make = None
     if notebook and (wanted or (wanted is None and not before)):
-        make = _notebook_bar
+        make = lambda: _NotebookBar(_rich_bar())  # noqa: E731
     elif wanted and sys.stderr is not None and sys.stderr.isatty():
         make = _rich_bar
     progress = SearchProgress(make, PATIENCE_SECONDS if wanted is None else 0.0)
@@ -204,10 +191,6 @@ def search_bar(wanted: bool | None) -> Iterator[SearchProgress]:
     finally:
         _shown.busy = before
         progress.hide()
-
-
-def _notebook_bar() -> _NotebookBar:
-    return _NotebookBar(_rich_bar())
 
 
 def _rich_bar() -> Any:

@@ -27,8 +27,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.code_folder import cache_folder
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.folders import cache_folder
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
 from ltlpipe.runtime.wire import Message, Receiver
 
@@ -231,13 +231,10 @@ def cpu_seconds_of(process: int) -> float:
         return 0.0
 
 
-def resident_bytes(process: int | str = "self") -> int:
+def resident_bytes(pid: int | None = None) -> int:
     """Return the memory that a process holds; 0 where the system does not say."""
-    try:
-        fields = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
-    except OSError:
-        return 0
-    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+    known = process(os.getpid() if pid is None else pid)
+    return 0 if known is None else known.resident_bytes
 
 
 _PROC = "/proc"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import parse
-from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.logic.formulas import means
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
-from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.plain_steps import Move
 from ltlpipe.verdict.lasso import FiniteRun, Lasso
 from ltlpipe.verdict.recorded import GIVEN, Record, RecordedStep
@@ -19,26 +18,11 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import Source
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import System
 
 _SHOWN = 3  # formulas in a message
 
 
-class OwnLasso(NamedTuple):
-    """A lasso of the network or model that is stepped through."""
-
-    lasso: Lasso
-    formula: str | None
-
-    @property
-    def stutters(self) -> bool:
-        """Whether a state without successors repeats itself in it."""
-        return bool((self.lasso.actions < 0).any())
-
-
-def given_lasso(
-    given: Any, system: System, asked: Formula | None
-) -> Job[OwnLasso | Record | None]:
+def given_lasso(given: Any, asked: Formula | None) -> Job[Record | None]:
     """Return a lasso that is given in any of the ways that `Simulation` takes.
 
     Raises
@@ -55,9 +39,6 @@ def given_lasso(
     if given is None:
         return None
     if isinstance(given, Lasso):
-        own = OwnLasso(given, formula)
-        if given.system is system and not isinstance(system, SpotGraph):
-            return own  # steps of a graph are identified by their valuations
         told: dict[str, Any] = {"formula": formula}
         if isinstance(given, FiniteRun):
             told["finite_run"] = given.to_dict()
@@ -65,7 +46,7 @@ def given_lasso(
             steps = [step.to_dict() for step in given.steps]
             told["lasso"] = given.to_dict() | {"steps": steps}
         record = record_of(told)
-        return record and record._replace(repeats=own.stutters)
+        return record and record._replace(repeats=bool((given.actions < 0).any()))
     if isinstance(given, dict):
         record = record_of(given)
         if record is None:
@@ -207,7 +188,10 @@ def chosen(records: list[Record], formula: Formula | None) -> Record:
     if formula is None:
         return records[0]
     for record in records:
-        if record.formula is not None and _is_same(record.formula, formula):
+        text = record.formula
+        if text is not None and (
+            text.strip() == formula.text or means(text, formula.spot)
+        ):
             return record
     if len(records) == 1:
         return records[0]
@@ -218,11 +202,3 @@ def chosen(records: list[Record], formula: Formula | None) -> Record:
         f"{', '.join(texts[:_SHOWN])}{more}",
         file=records[0].file,
     )
-
-
-def _is_same(text: str, formula: Formula) -> bool:
-    if text.strip() == formula.text:
-        return True
-    with suppress(FormulaError):
-        return bool(parse(text).spot == formula.spot)
-    return False

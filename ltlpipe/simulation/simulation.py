@@ -74,17 +74,7 @@ class Track(NamedTuple):
         return self.first if after == len(self.steps) else after
 
 
-def track_of_lasso(walker: Walker, lasso: Lasso) -> Track:
-    """Return a lasso of the same network or model as a track."""
-    states = [tuple(state) for state in lasso.states.tolist()]
-    steps = [
-        walker.along(states[k], action, states[k + 1])
-        for k, action in enumerate(lasso.actions.tolist())
-    ]
-    return Track(tuple(steps), len(lasso.prefix))
-
-
-def track_of_record(walker: Walker, record: Record, *, stutters: bool) -> Job[Track]:
+def track_of(walker: Walker, record: Record, *, stutters: bool) -> Job[Track]:
     """Return the lasso of a file as a track.
 
     Raises
@@ -230,7 +220,7 @@ class Simulation(Displayed):
         expect(TEXT, alphabet=alphabet)
         given = complete(system_job(system, format=format, alphabet=alphabet))
         asked = None if formula is None else formula_of(formula)
-        found = complete(given_lasso(lasso, given, asked))
+        found = complete(given_lasso(lasso, asked))
         if asked is None and found is not None and found.formula is not None:
             asked = parse(found.formula)
         if deadlock is None and found is not None and found.stutters:
@@ -246,11 +236,9 @@ class Simulation(Displayed):
         self._enabled: _Enabled | None = None
         self._ahead: list[Point] = []
         self._track: Track | None = None
-        if isinstance(found, Record):
-            job = track_of_record(self._walker, found, stutters=self._stutters)
+        if found is not None:
+            job = track_of(self._walker, found, stutters=self._stutters)
             self._track = complete(job)
-        elif found is not None:
-            self._track = track_of_lasso(self._walker, found.lasso)
         one_at_a_time = isinstance(given, Network)
         self._monitor = complete(monitor_job(asked, one_at_a_time=one_at_a_time))
         left = None if asked is None else asked.spot

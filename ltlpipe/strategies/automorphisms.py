@@ -271,7 +271,8 @@ class ModelSide:
         if bits == tuple(widths.bits) and proven == tuple(widths.proven):
             yield from ()
             return packed
-        return (yield from packed.repacked(replace(widths, bits=bits, proven=proven)))
+        wider = replace(widths, bits=bits, proven=proven)
+        return (yield from packed.repacked(widths=wider))
 
     def fields(self, packed: Any) -> tuple[Any, Any]:
         """Return the fields of the variables; their values are what they are."""

@@ -121,6 +121,7 @@ def _search(
     from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.decoupled.lassos import lasso
     from ltlpipe.decoupled.monitors import counted
+    from ltlpipe.search.driver import advance
 
     options, nested = question.options, trace.plan.emptiness == DECOUPLED_NDFS
     if nested and monitor is not None:
@@ -135,8 +136,8 @@ def _search(
         found = yield from lasso(network, steps, search.network)
         return found if translated is None else (yield from translated(found))
 
-    limit = options.max_states
-    return (yield from searched(options, search, trace, extraction, max_states=limit))
+    advancing = advance(search, max_states=options.max_states)
+    return (yield from searched(options, search, trace, extraction, advancing))
 
 
 def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:

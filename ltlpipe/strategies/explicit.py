@@ -88,7 +88,7 @@ def search_by_swarm(attempt: Attempt) -> Job[Answer]:
         reason = MAX_STATES if MAX_STATES in swarm.reasons else BITSTATE_REASON
         return Answer(INCONCLUSIVE, reason)
     search, outcome = ended
-    answer = yield from answer_of(attempt, search, outcome)
+    answer = yield from answer_of(attempt, search, _ended(outcome))
     swarm.note()
     return answer
 
@@ -217,3 +217,9 @@ def _turn(job: Job[Outcome], grant: Grant) -> tuple[float, Outcome | None]:
     except StopIteration as end:
         return done, end.value
     return done, None
+
+
+def _ended(outcome: Outcome) -> Job[Outcome]:
+    """Return a search that has ended."""
+    yield from ()
+    return outcome

@@ -155,29 +155,27 @@ def new_search(question: Question, plan: Plan, problem: Problem) -> Search:
 
 
 def answer_of(
-    attempt: Attempt, search: Search, outcome: Outcome | None = None
+    attempt: Attempt, search: Search, advancing: Job[Outcome] | None = None
 ) -> Job[Answer]:
-    """Run a search of a product to its end; `outcome` is that of `searched`."""
+    """Run a search of a product to its end; `advancing` is that of `searched`."""
+    from ltlpipe.search.driver import advance
+
     question, _, packed, trace, max_states = attempt
+    overflowed = packed.overflowed
+    if advancing is None:
+        advancing = advance(search, max_states=max_states, overflowed=overflowed)
 
     def extraction() -> Job[Run | None]:
         lasso = yield from search.lasso()
-        if packed.overflowed() is not None:  # extraction may have searched on
+        if overflowed() is not None:  # extraction may have searched on
             return None
         return run_of(lasso, search, packed)
 
+    options = question.options
     try:
-        answer = yield from searched(
-            question.options,
-            search,
-            trace,
-            extraction,
-            max_states=max_states,
-            overflowed=packed.overflowed,
-            outcome=outcome,
-        )
+        answer = yield from searched(options, search, trace, extraction, advancing)
     finally:
-        if question.options.bitstate is not None:
+        if options.bitstate is not None:
             from ltlpipe.search.nested.bitstate import BitstateSE05
 
             assert isinstance(search, BitstateSE05)  # since `new_search`
@@ -195,23 +193,16 @@ def searched(
     search: AnySearch,
     trace: Trace,
     extraction: Callable[[], Job[Run | None]],
-    *,
-    max_states: int | None,
-    overflowed: Callable[[], int | None] | None = None,
-    outcome: Outcome | None = None,
+    advancing: Job[Outcome],
 ) -> Job[Answer]:
     """Run a search to its end, and extract the run that it has found.
 
-    `max_states` and `overflowed` are what `ltlpipe.search.driver.advance` takes;
-    `outcome` is what it has returned if the search has been run already.
+    `advancing` is `ltlpipe.search.driver.advance` of the search.
     """
-    from ltlpipe.search.driver import advance
     from ltlpipe.search.registers import Status
 
-    advancing = advance(search, max_states=max_states, overflowed=overflowed)
     try:
-        if outcome is None:
-            outcome = yield from trace.timed("search_seconds", advancing)
+        outcome = yield from trace.timed("search_seconds", advancing)
     finally:
         note_search(trace, search)
     if outcome.reason is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.colours.group import ColourGroup, Layout
+    from ltlpipe.symmetry.colours import ColourGroup, Layout
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.runs import Run
 
@@ -72,7 +72,7 @@ def _with_colours(question: Question) -> ModelQuestion | None:
 
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question about a symmetric net."""
-    from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
+    from ltlpipe.symmetry.colours import group_of_colours, layout_of
 
     net = question.system
     if not isinstance(net, SymmetricNet):
@@ -140,6 +140,7 @@ def _search(
     trace: Trace,
 ) -> Job[tuple[Answer, Made]]:
     """Search the symbolic product with fields of some widths."""
+    from ltlpipe.search.driver import advance
     from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
     from ltlpipe.symmetry.sets.runs import NetSteps, SetRuns, run_through
     from ltlpipe.symmetry.sets.tables import symbolic_product
@@ -173,15 +174,12 @@ def _search(
             # The violation is there; its markings are not recognised in their sets.
             raise StoppedError(MEMORY) from error
 
-    limit = question.options.max_states
-    answer = yield from searched(
-        question.options,
+    advancing = advance(
         search,
-        trace,
-        extraction,
-        max_states=limit,
+        max_states=question.options.max_states,
         overflowed=lambda: next(iter(made.noted()), None),
     )
+    answer = yield from searched(question.options, search, trace, extraction, advancing)
     if made.approximate:
         details = trace.stats.details | {"approximate_markings": made.approximate}
         trace.note(details=details)

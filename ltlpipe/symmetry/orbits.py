@@ -1,6 +1,6 @@
 """Quotients of packed systems by groups of permutations, and runs of the systems.
 
-The kernels of quotients are in `ltlpipe.systems.networks.orbit_kernels`.
+The kernels of quotients are in `ltlpipe.systems.networks.packing_kernels`.
 
 Cost: 24 bytes for each field that an element moves, beside the packed system; in
 networks 8 more for each local state that gets a new name.  A successor costs what it
@@ -33,13 +33,14 @@ from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.symmetry.groups.group import MOST_BITS, swaps_with_first
-from ltlpipe.systems.networks.orbit_kernels import (
+from ltlpipe.systems.networks.packing_kernels import (
     CELL_STRIDE,
     FACTOR_STRIDE,
     MEMBER_STRIDE,
     MOVE_STRIDE,
     Factor,
 )
+from ltlpipe.systems.networks.packing_tables import Pieces
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     Steps = Callable[[Sequence[int]], Iterable["SystemStep"]]
 
 
-def table_bytes(acting: group.Group) -> int:
+def table_bytes(acting: Group) -> int:
     """Return the bytes of the table of a group, at most."""
     entries = 2
     for factor in acting.factors:
@@ -65,18 +66,17 @@ def table_bytes(acting: group.Group) -> int:
         if factor.classes:
             entries += 1 + (2 + MEMBER_STRIDE) * n_fields
             n_moving += 2  # the names in each member, and back
-        if acting.space.first is not None:
-            n_names = acting.space.n_points
-            if acting.space.values is not None:
-                n_names = n_fields << MOST_BITS
-            entries += n_moving * n_names
+        space, n_names = acting.space, acting.space.n_points
+        if space.named is not None:
+            n_names = n_fields << MOST_BITS if space.named.any() else 0
+        entries += n_moving * n_names
     return 8 * entries
 
 
 def quotient(
     packed: PackedSystem,
     fields: Sequence[Field],
-    acting: group.Group,
+    acting: Group,
     values: Sequence[np.ndarray] | None = None,
 ) -> PackedSystem:
     """Return a packed system whose states are representatives of orbits.
@@ -93,7 +93,8 @@ def quotient(
         For each component the local states that its field's values mean, ascending.
     """
     own = packed.ints
-    table = np.concatenate([own, _table(len(own), fields, acting, values)])
+    made = _Table(acting, fields, values).made(len(own))
+    table = np.concatenate([own, made])
 
     def overflowed() -> int | None:
         own[:] = table[: len(own)]  # where the system has noted it
@@ -113,142 +114,110 @@ def quotient(
     )
 
 
-class _Pieces:
-    """Parts of a table that are put one behind the other."""
+class _Table:
+    """The table of a group, as kernels read it."""
 
-    def __init__(self, start: int) -> None:
-        self.length = start
-        self.parts: list[np.ndarray] = []
+    def __init__(
+        self,
+        acting: Group,
+        fields: Sequence[Field],
+        values: Sequence[np.ndarray] | None,
+    ) -> None:
+        self._factors, self._space = acting.factors, acting.space
+        self._fields, self._values = fields, values
+        self._pieces = Pieces()
 
-    def append(self, part: np.ndarray) -> int:
-        """Append numbers of any shape; return their place."""
-        place = self.length
-        self.parts.append(part.ravel().astype(np.int64))
-        self.length += part.size
-        return place
+    def made(self, start: int) -> np.ndarray:
+        """Return the table, which is to stand at a place."""
+        header = np.zeros(1 + FACTOR_STRIDE * len(self._factors), dtype=np.int64)
+        header[0] = len(self._factors)
+        pieces = self._pieces = Pieces(start + len(header))
+        for number, factor in enumerate(self._factors):
+            own_fields = [self._fields[k] for k in factor.fields]
+            cells = [(f.word, f.shift, f.mask) for f in own_fields]
+            entry = header[1 + FACTOR_STRIDE * number :]
+            entry[Factor.LISTED] = len(factor.listed)
+            entry[Factor.TRIED] = len(factor.tried)
+            entry[Factor.FIELDS] = len(factor.fields)
+            entry[Factor.CELLS] = pieces.append(np.array(cells))
+            listed, tried = (
+                [self._moves(factor, element) for element in elements]
+                for elements in (factor.listed, factor.tried)
+            )
+            tried = [m[(m[:, 0] != m[:, 1]) | (m[:, 2] != 0)] for m in tried]
+            moves = [np.zeros((0, MOVE_STRIDE)), *listed, *tried]
+            sizes = np.cumsum([own.size for own in moves])
+            entry[Factor.FIRST] = pieces.append(sizes + pieces.length + len(sizes))
+            pieces.append(np.concatenate(moves))
+            entry[Factor.CLASSES] = pieces.append(self._classes(factor))
+            entry[Factor.ROOM] = pieces.append(np.zeros(4 * len(factor.fields)))
+        pieces.append(np.array([start]))
+        return np.concatenate([header, pieces.joined()])
 
+    def _moves(self, factor: group.Factor, element: np.ndarray) -> np.ndarray:
+        """Return the moves of an element, int64[k, `MOVE_STRIDE`], by what they change.
 
-def _table(
-    start: int,
-    fields: Sequence[Field],
-    acting: group.Group,
-    values: Sequence[np.ndarray] | None,
-) -> np.ndarray:
-    """Return the table of a group that stands at a place."""
-    header = np.zeros(1 + FACTOR_STRIDE * len(acting.factors), dtype=np.int64)
-    header[0] = len(acting.factors)
-    pieces = _Pieces(start + len(header))
-    for number, factor in enumerate(acting.factors):
-        cells = [(f.word, f.shift, f.mask) for f in (fields[k] for k in factor.fields)]
-        entry = header[1 + FACTOR_STRIDE * number :]
-        entry[Factor.LISTED] = len(factor.listed)
-        entry[Factor.TRIED] = len(factor.tried)
-        entry[Factor.FIELDS] = len(factor.fields)
-        entry[Factor.CELLS] = pieces.append(np.array(cells))
-        moves = [
-            _moves(pieces, acting.space, factor, e, fields, values)
-            for e in (*factor.listed, *factor.tried)
-        ]
-        for k, own in enumerate(moves[len(factor.listed) :], len(factor.listed)):
-            moves[k] = own[(own[:, 0] != own[:, 1]) | (own[:, 2] != 0)]
-        sizes = np.cumsum([0, *(own.size for own in moves)])
-        entry[Factor.FIRST] = pieces.append(sizes + pieces.length + len(sizes))
-        pieces.append(np.concatenate([np.zeros((0, MOVE_STRIDE)), *moves]))
-        classes = _classes(pieces, acting.space, factor, fields, values)
-        entry[Factor.CLASSES] = pieces.append(classes)
-        entry[Factor.ROOM] = pieces.append(np.zeros(4 * len(factor.fields)))
-    return np.concatenate([header, *pieces.parts, np.array([start])])
+        The new names of values are appended to the table.
+        """
+        places = np.arange(len(factor.fields))
+        place_of = np.zeros(self._space.n_fields, dtype=np.int64)
+        place_of[factor.fields] = places
+        to = place_of[self._space.fields_of(element[None])[0, factor.fields]]
+        moves = np.zeros((len(places), MOVE_STRIDE), dtype=np.int64)
+        moves[:, 0] = places
+        moves[to, 1] = places
+        for place, source_place, _ in moves.tolist():
+            target, source = factor.fields[[place, source_place]].tolist()
+            moves[place, 2] = self._names(element, source, target)
+        return moves
 
+    def _classes(self, factor: group.Factor) -> np.ndarray:
+        """Return the classes of a factor, as `sort_members` reads them."""
+        place_of = {field: place for place, field in enumerate(factor.fields.tolist())}
+        space = self._space
+        found = [len(factor.classes)]
+        for own in factor.classes:
+            columns = [list(dict.fromkeys(space.fields_at(p).tolist())) for p in own]
+            found += [len(own), len(columns[0])]
+            swaps = swaps_with_first(own, space.n_points)
+            for swap, member in zip(swaps, columns, strict=True):
+                for field, first in zip(member, columns[0], strict=True):
+                    found.append(place_of[field])
+                    found.append(self._names(swap, field, first))
+                    found.append(self._names(swap, first, field))
+        return np.array(found)
 
-def _moves(
-    pieces: _Pieces,
-    space: group.Space,
-    factor: group.Factor,
-    element: np.ndarray,
-    fields: Sequence[Field],
-    values: Sequence[np.ndarray] | None,
-) -> np.ndarray:
-    """Return the moves of an element, int64[k, `MOVE_STRIDE`], by what they change.
+    def _names(self, element: np.ndarray, source: int, target: int) -> int:
+        """Append the new names of the packed values of a field; 0 if they stay."""
+        space = self._space
+        if space.named is not None:
+            if not space.named[source]:
+                return 0
+            names = self._renamed(element, source, self._fields[source])
+        else:
+            assert self._values is not None
+            local = element[space.first[source] + self._values[source]]
+            names = np.searchsorted(self._values[target], local - space.first[target])
+        if (names == np.arange(len(names))).all():
+            return 0
+        return self._pieces.append(names)
 
-    The new names of values are appended to the table.
-    """
-    places = np.arange(len(factor.fields))
-    place_of = np.zeros(space.n_fields, dtype=np.int64)
-    place_of[factor.fields] = places
-    to = place_of[space.fields_of(element[None])[0, factor.fields]]
-    moves = np.zeros((len(places), MOVE_STRIDE), dtype=np.int64)
-    moves[:, 0] = places
-    moves[to, 1] = places
-    for place, source_place, _ in moves.tolist():
-        target, source = factor.fields[[place, source_place]].tolist()
-        names = _names(space, element, source, target, fields, values)
-        moves[place, 2] = 0 if names is None else pieces.append(names)
-    return moves
+    def _renamed(self, element: np.ndarray, source: int, field: Field) -> np.ndarray:
+        """Return what an element makes of the values of a variable's field, as packed.
 
-
-def _classes(
-    pieces: _Pieces,
-    space: group.Space,
-    factor: group.Factor,
-    fields: Sequence[Field],
-    values: Sequence[np.ndarray] | None,
-) -> np.ndarray:
-    """Return the classes of a factor, as `sort_members` reads them."""
-    place_of = {field: place for place, field in enumerate(factor.fields.tolist())}
-    found = [len(factor.classes)]
-    for own in factor.classes:
-        columns = [list(dict.fromkeys(space.fields_at(p).tolist())) for p in own]
-        found += [len(own), len(columns[0])]
-        swaps = swaps_with_first(own, space.n_points)
-        for swap, member in zip(swaps, columns, strict=True):
-            for field, first in zip(member, columns[0], strict=True):
-                found.append(place_of[field])
-                for source, target in ((field, first), (first, field)):
-                    names = _names(space, swap, source, target, fields, values)
-                    found.append(0 if names is None else pieces.append(names))
-    return np.array(found)
-
-
-def _names(
-    space: group.Space,
-    element: np.ndarray,
-    source: int,
-    target: int,
-    fields: Sequence[Field],
-    values: Sequence[np.ndarray] | None,
-) -> np.ndarray | None:
-    """Return the new names of the packed values of a field; None if they stay."""
-    if values is None and space.values is None:
-        return None
-    assert space.first is not None
-    if values is None:
-        names = _renamed(space, element, source, fields[source])
-    else:
-        local = element[space.first[source] + values[source]] - space.first[target]
-        names = np.searchsorted(values[target], local)
-    return names if (names != np.arange(len(names))).any() else None
-
-
-def _renamed(
-    space: group.Space, element: np.ndarray, source: int, field: Field
-) -> np.ndarray:
-    """Return what an element makes of the values of a variable's field, as packed.
-
-    A field that takes them has the same form.  What is no name stays as it is.
-    """
-    assert space.first is not None
-    assert space.values is not None
-    assert space.named is not None
-    names = np.arange(1 << field.bits if space.named[source] else 1)
-    if not space.named[source]:
+        A field that takes them has the same form.  What is no name stays as it is.
+        """
+        space = self._space
+        assert space.values is not None
+        names = np.arange(1 << field.bits)
+        points = np.arange(*space.first[source : source + 2].tolist())
+        before = space.values[points] - field.low
+        after = space.values[element[points]] - field.low
+        # Names for which the field has no room are those that no reachable state has.
+        fit = (before >= 0) & (before < len(names)) & (after >= 0)
+        fit &= after < len(names)
+        names[before[fit]] = after[fit]
         return names
-    points = np.arange(*space.first[source : source + 2].tolist())
-    before = space.values[points] - field.low
-    after = space.values[element[points]] - field.low
-    # Names for which the field has no room are those that no reachable state has.
-    fit = (before >= 0) & (before < len(names)) & (after >= 0) & (after < len(names))
-    names[before[fit]] = after[fit]
-    return names
 
 
 _STEP_WORK = 200  # microseconds for a successor that is looked at, roughly
@@ -306,11 +275,7 @@ class _Lifting:
     """The steps of the system's run, one after the other."""
 
     def __init__(
-        self,
-        acting: Group,
-        steps: Steps,
-        kind: Callable[[int], int],
-        found: Run,
+        self, acting: Group, steps: Steps, kind: Callable[[int], int], found: Run
     ) -> None:
         self._acting, self._steps, self._kind = acting, steps, kind
         self._found = found

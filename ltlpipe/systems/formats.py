@@ -130,13 +130,13 @@ def _read_pnml() -> Reader:
 
 
 def _write_promela() -> Writer:
-    from ltlpipe.systems.networks.promela import to_promela
+    from ltlpipe.systems.networks.exports import to_promela
 
     return Writer(network=to_promela)
 
 
 def _write_ll_net() -> Writer:
-    from ltlpipe.systems.networks.ll_net import to_ll_net
+    from ltlpipe.systems.networks.exports import to_ll_net
 
     return Writer(network=to_ll_net)
 

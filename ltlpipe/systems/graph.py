@@ -187,9 +187,7 @@ def keys_of(system: SpotGraph, *, with_marks: bool) -> Keys:
     """Return what the letters of a graph are made of."""
     if not with_marks:
         conditions = np.arange(len(system.conditions), dtype=np.int32)
-        return Keys(
-            conditions, np.zeros(len(conditions), dtype=np.uint32), system.label
-        )
+        return Keys(conditions, np.zeros_like(conditions, np.uint32), system.label)
     both = system.label.astype(np.int64) << 32 | system.marks
     different, of_edge = np.unique(both, return_inverse=True)
     return Keys(

@@ -459,15 +459,9 @@ class GraphSteps(PlainSteps):
         assert wanted is None
         first, end = self._transitions.first[state : state + 2].tolist()
         _, dst, letter, marks, _ = self._transitions
-        own = slice(first, end)
-        for step in zip(
-            range(first, end),
-            letter[own].tolist(),
-            marks[own].tolist(),
-            dst[own].tolist(),
-            strict=True,
-        ):
-            yield PlainStep(*step)
+        columns = (column[first:end].tolist() for column in (letter, marks, dst))
+        for action, about in enumerate(zip(*columns, strict=True), start=first):
+            yield PlainStep(action, *about)
 
 
 def plain_steps_of(system: System, *, limited: bool = True) -> PlainSteps:

@@ -343,8 +343,7 @@ def certificate_of(
     options, search = question.options, strategy.ended
     product: Any = strategy.product
     assert search is not None  # since it has found nothing
-    over_actions = with_components(question) is not None
-    if over_actions:
+    if with_components(question) is not None:
         propositions = list(product.trimmed.actions)
         numbers = range(1, len(product.trimmed.network.components) + 1)
         columns = tuple(f"component {k}" for k in numbers)
@@ -358,24 +357,13 @@ def certificate_of(
     digests = []
     for file in files:
         digests.append({"path": file, "sha256": (yield from digest_of(file))})
-    kind = "empty" if asked.is_trivial else "automaton"
-    claim = {
-        "formula": None if asked.formula is None else asked.formula.text,
-        "asked": kind if asked.formula is None else "formula",
+    claim = _claim(question, asked, digests)
+    claim |= {
         "constraint": None if constraint is None else hoa_text(constraint),
-        "system": {
-            "name": question.name,
-            "files": digests,
-            "format": options.format,
-            "alphabet": options.alphabet,
-        },
-        "letters": "actions" if over_actions else "states",
         "never": sorted(unknown),
-        "deadlock": "stutter" if question.stutters else "ignore",
-        "fairness": options.fairness,
-        "fair_sets": list(options.fair_sets),
     }
-    automaton = hoa_of(product.table, propositions, over_states=not over_actions)
+    over_states = claim["letters"] == "states"
+    automaton = hoa_of(product.table, propositions, over_states=over_states)
     reduction = None
     if strategy.reduced is not None:
         before, reduced = strategy.reduced.before, strategy.reduced.reduced
@@ -390,3 +378,25 @@ def certificate_of(
         bytes=size,
         seconds=time.monotonic() - began,
     )
+
+
+def _claim(
+    question: Question, asked: Property, files: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what a certificate claims, but for the constraint and unknown names."""
+    options = question.options
+    kind = "empty" if asked.is_trivial else "automaton"
+    return {
+        "formula": None if asked.formula is None else asked.formula.text,
+        "asked": kind if asked.formula is None else "formula",
+        "system": {
+            "name": question.name,
+            "files": files,
+            "format": options.format,
+            "alphabet": options.alphabet,
+        },
+        "letters": "states" if with_components(question) is None else "actions",
+        "deadlock": "stutter" if question.stutters else "ignore",
+        "fairness": options.fairness,
+        "fair_sets": list(options.fair_sets),
+    }

@@ -132,6 +132,7 @@ def deadlock_job(
     It is inconclusive if the search is not compiled, and it `compiles` nothing.
     """
     from ltlpipe.runtime.kernels.compilation import is_compiled, ready_expand_pointer
+    from ltlpipe.search.driver import advance
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
 
@@ -147,14 +148,10 @@ def deadlock_job(
         kernel, arguments = search.kernel_call(1)
         if not compiles and not is_compiled(kernel, *arguments):
             break
-        answer = yield from searched(
-            options,
-            search,
-            trace,
-            partial(_run_to, search, packed),
-            max_states=options.max_states,
-            overflowed=packed.overflowed,
-        )
+        limit, overflowed = options.max_states, packed.overflowed
+        advancing = advance(search, max_states=limit, overflowed=overflowed)
+        way = partial(_run_to, search, packed)
+        answer = yield from searched(options, search, trace, way, advancing)
         if answer.reason == OVERFLOW:
             packed = yield from packed.widened()
     if answer.run is None:

@@ -136,7 +136,7 @@ def _labels(
 
         def of_edge(_: Any, action: int, target: Any, letter: int) -> Any:
             edge = int(found.steps.edge[action])
-            labels, at = (system.label, edge)
+            labels, at = system.label, edge
             if edge < 0:
                 assert system.state_label is not None
                 labels, at = system.state_label, target

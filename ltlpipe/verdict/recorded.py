@@ -16,7 +16,6 @@ found its steps.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -403,8 +402,7 @@ def run_options(given: Mapping[str, Any]) -> Options:
 
     So nothing named by a file is executed: it may name a translator.
     """
-    known = {each.name for each in fields(Options)} & set(RUN_OPTIONS)
-    return Options(**{name: given[name] for name in known & set(given)})
+    return Options(**{name: given[name] for name in RUN_OPTIONS if name in given})
 
 
 def confirmed(

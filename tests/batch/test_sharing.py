@@ -9,7 +9,7 @@ import pytest
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.tasks import Task
 from ltlpipe.families.rers_networks import rers_network
-from ltlpipe.runtime.shared_folder import PREFIX
+from ltlpipe.runtime.folders import PREFIX
 from ltlpipe.verdict.checking import check
 
 

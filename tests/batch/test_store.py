@@ -24,7 +24,6 @@ from ltlpipe.batch.tasks import Task
 from ltlpipe.runtime.worker_process import descendants
 from tests.batch import faults
 from tests.batch.faults import FORMULA, RING
-from tests.batch.test_pool import Watcher
 from tests.cli.command_line import RING as RING_TEXT
 from tests.processes import SOON, is_running
 
@@ -274,15 +273,16 @@ def test_networks_of_one_name(path):
     assert results(path)["verdict"].tolist() == ["holds", "violated"]
 
 
-def test_an_input_that_changes_under_way(path, problem):
+def test_an_input_that_changes_under_way(path, problem, monkeypatch):
     """The new contents are not taken for the old ones."""
+    tasks, claim = answering_tasks(problem), Store.claim
 
-    class Changing(Watcher):
-        def begin(self, task, number, total):
-            Path(task.system[0]).write_text('des (0, 1, 1)\n(0, "b", 0)\n')
+    def changing(self, key):
+        Path(tasks[0].system[0]).write_text('des (0, 1, 1)\n(0, "b", 0)\n')
+        return claim(self, key)
 
-    tasks = answering_tasks(problem)
-    found = list(solve_rows(tasks, store=path, jobs=1, watcher=Changing()))
+    monkeypatch.setattr(Store, "claim", changing)
+    found = list(solve_rows(tasks, store=path, jobs=1))
 
     assert [row["reason"] for row in found] == 2 * ["input-error"]
     assert "changed after the run had begun" in found[0]["message"]
@@ -345,7 +345,7 @@ def test_claims(path, monkeypatch):
     one, two = Store(path), Store(path)
     assert one.claim("k") is True
     assert one.claim("k") is two.claim("k") is False
-    one.release("k")
+    one.record("k", None)
     assert two.claim("k") is True
     monkeypatch.setattr(store, "process", lambda pid: None)
     assert one.claim("k") is True

@@ -15,8 +15,7 @@ from ltlpipe.families.random_networks import random_network
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
-from ltlpipe.systems.networks.ll_net import to_ll_net
-from ltlpipe.systems.networks.promela import to_promela
+from ltlpipe.systems.networks.exports import to_ll_net, to_promela
 from tests.cli.command_line import RING
 
 FAMILIES = {"philosophers": philosophers, "ring": ring_family}

@@ -29,12 +29,11 @@ from tests.cli.command_line import RING
 
 _OWN = {
     "runtime/files.py": "reads regular files only; writes, beside the place",
-    "runtime/shared_folder.py": "a private folder",
+    "runtime/folders.py": "a private folder",
     "runtime/memory.py": "what Linux tells",
     "runtime/worker_process.py": "what Linux tells; a lock in a private folder",
     "runtime/wire.py": "messages, no files",
     "batch/store.py": "what Linux tells",
-    "batch/dask_engine.py": "a private folder",
     "systems/programs/model.py": "a private folder",
     "logic/generating.py": "this package's data",
     "report/page.py": "this package's data",

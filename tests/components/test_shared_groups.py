@@ -10,8 +10,8 @@ from ltlpipe import Network
 from ltlpipe.components import group_shelf, merger
 from ltlpipe.components.group_shelf import GroupShelf, Place, archived, restored
 from ltlpipe.components.groups import tree
+from ltlpipe.runtime.folders import SharedFolder, shared_through
 from ltlpipe.runtime.jobs import MIB, Limits, StoppedError, run
-from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
 from tests.components.test_composition import unplanned
 
 MANY = float(1 << 30)

@@ -24,13 +24,13 @@ from ltlpipe.por.tables import relation_of
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
-from ltlpipe.systems.networks.packing import pack
 from tests.automata.test_interrupts import buchi, scrambled, targets
 from tests.complete_searches import Limits, drive
 from tests.cross.test_agreement import ask, visible_word
 from tests.example_counts import examples
 from tests.hypothesis_strategies import hoa_automata, networks
 from tests.oracles import intersection_verdict, satisfies, spot_verdict
+from tests.packed import pack
 
 MODES = [
     {"emptiness": "se05", "red_ample": "full"},

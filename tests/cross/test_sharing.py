@@ -19,7 +19,7 @@ from ltlpipe import LTS, Network
 from ltlpipe.components import group_shelf, merger
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
-from ltlpipe.runtime.shared_folder import SharedFolder, shared_through
+from ltlpipe.runtime.folders import SharedFolder, shared_through
 from tests.components.factoring.products import random_product
 from tests.cross.test_agreement import ask, visible_word
 from tests.oracles import satisfies, spot_verdict

@@ -95,14 +95,6 @@ def test_no_internal_accepting_cycle(seed):
     assert internal_accepting_cycles(network) == []
 
 
-def test_internal_accepting_cycles_on_request():
-    network = random_network(
-        3, seed=1, local_ratio=0.8, accepting_ratio=0.3, internal_accepting_cycles=True
-    )
-
-    assert internal_accepting_cycles(network) != []
-
-
 def test_sets_are_networks_that_can_be_had_alone():
     """Set by set, seed by seed; names have as many digits as the last seed."""
     found = list(random_set([2, 4], [0.0, 0.2], 2, seed=99, n_states=(4, 9)))
@@ -148,7 +140,6 @@ def test_both_verdicts_occur():
         ({"sharing": (1, 2)}, "(1, 2)"),
         ({"local_ratio": 1.0}, "local ratio 1.0"),
         ({"accepting_ratio": 1.5}, "accepting ratio 1.5"),
-        ({"out_degree": 0.5}, "out-degree 0.5"),
         ({"n_labels": 0}, "0 labels"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",

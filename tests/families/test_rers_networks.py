@@ -14,7 +14,7 @@ from ltlpipe import UnsupportedError, load, save
 from ltlpipe.components.alphabet import trim_alone
 from ltlpipe.families.rers_networks import STYLES, Walker, rers_network
 from ltlpipe.runtime.jobs import run
-from ltlpipe.systems.networks.promela import to_promela
+from ltlpipe.systems.networks.exports import to_promela
 from tests.oracles import compose, reaches
 
 SEEDS = range(12)

@@ -26,11 +26,11 @@ from ltlpipe.search.reduced import TRIAL_EFFORT, visit_again
 from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, Reg, Status
 from ltlpipe.search.stacks import Colour
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose, reaches
+from tests.packed import pack
 from tests.search.explicit_automata import outcome_of
 
 

@@ -25,10 +25,10 @@ from ltlpipe.por.tables import enabling_of, relation_of
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.systems.networks.packing import pack
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose
+from tests.packed import pack
 from tests.por.test_component_sets import row_of
 
 

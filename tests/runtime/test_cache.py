@@ -15,7 +15,7 @@ import pytest
 from ltlpipe import LtlpipeWarning
 from ltlpipe.batch import pool
 from ltlpipe.batch.pool import TaskJob
-from ltlpipe.runtime import code_folder as cache
+from ltlpipe.runtime import folders as cache
 from ltlpipe.runtime import worker_process
 from ltlpipe.runtime.jobs import TIMEOUT
 from ltlpipe.runtime.worker_process import descendants
@@ -30,7 +30,7 @@ import numpy as np
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.jobs import Clock, Limits, StoppedError, run
 from ltlpipe.runtime.kernels import compilation
-from ltlpipe.runtime.code_folder import cache_folder
+from ltlpipe.runtime.folders import cache_folder
 from ltlpipe.symmetry.sets.inclusion_checks import Index, rehash
 
 def few(kind):

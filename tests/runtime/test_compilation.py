@@ -27,7 +27,7 @@ import numpy as np
 from numba.core import event
 from ltlpipe.runtime.jobs import Clock, run
 from ltlpipe.runtime.kernels import compilation, jit
-from ltlpipe.runtime.code_folder import cache_folder
+from ltlpipe.runtime.folders import cache_folder
 from ltlpipe.runtime.loading import spent
 from ltlpipe.symmetry.sets.inclusion_checks import Index, rehash
 

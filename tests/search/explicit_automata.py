@@ -17,10 +17,10 @@ from ltlpipe.search.interning import rows_of
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.product import Setting
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.hypothesis_strategies import mark_sets
 from tests.oracles import reaches
+from tests.packed import pack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,11 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.families.networks import philosophers
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.scc.scc_enumeration import SCCs
-from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose, reaches
+from tests.packed import pack
 
 
 def expected(network):

@@ -15,12 +15,12 @@ from ltlpipe.runtime import jobs
 from ltlpipe.search.exploring import DeadlockSearch
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.networks.packing import pack
 from ltlpipe.verdict.deadlocks import run_replayed
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose
+from tests.packed import pack
 
 NETWORKS = networks(max_components=3, max_states=5, internal=["d"], acceptance=True)
 

@@ -23,8 +23,8 @@ from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.driver import Outcome, Resumable, advance
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
+from tests.packed import pack
 from tests.processes import SOON
 from tests.search.explicit_automata import (
     LOOKS_TWICE,

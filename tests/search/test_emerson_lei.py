@@ -32,11 +32,11 @@ from ltlpipe.search.problem import make_problem, product_condition
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc import rabin, tela
 from ltlpipe.search.scc.rabin import useful_states
-from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import conditions, networks
 from tests.oracles import compose, is_accepting
+from tests.packed import pack
 from tests.search.explicit_automata import (
     NAMES,
     Explicit,

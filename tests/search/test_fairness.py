@@ -14,11 +14,11 @@ from ltlpipe.runtime import jobs
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc.tela import Tela
-from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose, enabled_actions, is_accepting
+from tests.packed import pack
 
 
 def problem_of(network, sets, *, strong, n_marks=0, stutter=False):

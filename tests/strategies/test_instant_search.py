@@ -35,7 +35,6 @@ from ltlpipe.strategies.instant import (
     Moves,
     search,
 )
-from ltlpipe.systems.networks.packing import pack
 from ltlpipe.systems.plain_steps import (
     MAX_STEPS,
     MAX_TRANSITIONS,
@@ -70,6 +69,7 @@ from tests.oracles import (
     each_component_accepts,
     is_fair,
 )
+from tests.packed import pack
 from tests.search.explicit_automata import (
     ONE_STEP,
     automata,

@@ -23,10 +23,10 @@ from ltlpipe.symmetry.orbits import quotient, table_bytes
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
-from ltlpipe.systems.networks.orbit_kernels import normalise
-from ltlpipe.systems.networks.packing import pack
+from ltlpipe.systems.networks.packing_kernels import normalise
 from ltlpipe.systems.plain_steps import NetworkSteps
 from tests.example_counts import at_least, examples
+from tests.packed import pack
 from tests.symmetry.groups import random_systems as systems
 
 LIMIT = 400  # states of a system that is explored

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.systems.networks.ll_net import to_ll_net
+from ltlpipe.systems.networks.exports import to_ll_net, to_promela
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.systems.networks.promela import to_promela
 from ltlpipe.systems.reading import load
 from ltlpipe.systems.writing import save, separate_internal
 from tests.hypothesis_strategies import AWKWARD_LABELS, networks

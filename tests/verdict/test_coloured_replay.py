@@ -15,7 +15,7 @@ from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.nets.coloured.firing import Firing
+from ltlpipe.systems.nets.coloured.bindings import Firing
 from ltlpipe.systems.nets.coloured.net import (
     DOT,
     EMPTY,

@@ -66,7 +66,7 @@ if INTERPRETED:
             array[index] = new
         return is_old
 
-    def _read_modify_write(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def _changed_by(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         @_atomic
         def made(array: Any, index: Any, value: Any) -> Any:
             before = array[index]
@@ -75,9 +75,9 @@ if INTERPRETED:
 
         return made
 
-    fetch_add = _read_modify_write(operator.add)
-    fetch_or = _read_modify_write(operator.or_)
-    exchange = _read_modify_write(lambda _, new: new)
+    fetch_add = _changed_by(operator.add)
+    fetch_or = _changed_by(operator.or_)
+    exchange = _changed_by(lambda _, new: new)
 
     def pause() -> None:
         """Let other threads go on, while waiting for one of them."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime import workers
-from ltlpipe.runtime.code_folder import cache_folder, is_ours, move_to
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.folders import cache_folder, is_ours, move_to
 from ltlpipe.runtime.jobs import Grant, Progress, StoppedError
 from ltlpipe.runtime.loading import loading
 from ltlpipe.runtime.worker_process import IDLE_SECONDS, WorkerDiedError, turn

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.runtime.code_folder import cache_folder, remove_unused
+from ltlpipe.runtime.folders import cache_folder, remove_unused
 from ltlpipe.runtime.loading import ALONE, note_compiler
 from ltlpipe.runtime.worker_process import turn
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 def members_of(space: Space, elements: np.ndarray, ticks: Ticks) -> Job[Members]:
     """Return the classes that swaps among some elements, int32[n, n_points], make."""
     members = Members(space)
-    swaps = yield from members.candidates(elements, ticks)
+    swaps = members.candidates(elements)
     targets = space.fields_of(swaps)
     moved = targets != np.arange(space.n_fields)
     common = moved.astype(np.float32) @ moved.T.astype(np.float32)
@@ -121,24 +121,16 @@ class Members:
         product: np.ndarray = after[element]
         return product
 
-    def candidates(self, elements: np.ndarray, ticks: Ticks) -> Job[np.ndarray]:
+    def candidates(self, elements: np.ndarray) -> np.ndarray:
         """Return the elements that may be swaps, those that move little first."""
         points = np.arange(self._space.n_points)
-        kept = []
-        for element in elements:
-            if self._may_swap(element, points):
-                kept.append(element)
-            if ticks.over(20 + len(points) / ENTRIES_PER_TICK):
-                yield ticks.progress
-        kept.sort(key=lambda e: int((e != points).sum()))
-        return np.array(kept, dtype=np.int32).reshape(len(kept), len(points))
-
-    def _may_swap(self, element: np.ndarray, points: np.ndarray) -> bool:
-        moved = element != points
-        if (element[element] != points).any():
-            return False
-        stays = self._space.fields_at(element) == self._space.fields_at(points)
-        return not (moved & stays).any()
+        moved = elements != points
+        is_undone = np.take_along_axis(elements, elements.astype(np.int64), 1) == points
+        stays = self._space.fields_at(elements) == self._space.fields_at(points)
+        kept = is_undone.all(axis=1) & ~(moved & stays).any(axis=1)
+        order = np.argsort(moved[kept].sum(axis=1), kind="stable")
+        found: np.ndarray = elements[kept][order]
+        return found
 
     def add(self, swap: np.ndarray, member: list[int]) -> None:
         """Put two members into one class, unless they overlap with others."""
@@ -167,8 +159,6 @@ class Members:
         return found
 
     def _points(self, field: int) -> np.ndarray:
-        if self._space.first is None:
-            return np.array([field])
         return np.arange(*self._space.first[field : field + 2].tolist())
 
 

@@ -41,38 +41,43 @@ class Space:
 
     Parameters
     ----------
-    n_fields : int
-        Variables of a model, components of a network.
-    first : int64[n_fields + 1], optional
-        The first point of each component, and the number of points; None if fields are
-        points.
+    first : int64[n_fields + 1]
+        The first point of each component or variable, and the number of points.
     values : int64[n_points], optional
-        Of models with variables that have names: the names, in ascending order for
-        each variable.
+        Of models: the names that variables can have, in ascending order for each.  Of
+        one that is a plain number the one point has no meaning.
     named : bool[n_fields], optional
-        Which variables have names; the others have one point.
+        Of models: which variables have names.
     """
 
-    n_fields: int
-    first: np.ndarray | None = None
+    first: np.ndarray
     values: np.ndarray | None = None
     named: np.ndarray | None = None
+
+    @classmethod
+    def of_variables(cls, names: Sequence[Sequence[int]]) -> Space:
+        """Return the space of variables with names, none for plain numbers."""
+        values = [own or [0] for own in names]
+        first = np.cumsum([0, *map(len, values)])
+        flat = np.array([value for own in values for value in own], dtype=np.int64)
+        return cls(first, flat, np.array(list(map(bool, names)), dtype=np.bool_))
+
+    @property
+    def n_fields(self) -> int:
+        """How many variables or components there are."""
+        return len(self.first) - 1
 
     @property
     def n_points(self) -> int:
         """How many points there are."""
-        return self.n_fields if self.first is None else int(self.first[-1])
+        return int(self.first[-1])
 
     def fields_at(self, points: np.ndarray) -> np.ndarray:
         """Return the fields of points, int64 of the same shape."""
-        if self.first is None:
-            return points.astype(np.int64)
         return np.searchsorted(self.first, points, side="right") - 1
 
     def fields_of(self, elements: np.ndarray) -> np.ndarray:
         """Return int64[n, n_fields], where elements int32[n, n_points] take fields."""
-        if self.first is None:
-            return elements.astype(np.int64)
         return self.fields_at(elements[:, self.first[:-1]])
 
     def images(self, elements: np.ndarray, state: np.ndarray) -> np.ndarray:
@@ -83,9 +88,7 @@ class Space:
         images = np.empty((len(elements), self.n_fields), dtype=np.int64)
         to = self.fields_of(elements)
         rows = np.arange(len(elements))[:, None]
-        if self.first is None:
-            images[rows, to] = state
-        elif self.values is not None:
+        if self.values is not None:
             assert self.named is not None
             points = elements[:, self._points_of(state)]
             images[rows, to] = np.where(self.named, self.values[points], state)
@@ -96,7 +99,6 @@ class Space:
 
     def _points_of(self, state: np.ndarray) -> np.ndarray:
         """Return the points of the values of a model's state, int64[n_fields]."""
-        assert self.first is not None
         assert self.values is not None
         assert self.named is not None
         points = self.first[:-1].copy()
@@ -188,7 +190,7 @@ class Group:
     def normalised(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the representative of a state, and what takes the state there.
 
-        Does what `ltlpipe.systems.networks.orbit_kernels.normalise` does, with NumPy.
+        Does what `ltlpipe.systems.networks.packing_kernels.normalise` does, with NumPy.
 
         Parameters
         ----------

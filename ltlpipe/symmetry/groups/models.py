@@ -131,35 +131,29 @@ def group_of(
     moves_initial : bool
         Whether elements may take the initial state to another one.
     """
+    n_points = space.n_points
+
+    def generators(*, keeps_initial: bool) -> Job[np.ndarray]:
+        """Return generators of what a graph lets the property have."""
+        for fixed in (False, True):
+            graph = yield from draw(fixed=fixed, keeps_initial=keeps_initial)
+            found = yield from graph.automorphisms(
+                n_points + len(propositions.meanings)
+            )
+            images = found[:, n_points:] - n_points
+            if all(is_kept(propositions.classes, own) for own in images.tolist()):
+                break
+        own = found[:, :n_points]
+        moving: np.ndarray = own[(own != np.arange(n_points)).any(axis=1)]
+        return moving
+
     # What keeps the initial state generates a part of the group, often with elements
     # that move little: they are the better ones to try.
-    found = yield from _generators(space, propositions, draw, keeps_initial=True)
+    found = yield from generators(keeps_initial=True)
     if moves_initial:
-        more = yield from _generators(space, propositions, draw, keeps_initial=False)
+        more = yield from generators(keeps_initial=False)
         found = np.concatenate([found, more])
     return (yield from grouped(space, found))
-
-
-def _generators(
-    space: Space,
-    propositions: Propositions,
-    draw: Callable[..., Job[ColouredGraph]],
-    *,
-    keeps_initial: bool,
-) -> Job[np.ndarray]:
-    """Return generators of what a graph lets a property have, int32[n, n_points]."""
-    n_all = space.n_points + len(propositions.meanings)
-    generators = np.zeros((0, n_all), dtype=np.int32)
-    for fixed in (False, True):
-        graph = yield from draw(fixed=fixed, keeps_initial=keeps_initial)
-        generators = yield from graph.automorphisms(n_all)
-        images = generators[:, space.n_points :] - space.n_points
-        if all(is_kept(propositions.classes, own) for own in images.tolist()):
-            break
-    own = generators[:, : space.n_points]
-    moving = (own != np.arange(space.n_points)).any(axis=1)
-    found: np.ndarray = own[moving]
-    return found
 
 
 def draw_propositions(
@@ -228,7 +222,7 @@ def draw_ordered(graph: ColouredGraph, colour: Any, parts: list[int]) -> int:
 
 def group_of_net(net: Net, propositions: Propositions) -> Job[Group]:
     """Return the group of a net and a property; it moves places."""
-    space = Space(len(net.places))
+    space = Space.of_variables([[]] * len(net.places))
     draw = partial(_drawn_net, net, propositions)
     return group_of(space, propositions, draw, moves_initial=True)
 

@@ -137,7 +137,7 @@ def _numbered(keys: Iterable[tuple[Any, ...]], ticks: Ticks) -> Job[list[int]]:
 def space_of(network: Network) -> Space:
     """Return what the group of a network acts on."""
     first = np.cumsum([0, *(c.n_states for c in network.components)])
-    return Space(len(network.components), first)
+    return Space(first)
 
 
 def drawn(
@@ -148,7 +148,6 @@ def drawn(
     The first vertices are the local states; kinds are those of `group_of_network`.
     """
     first = space_of(network).first
-    assert first is not None
     ticks = Ticks(PHASE)
     graph = ColouredGraph()
     for component in network.components:

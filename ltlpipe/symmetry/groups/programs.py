@@ -32,8 +32,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
@@ -245,27 +243,11 @@ class Namings:
 def group_of_program(model: DveModel, propositions: Propositions) -> Job[Group]:
     """Return the group of a prepared DVE model and a property; it moves variables."""
     namings = yield from namings_of(model, propositions.meanings)
-    space = _space(model, namings)
+    n_variables = len(model.program.variables)
+    found = [namings.of("variable", number) for number in range(n_variables)]
+    space = Space.of_variables([sorted(n.values) if n else [] for n in found])
     draw = partial(_drawn, model, namings, propositions)
     return (yield from group_of(space, propositions, draw, moves_initial=False))
-
-
-def _space(model: DveModel, namings: Namings) -> Space:
-    """Return what the group acts on: variables, and the names that they may have."""
-    values: list[list[int]] = []
-    named = []
-    for number in range(len(model.program.variables)):
-        naming = namings.of("variable", number)
-        named.append(naming is not None)
-        values.append([0] if naming is None else sorted(naming.values))
-    if not any(named):
-        return Space(len(values))
-    return Space(
-        len(values),
-        np.cumsum([0, *map(len, values)]),
-        values=np.concatenate(values),
-        named=np.array(named),
-    )
 
 
 def _drawn(

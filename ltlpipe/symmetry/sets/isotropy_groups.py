@@ -31,7 +31,7 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import Taken, ranges_in
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
-from ltlpipe.symmetry.colours.group import Forms
+from ltlpipe.symmetry.colours import Forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.colours.group import ColourGroup
+    from ltlpipe.symmetry.colours import ColourGroup
     from ltlpipe.systems.nets.coloured.cells import Moves
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.colours.group import Layout
+    from ltlpipe.symmetry.colours import Layout
     from ltlpipe.symmetry.sets.isotropy_groups import Kinds, Phase
     from ltlpipe.systems.nets.coloured.net import (
         ColouredNet,

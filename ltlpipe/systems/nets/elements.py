@@ -88,22 +88,23 @@ class NetReader:
     def collect(self, net: Any) -> None:
         """Read the nodes and arcs of a net, on its pages, too."""
         self._enter(net)
-        waiting = [iter(net)]
-        while waiting:
-            child = next(waiting[-1], None)
-            if child is None:
-                waiting.pop()
-                continue
+        for child in self.all_parts(net):
             kind = local_name(child)
             if kind == "page":
                 self._enter(child)
-                waiting.append(iter(child))
             elif kind == "arc":
                 self._enter(child)
                 self._check_arc(child)
                 self._arcs.append(child)
             elif kind in _NODES.split():
                 self._read_node(child, kind)
+
+    def all_parts(self, net: Any) -> Iterator[Any]:
+        """Yield the parts of a net, a page before its own; files nest 256 at most."""
+        for child in net:
+            yield child
+            if local_name(child) == "page":
+                yield from self.all_parts(child)
 
     def arcs(self) -> Iterator[Arc]:
         """Yield the arcs; all nodes have been collected."""

@@ -21,8 +21,7 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, trailing_zeros
 from ltlpipe.systems.ample_kernels import keep_ample
-from ltlpipe.systems.networks.orbit_kernels import normalise_all
-from ltlpipe.systems.networks.packing_kernels import Select
+from ltlpipe.systems.networks.packing_kernels import Select, normalise_all
 from ltlpipe.systems.propositions.kernels import letter_of
 
 

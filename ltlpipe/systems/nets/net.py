@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Variable
 from ltlpipe.runtime.jobs import complete
@@ -26,12 +26,42 @@ from ltlpipe.systems.nets.structure import Net, namesakes
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.nets.packing import PackedNet
     from ltlpipe.systems.nets.structure import Bounds, Place, Transition
+
+
+Meaning = TypeVar("Meaning")
+
+
+class OnDemand(Mapping[str, Meaning], Generic[Meaning]):
+    """Meanings of names that are found when they are asked for.
+
+    `names` returns those that a message may offer.
+    """
+
+    def __init__(
+        self,
+        names: Callable[[], Collection[str]],
+        tell: Callable[[str], Meaning | None],
+    ) -> None:
+        self._names = names
+        self._tell = tell
+
+    def __getitem__(self, text: str) -> Meaning:
+        meaning = self._tell(text)
+        if meaning is None:
+            raise KeyError(text)
+        return meaning
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
 
 
 class PetriNet(Net, Model):
@@ -74,11 +104,21 @@ class PetriNet(Net, Model):
         """Ids and names of places and transitions."""
         return Vocabulary(
             self.place_numbers,
-            fireable=_Fireable(self),
+            fireable=OnDemand(self.transitions_called.keys, self._fireable),
             actions=self.transitions_called,
             variables_called=partial(namesakes, self.places),
             actions_called=partial(namesakes, self.transitions),
         )
+
+    def _fireable(self, text: str) -> Expression | None:
+        """Return when a transition can fire that has an id or name.
+
+        The conditions of all would take longer than those that a property names.
+        """
+        own = self.transitions_called.get(text, ())
+        if not own:
+            return None
+        return any_of(enabling_condition(self.transitions[t]) for t in own)
 
     @property
     def place_numbers(self) -> dict[str, int]:
@@ -136,26 +176,6 @@ class PetriNet(Net, Model):
     def pack(self, propositions: Sequence[Expression], **layout: Any) -> PackedNet:
         """Do `packing` at once."""
         return complete(self.packing(propositions, **layout))
-
-
-class _Fireable(Mapping[str, Expression]):
-    """When a transition of a net can fire that has an id or name.
-
-    The conditions of all would take longer than those that a property names.
-    """
-
-    def __init__(self, net: PetriNet) -> None:
-        self._net = net
-
-    def __getitem__(self, text: str) -> Expression:
-        own = self._net.transitions_called[text]
-        return any_of([enabling_condition(self._net.transitions[t]) for t in own])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._net.transitions_called)
-
-    def __len__(self) -> int:
-        return len(self._net.transitions_called)
 
 
 def any_of(conditions: Iterable[Expression]) -> Expression:

@@ -16,8 +16,9 @@ thousand arcs at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -327,11 +328,11 @@ class PackedNet(PackedModel):
     widths : Widths
         How wide fields are, and which may be too narrow.
     repacked : callable
-        The job that packs the net with fields of other widths.
+        The job that packs the net with fields of other `widths`.
     """
 
     widths: Widths = field(kw_only=True)
-    repacked: Callable[[Widths], Job[PackedNet]] = field(kw_only=True)
+    repacked: Callable[..., Job[PackedNet]] = field(kw_only=True)
 
 
 def pack_net(
@@ -385,19 +386,12 @@ def pack_net(
     for place, tokens in zip(places, net.initial(), strict=True):
         initial[place.word] |= tokens << place.shift
 
-    def repacked(others: Widths) -> Job[PackedNet]:
-        return pack_net(
-            net,
-            propositions,
-            extra_values=extra_values,
-            seed=seed,
-            ample=ample,
-            widths=others,
-        )
+    how: dict[str, Any] = {"extra_values": extra_values, "seed": seed, "ample": ample}
+    repacked = partial(pack_net, net, propositions, **how)
 
     def widened() -> Job[PackedNet | None]:
         wider = widths.widened(too_narrow(ints, words, places))
-        return None if wider is None else (yield from repacked(wider))
+        return None if wider is None else (yield from repacked(widths=wider))
 
     return PackedNet(
         expand=expand_net,

@@ -103,17 +103,15 @@ def _transitions(
         found += len(rows)
         if len(rows) != len(_FILLED_LINE.findall(block)) or found > count:
             return None
-        if not rows:
-            continue
-        sources, raw, targets = zip(*rows, strict=True)
-        for spelt in dict.fromkeys(raw):
+        sources, raw, targets = zip(*rows, strict=True) if rows else ((), (), ())
+        for spelt in raw:
             if spelt not in index_of_raw:
                 name = _label(spelt)
                 if name is None:
                     return None
                 index_of_raw[spelt] = index.setdefault(name, len(index))
         states = np.array([list(map(int, sources)), list(map(int, targets))], np.int64)
-        if states.max() > _MAX_STATES:
+        if states.max(initial=0) > _MAX_STATES:
             return None
         labels = np.fromiter(map(index_of_raw.__getitem__, raw), np.int32, len(raw))
         parts.append(np.vstack([states.astype(np.int32), labels]))
@@ -152,23 +150,23 @@ def _what_is_wrong(text: str, header: re.Match[str], file: str) -> InputError:
     found = 0
     body = text[header.end() :].split("\n")
     for line, content in enumerate(body, start=1 + text.count("\n", 0, header.end())):
-        transition = _TRANSITION.match(content)
-        if transition is None and content.strip():
-            message = "expected a transition '(SOURCE, LABEL, TARGET)'"
-            return InputError(message, file=file, line=line)
-        if transition is None:
+        if not content.strip():
             continue
-        if _label(transition[2]) is None:
-            message = "a label begins with a quote, expected another at its end"
-            return InputError(message, file=file, line=line)
         found += 1
-        if found > n_transitions:
+        message = ""
+        transition = _TRANSITION.match(content)
+        if transition is None:
+            message = "expected a transition '(SOURCE, LABEL, TARGET)'"
+        elif _label(transition[2]) is None:
+            message = "a label begins with a quote, expected another at its end"
+        elif found > n_transitions:
             message = f"expected the end of the file after {n_transitions} transitions"
+        else:
+            for state in map(int, transition.group(3, 1)):
+                if state >= n_states:
+                    message = f"state {state}, expected one of 0 to {n_states - 1}"
+        if message:
             return InputError(message, file=file, line=line)
-        for state in transition.group(1, 3):
-            if int(state) >= n_states:
-                message = f"state {state}, expected one of 0 to {n_states - 1}"
-                return InputError(message, file=file, line=line)
     message = (
         f"unexpected end of file after {found} transitions, expected {n_transitions}"
     )

@@ -36,7 +36,6 @@ import numpy as np
 
 from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocation
 
@@ -51,7 +50,7 @@ PACKING = "packing"
 """Phase of jobs that lay out tables."""
 
 _PER_TRANSITION = 0.5  # microseconds, roughly, of all that is done to one
-_FEW = 64  # states for which a loop is faster than arrays
+_FEW = 64  # states that are numbered as they are, whatever the transitions
 
 MAX_SUCCESSORS = 1 << 22
 """Successors of one state that a search can take in."""
@@ -88,7 +87,7 @@ class PackedSystem:
         narrow, so that successors are missing; None if there was none.
     expand_orbits : function, optional
         The successor function of representatives
-        (`ltlpipe.systems.networks.orbit_kernels`).
+        (`ltlpipe.systems.networks.packing_kernels`).
     widened : callable
         The job that packs the system again with wider places where they were too
         narrow; it returns None if there are no wider ones.
@@ -184,8 +183,10 @@ def pack_network(
     get no value; the alphabets are those of the whole components.
     """
     # Imported here: reading systems and simulation need no Numba.
-    from ltlpipe.systems.networks.orbit_kernels import expand_network_orbits
-    from ltlpipe.systems.networks.packing_kernels import expand_network
+    from ltlpipe.systems.networks.packing_kernels import (
+        expand_network,
+        expand_network_orbits,
+    )
     from ltlpipe.systems.networks.packing_tables import TableBuilder
 
     rng = None if seed is None else np.random.default_rng(seed)
@@ -231,19 +232,6 @@ def pack_network(
     )
 
 
-def pack(
-    network: Network,
-    letters: np.ndarray,
-    *,
-    extra_values: int = 1,
-    seed: int | None = None,
-) -> PackedNetwork:
-    """Do `pack_network` at once."""
-    return complete(
-        pack_network(network, letters, extra_values=extra_values, seed=seed)
-    )
-
-
 def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     """Return the states that the component reaches by its own transitions.
 
@@ -254,48 +242,24 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     if component.n_states <= 4 * m + _FEW:
         named = np.arange(component.n_states)
     else:
-        named = np.sort(np.concatenate([[start], src, dst]))
-        named = named[np.concatenate([[True], named[1:] != named[:-1]])]
+        named = np.unique(np.concatenate([src, dst, [start]]))
         src, dst = np.searchsorted(named, src), np.searchsorted(named, dst)
         start = int(np.searchsorted(named, start))
-    order = np.argsort(src, kind="stable")
-    targets = dst[order]
-    first = np.zeros(len(named) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(src, minlength=len(named)), out=first[1:])
+    targets: Any = dst[np.argsort(src, kind="stable")]
+    counts = np.bincount(src, minlength=len(named))
+    begins = np.concatenate([[0], np.cumsum(counts)]).data
+    targets = targets.data
     if ticks.over(m):
         yield ticks.progress
-    seen = np.zeros(len(named), dtype=np.bool_)
-    seen[start] = True
-    latest = np.zeros(len(named), dtype=np.int64)
-    frontier = [start]
-    begins: Any = first.data
-    leads_to: Any = targets.data
-    is_seen: Any = seen.data
-    while frontier:
-        if len(frontier) > _FEW:
-            met = _targets(np.array(frontier), first, targets)
-            met = met[~seen[met]]
-            seen[met] = True
-            numbers = np.arange(len(met))
-            latest[met] = numbers
-            frontier = met[latest[met] == numbers].tolist()  # each once
-        else:  # there may be as many rounds as states
-            following: list[int] = []
-            for state in frontier:
-                for dst in leads_to[begins[state] : begins[state + 1]]:
-                    if not is_seen[dst]:
-                        is_seen[dst] = True
-                        following.append(dst)
-            frontier = following
-        if ticks.over(len(frontier) + 1):
+    seen = bytearray(len(named))
+    waiting = [start]
+    seen[waiting[0]] = True
+    while waiting:
+        state = waiting.pop()
+        for target in targets[begins[state] : begins[state + 1]]:
+            if not seen[target]:
+                seen[target] = True
+                waiting.append(target)
+        if ticks.over():
             yield ticks.progress
-    return named[seen].astype(np.int32)
-
-
-def _targets(states: np.ndarray, first: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return where all transitions of some states lead, one after the other."""
-    counts = first[states + 1] - first[states]
-    behind = np.cumsum(counts)
-    ahead = np.repeat(first[states] - behind + counts, counts)
-    found: np.ndarray = targets[np.arange(behind[-1]) + ahead]
-    return found
+    return named[np.frombuffer(seen, dtype=np.bool_)].astype(np.int32)

@@ -27,7 +27,6 @@ MAX_MOVES = 1 << 12
 """Joint moves of one action beyond which it may be multiplied out on the fly."""
 
 _PER_ACTION = 100  # transitions that take as long as what each action takes
-_MAX_KEY = 1 << 62
 _SMALL = 1 << 20  # bytes of tables that are made without a pause
 _BLOW_UP = 4  # joint moves per local transition that are never worth a table
 
@@ -196,14 +195,13 @@ class TableBuilder:
         """
         n = len(self.fields)
         order = np.arange(n) if rng is None else rng.permutation(n)
-        ints = _Section()
+        ints = Pieces()
         header = np.zeros(len(Header), dtype=np.int64)
         header[Header.N_COMPONENTS] = n
         header[Header.MARKS] = (1 << len(self.groups)) - 1
         ints.append(header)
-        header[Header.COMPONENTS] = ints.length
         cells = np.zeros((n, COMPONENT_STRIDE), dtype=np.int64)
-        ints.append(cells)
+        header[Header.COMPONENTS] = ints.append(cells)
         n_moves = sum(len(moves.state) for moves in self._moves)
         actions = np.empty(n_moves, dtype=np.int64)
         words = np.empty((n_moves, self.n_words, 3), dtype=np.uint64)
@@ -212,19 +210,18 @@ class TableBuilder:
             moves = self._moves[i] if rng is None else _shuffled(self._moves[i], rng)
             self._moves[i] = _NO_MOVES  # nothing is held twice
             field = self.fields[i]
-            cell[:] = field.word, field.shift, field.mask, ints.length
-            ints.append(self._state_entries(i, moves, first))
+            entries = self._state_entries(i, moves, first)
+            cell[:] = field.word, field.shift, field.mask, ints.append(entries)
             end = first + len(moves.state)
             actions[first:end], words[first:end] = moves.action, moves.words
             first = end
             if ticks.over(len(moves.state)):
                 yield ticks.progress
-        header[Header.MOVES] = ints.length
-        ints.append(np.stack([actions, letters[actions]], axis=1))
+        labelled = np.stack([actions, letters[actions]], axis=1)
+        header[Header.MOVES] = ints.append(labelled)
         header[Header.N_WIDE] = len(self._wide)
-        header[Header.WIDE] = ints.length
         places = np.zeros(len(self._wide), dtype=np.int64)
-        ints.append(places)
+        header[Header.WIDE] = ints.append(places)
         for k, wide in enumerate(self._wide):
             places[k] = ints.length
             self._append_wide(ints, wide, int(letters[wide.action]))
@@ -244,7 +241,7 @@ class TableBuilder:
             entries[:-1, 1] = np.where(accepting[states], -1, ~own)
         return entries
 
-    def _append_wide(self, ints: _Section, wide: _Wide, letter: int) -> None:
+    def _append_wide(self, ints: Pieces, wide: _Wide, letter: int) -> None:
         """Append action, letter, participants; each with its steps by state."""
         ints.append(np.array([wide.action, letter, len(wide.participants)]))
         cells = np.zeros((len(wide.participants), COMPONENT_STRIDE), dtype=np.int64)
@@ -270,21 +267,23 @@ def _is_wide(steps: list[_Steps]) -> bool:
     return _n_joint(steps) > most
 
 
-class _Section:
+class Pieces:
     """An array that grows by pieces, which may still be filled in later."""
 
-    def __init__(self) -> None:
-        self.length = 0
+    def __init__(self, start: int = 0) -> None:
+        self.length = start
         self._pieces: list[np.ndarray] = []
 
-    def append(self, piece: np.ndarray) -> None:
+    def append(self, piece: np.ndarray) -> int:
+        """Append numbers of any shape; return their place."""
         self._pieces.append(piece)
         self.length += piece.size
+        return self.length - piece.size
 
     def joined(self) -> np.ndarray:
-        return np.concatenate([piece.ravel() for piece in self._pieces]).astype(
-            np.int64
-        )
+        """Return the array, int64[n]."""
+        pieces = [piece.ravel() for piece in self._pieces]
+        return np.concatenate(pieces).astype(np.int64)
 
 
 def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
@@ -296,16 +295,10 @@ def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
         src, label = place[inside], label[inside]
         dst = np.searchsorted(states, dst[inside])
     src, label, dst = (column.astype(np.int64) for column in (src, label, dst))
-    if len(states) ** 2 * len(component.labels) < _MAX_KEY:
-        key = (label * len(states) + src) * len(states) + dst
-        order = np.argsort(key, kind="stable")  # the first of equals leads
-        differs = key[order[1:]] != key[order[:-1]]
-    else:
-        order = np.lexsort((dst, src, label))
-        columns = np.stack([label, src, dst])[:, order]
-        differs = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    order = np.lexsort((dst, src, label))  # the first of equals leads
+    columns = np.stack([label, src, dst])[:, order]
     leads = np.ones(len(order), dtype=np.bool_)
-    leads[1:] = differs
+    leads[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
     kept = np.sort(order[leads])
     kept = kept[np.argsort(label[kept], kind="stable")]
     ends = np.searchsorted(label[kept], np.arange(len(component.labels) + 1))

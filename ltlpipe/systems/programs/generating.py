@@ -35,7 +35,7 @@ from ltlpipe.systems.programs.kernels import FAILED
 from ltlpipe.systems.programs.program import Action, Element, Number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.program import (
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
         Program,
     )
     from ltlpipe.systems.programs.ranges import Layout, Ranges
+
+Numbered = tuple[int, Action]
+"""An action with its number."""
 
 _ACTION_WORK, _CHARACTER_WORK = 50, 0.5  # units
 
@@ -72,18 +75,12 @@ class StepWriter:
         return [*stores, f"out_actions[count] = {number}", "count += 1"]
 
     def process(
-        self, number: int, actions: Sequence[tuple[int, Action]], source: Source
+        self, number: int, by_state: dict[int, list[Numbered]], source: Source
     ) -> Job[None]:
-        """Write the steps that a process leads, by its states.
-
-        `actions` are those of its actions that are to be written, with their numbers.
-        """
+        """Write steps that a process leads, which are given by its states."""
         process = self.program.processes[number]
         states = self.program.variables[process.state].states
         source.line(f"# {process.name}")
-        by_state: dict[int, list[tuple[int, Action]]] = {}
-        for numbered, action in actions:
-            by_state.setdefault(action.leader.source, []).append((numbered, action))
         place = self.places[process.state]
         loaded = Loaded(self.blueprint)
         name = loaded.read(process.state)
@@ -99,7 +96,7 @@ class StepWriter:
             elif state == place.low:  # others are never reached
                 yield from self._state(by_state[state], source)
 
-    def _state(self, actions: list[tuple[int, Action]], source: Source) -> Job[None]:
+    def _state(self, actions: list[Numbered], source: Source) -> Job[None]:
         """Write the steps from one state, behind the variables that they read."""
         begin = len(source.lines)
         self._source = source
@@ -245,8 +242,7 @@ from ltlpipe.systems.programs.kernels import (
     stutter,
     wrapped,
 )
-from ltlpipe.systems.networks.orbit_kernels import normalise_all
-from ltlpipe.systems.networks.packing_kernels import Select
+from ltlpipe.systems.networks.packing_kernels import Select, normalise_all
 """
 
 _SIGNATURE = """\
@@ -369,53 +365,36 @@ def _write_parts(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     functions = []
     for number, group in enumerate(_groups(program)):
         source = Source(blueprint)
-        for process, actions in group:
-            yield from writer.process(process, actions, source)
+        for process, by_state in group.items():
+            yield from writer.process(process, by_state, source)
         source.line("return count")
-        names = dict.fromkeys(program.processes[process].name for process, _ in group)
+        names = [program.processes[process].name for process in group]
         about = f"Append the steps of {', '.join(names)}"
         functions.append(_function(number, arguments, about, source))
         body.line(f"count = part_{number}({arguments})")
     return functions
 
 
-def _groups(
-    program: Program,
-) -> list[list[tuple[int, list[tuple[int, Action]]]]]:
-    """Return processes with their actions, in groups of about `_PART` actions.
+def _groups(program: Program) -> list[dict[int, dict[int, list[Numbered]]]]:
+    """Return the actions of processes in their states, in groups of about `_PART`.
 
-    Numba takes longer per action the more there are in a function, so a process with
-    many actions is divided, too: by its states, of which only one is left at a time,
-    so the order of steps stays that of the actions.
+    Numba takes longer per action the more there are in a function.  A process with many
+    is divided by its states, of which only one is left at a time, so the order of steps
+    stays that of the actions.
     """
-    groups: list[list[tuple[int, list[tuple[int, Action]]]]] = []
+    units: dict[tuple[int, int], list[Numbered]] = {}
+    for number, action in enumerate(program.actions):
+        unit = action.leader.process, action.leader.source
+        units.setdefault(unit, []).append((number, action))
+    groups: list[dict[int, dict[int, list[Numbered]]]] = []
     size = _PART
-    for process, actions in _divided(program):
+    for (process, state), actions in units.items():
         if size >= _PART or size + len(actions) > 2 * _PART:
-            groups.append([])
+            groups.append({})
             size = 0
-        groups[-1].append((process, actions))
+        groups[-1].setdefault(process, {})[state] = actions
         size += len(actions)
     return groups
-
-
-def _divided(program: Program) -> Iterator[tuple[int, list[tuple[int, Action]]]]:
-    """Yield processes with actions, those with many several times."""
-    by_state: list[dict[int, list[tuple[int, Action]]]] = [
-        {} for _ in program.processes
-    ]
-    for number, action in enumerate(program.actions):
-        leader = action.leader
-        by_state[leader.process].setdefault(leader.source, []).append((number, action))
-    for process, states in enumerate(by_state):
-        part: list[tuple[int, Action]] = []
-        for actions in states.values():
-            part += actions
-            if len(part) >= _PART:
-                yield process, part
-                part = []
-        if part:
-            yield process, part
 
 
 def _write_committed(blueprint: Blueprint, body: Source) -> None:
@@ -447,7 +426,11 @@ def _write_joint(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     for number, process in enumerate(program.processes):
         source = Source(blueprint)
         source.line("choices = 0")
-        moves = [(k, Action(t, None)) for k, t in enumerate(process.transitions)]
+        moves: dict[int, list[Numbered]] = {}
+        for k, transition in enumerate(process.transitions):
+            moves.setdefault(transition.source, []).append(
+                (k, Action(transition, None))
+            )
         writer = _JointWriter(blueprint, number, bits)
         yield from writer.process(number, moves, source)
         source.line(f"return settle({layout.n_words}, {buffers}, made, choices)")

@@ -278,7 +278,7 @@ def _written(name: str, source: str) -> Path:
 
     Numba's cache asks whether a file has changed since: one that is there stays.
     """
-    from ltlpipe.runtime.code_folder import cache_folder, move_to
+    from ltlpipe.runtime.folders import cache_folder, move_to
 
     path = cache_folder() / "dve" / f"{name}.py"
     if path.exists() and path.read_text(encoding="utf-8") == source:

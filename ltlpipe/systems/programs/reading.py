@@ -10,9 +10,10 @@ Names and expressions, from the syntax tree to checked ones; constants are folde
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field, replace
+from collections import ChainMap
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.jobs import Progress
@@ -44,7 +45,7 @@ from ltlpipe.systems.programs.program import (
 from ltlpipe.systems.programs.syntax import input_error, tree_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from ltlpipe.runtime.errors import InputError
     from ltlpipe.runtime.jobs import Job
@@ -61,78 +62,52 @@ _COMPARED = 1000  # names among which the nearest is looked for: that takes long
 _LONG = 100  # characters of a name beyond which it takes much longer
 
 
-class Constants(NamedTuple):
-    """An array of constants."""
-
-    values: tuple[int, ...]
-
-
-class ChannelName(NamedTuple):
-    """The number of a channel."""
-
-    channel: int
+CONSTANT, VARIABLE = "a constant", "a variable"
+CONSTANTS, ARRAY = "an array of constants", "an array"
+CHANNEL, PROCESS = "a channel", "a process"
+"""Kinds of meanings, as messages have them."""
 
 
-class ProcessName(NamedTuple):
-    """The number of a process."""
+class Meaning(NamedTuple):
+    """What a name stands for."""
 
-    process: int
-
-
-Meaning: TypeAlias = Number | Read | Constants | Array | ChannelName | ProcessName
-
-_KINDS = {
-    Number: "a constant",
-    Read: "a variable",
-    Constants: "an array of constants",
-    Array: "an array",
-    ChannelName: "a channel",
-    ProcessName: "a process",
-}
+    kind: str
+    value: Any  # an expression, values or an `Array`; the number of what has no value
 
 
-@dataclass
 class Scope:
-    """Names that are known in a file or in one of its processes."""
+    """Names that are known in a file, or in one of its processes and around it."""
 
-    file: str  # for messages
-    outer: Scope | None = None  # where names are looked up that are not known here
-    later: dict[str, Place] = field(default_factory=dict)
-    """The places of all names that are declared here, sooner or later."""
-    known: dict[str, Meaning] = field(default_factory=dict)
-    process: str = ""  # whose variables they are
-    states: dict[str, int] = field(default_factory=dict)  # of the process
+    def __init__(
+        self, file: str, outer: Scope | None = None, process: str = ""
+    ) -> None:
+        self.file = file  # for messages
+        self.process = process  # whose variables they are
+        self.states: dict[str, int] = {}  # of the process
+        self.known: ChainMap[str, Meaning] = ChainMap({})
+        self.later: ChainMap[str, Place] = ChainMap({})
+        """The places of all names that are declared, sooner or later."""
+        if outer is not None:
+            self.known = outer.known.new_child()
+            self.later = outer.later.new_child()
 
-    def declare(self, name: str, meaning: Meaning, place: Place) -> None:
+    def declare(self, name: str, kind: str, value: Any, place: Place) -> None:
         """Make a name known; raise `InputError` if it is already."""
-        if name in self.known:
+        if name in self.known.maps[0]:
             line = self.later[name].line
             message = f"{name!r} is declared a second time, first in line {line}"
             raise input_error(message, place, self.file)
-        self.known[name] = meaning
-        self.later.setdefault(name, place)
-
-    def _outwards(self) -> Iterator[Scope]:
-        """Yield this and the scopes around it."""
-        yield self
-        if self.outer is not None:
-            yield from self.outer._outwards()
-
-    def find(self, name: str) -> Meaning | None:
-        """Return what a name means here, or None."""
-        known = (s.known[name] for s in self._outwards() if name in s.known)
-        return next(known, None)
+        self.known[name] = Meaning(kind, value)
+        self.later.maps[0].setdefault(name, place)
 
     def look_up(self, name: str, place: Place) -> Meaning:
         """Return what a name means; raise `InputError` if nothing."""
-        meaning = self.find(name)
-        if meaning is not None:
-            return meaning
-        later = (s.later[name] for s in self._outwards() if name in s.later)
-        declared = next(later, None)
-        if declared is None:
-            names = (n for scope in self._outwards() for n in scope.known)
+        if name in self.known:
+            return self.known[name]
+        if name not in self.later:
+            names = (n for own in self.known.maps for n in own)
             raise unknown("name", name, names, place, self.file)
+        declared = self.later[name]
         what = "is used before it is declared"
         if declared.line == place.line and declared <= place:
             what = "is declared by itself"
@@ -170,7 +145,7 @@ class Resolver:
         self, what: str, name: str, meaning: Meaning, place: Place
     ) -> Exception:
         """Return an error about a name that means something else than it has to."""
-        message = f"{name!r} is {_KINDS[type(meaning)]}, expected {what}"
+        message = f"{name!r} is {meaning.kind}, expected {what}"
         return self.error(message, place)
 
     def expression(self, tree: syntax.Expression, scope: Scope) -> Expression:
@@ -206,7 +181,8 @@ class Resolver:
         if name.process is not None:
             message = "a process cannot assign to a variable of another one"
             raise self.error(message, name.place)
-        if isinstance(scope.find(name.name), (Number, Constants)):
+        meaning = scope.known.get(name.name)
+        if meaning is not None and meaning.kind in (CONSTANT, CONSTANTS):
             raise self.error(f"{name.name!r} is a constant", name.place)
         resolved = self.expression(tree, scope)
         assert isinstance(resolved, (Read, Element))
@@ -254,23 +230,25 @@ class Resolver:
             meaning = scope.look_up(tree.name, tree.place)
         else:
             inner = self.scopes[self._process_number(tree.process, scope, tree.place)]
-            found = inner.known.get(tree.name)
-            if found is None:
+            own = inner.known.maps[0]
+            if tree.name not in own:
                 what = f"variable of {tree.process}"
-                raise unknown(what, tree.name, inner.known, tree.place, self.file)
-            meaning = found
-        if isinstance(meaning, (ChannelName, ProcessName)):
+                raise unknown(what, tree.name, own, tree.place, self.file)
+            meaning = own[tree.name]
+        if meaning.kind in (CHANNEL, PROCESS):
             raise self.expected("a variable", tree.name, meaning, tree.place)
-        if isinstance(meaning, (Number, Read)):
+        value = meaning.value
+        if meaning.kind in (CONSTANT, VARIABLE):
             if index is None:
-                return replace(meaning)  # every place has a node of its own
-            message = f"{tree.name!r} is {_KINDS[type(meaning)]} and has no elements"
+                copied: Expression = replace(value)
+                return copied  # every place has a node of its own
+            message = f"{tree.name!r} is {meaning.kind} and has no elements"
             raise self.error(message, tree.place)
         if index is None:
             raise self.expected("an index", tree.name, meaning, tree.place)
-        if isinstance(meaning, Constants):
-            return _folded(Lookup(meaning.values, index))
-        return _folded(Element(meaning.first, meaning.size, index))
+        if meaning.kind == CONSTANTS:
+            return _folded(Lookup(value, index))
+        return _folded(Element(value.first, value.size, index))
 
     def _state_test(self, tree: syntax.StateOf, scope: Scope) -> Expression:
         variable = self.states[self._process_number(tree.process, scope, tree.place)]
@@ -282,11 +260,12 @@ class Resolver:
 
     def _process_number(self, name: str, scope: Scope, place: Place) -> int:
         meaning = scope.look_up(name, place)
-        if not isinstance(meaning, ProcessName):
-            raise self.expected("a process", name, meaning, place)
-        if meaning.process >= len(self.states):
+        if meaning.kind != PROCESS:
+            raise self.expected(PROCESS, name, meaning, place)
+        number: int = meaning.value
+        if number >= len(self.states):
             raise self.error(f"{name!r} is used before it is declared", place)
-        return meaning.process
+        return number
 
     def _warn(self, tree: syntax.Binary) -> None:
         """Warn where DiVinE, which has fewer levels of operators, reads otherwise."""
@@ -372,13 +351,13 @@ class _Reader(Resolver):
             )
         yield from self._declare_all(tree.declarations, self.scope, "")
         for number, process in enumerate(tree.processes):
-            self.scope.declare(process.name, ProcessName(number), process.place)
+            self.scope.declare(process.name, PROCESS, number, process.place)
         for process in tree.processes:
             yield from self._declare_process(process)
         for number, process in enumerate(tree.processes):
             self.processes.append((yield from self._process(number, process)))
         name = "error"
-        while self.scope.find(name):
+        while name in self.scope.known:
             name += "_"
         self.variables.append(Variable(name, ERROR, (0, 1), 0))
         return Program(
@@ -430,7 +409,7 @@ class _Reader(Resolver):
         prefix: str,
     ) -> Job[None]:
         named = [d for part in declarations for d in part.declared]
-        scope.later = {d.name: d.place for d in reversed(named)}
+        scope.later.maps[0].update({d.name: d.place for d in reversed(named)})
         for part in declarations:
             if isinstance(part, syntax.Channels):
                 for channel in part.declared:
@@ -455,8 +434,10 @@ class _Reader(Resolver):
         if part.constant:
             if declared.initial is None:
                 raise self.error(f"the constant {name!r} has no value", place)
-            constant = Number(values[0]) if size is None else Constants(tuple(values))
-            scope.declare(name, constant, place)
+            if size is None:
+                scope.declare(name, CONSTANT, Number(values[0]), place)
+            else:
+                scope.declare(name, CONSTANTS, tuple(values), place)
             return
         full = prefix + name
         names = [full] if size is None else [f"{full}[{i}]" for i in range(size)]
@@ -466,10 +447,10 @@ class _Reader(Resolver):
         ]
         first = self._add(entries, place)
         if size is None:
-            scope.declare(name, Read(first), place)
+            scope.declare(name, VARIABLE, Read(first), place)
             return
         self.arrays.append(Array(full, first, size))
-        scope.declare(name, self.arrays[-1], place)
+        scope.declare(name, ARRAY, self.arrays[-1], place)
 
     def _initial(
         self, declared: syntax.Declared, kind: str, scope: Scope, size: int | None
@@ -521,12 +502,12 @@ class _Reader(Resolver):
                 ]
             channel = Channel(name, types, capacity, first, tuple(cells))
             self._add(variables, declared.place)
-        self.scope.declare(name, ChannelName(len(self.channels)), declared.place)
+        self.scope.declare(name, CHANNEL, len(self.channels), declared.place)
         self.channels.append(channel)
 
     def _declare_process(self, process: syntax.Process) -> Job[None]:
         """Make the states and variables of a process known."""
-        scope = Scope(self.file, self.scope, process=process.name)
+        scope = Scope(self.file, self.scope, process.name)
         self.scopes.append(scope)
         for state in process.states:
             if state.name in scope.states:
@@ -616,7 +597,7 @@ class _Reader(Resolver):
             for effect in tree.effects or ()
         )
         target = self._state(tree.target, scope)
-        conditions = () if guard is None else (guard,)
+        conditions: tuple[Expression, ...] = () if guard is None else (guard,)
         exchange: tuple[Assignment, ...] = ()
         if message is not None and self.channels[message.channel].capacity:
             channel = self.channels[message.channel]
@@ -637,9 +618,9 @@ class _Reader(Resolver):
                 "system, whose processes all move at once anyway: use variables"
             )
         meaning = scope.look_up(tree.channel, tree.place)
-        if not isinstance(meaning, ChannelName):
-            raise self.expected("a channel", tree.channel, meaning, tree.place)
-        number, values = meaning.channel, tree.values or ()
+        if meaning.kind != CHANNEL:
+            raise self.expected(CHANNEL, tree.channel, meaning, tree.place)
+        number, values = meaning.value, tree.values or ()
         channel = self.channels[number]
         if channel.types is not None:
             expected, where = len(channel.types), "declared with"

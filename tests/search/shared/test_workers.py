@@ -24,11 +24,11 @@ from ltlpipe.search.shared.cndfs import CNDFS
 from ltlpipe.search.shared.rounds import SharedRabin, SharedTela
 from ltlpipe.search.shared.ufscc import UFSCC
 from ltlpipe.search.store import Worker
-from ltlpipe.systems.networks.packing import pack
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.kernel_modes import INTERPRETED as AS_PYTHON
 from tests.kernel_modes import output
+from tests.packed import pack
 from tests.processes import wait_until
 from tests.search.explicit_automata import (
     automata,

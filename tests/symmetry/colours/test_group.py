@@ -17,7 +17,7 @@ from ltlpipe.families.nets import (
 )
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.symmetry.colours.group import Forms, Rotation, group_of_colours
+from ltlpipe.symmetry.colours import Forms, Rotation, group_of_colours
 from ltlpipe.systems.nets.coloured.cells import SubtractionError, counted, holds
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,

@@ -13,7 +13,7 @@ from ltlpipe.automata.translation import table_over_states
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete, run
-from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
+from ltlpipe.symmetry.colours import group_of_colours, layout_of
 from ltlpipe.symmetry.sets.tables import symbolic_product
 from ltlpipe.systems.propositions.letters import evaluate
 from tests.symmetry.sets.properties import Underlying

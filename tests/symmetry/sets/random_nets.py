@@ -5,7 +5,7 @@ from __future__ import annotations
 from ltlpipe import UnsupportedError
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.symmetry.colours.group import group_of_colours
+from ltlpipe.symmetry.colours import group_of_colours
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
     DOT,

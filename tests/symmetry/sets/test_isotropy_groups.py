@@ -14,7 +14,7 @@ from ltlpipe.families.nets import coloured_client_server, priorities
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.symmetry.colours.group import group_of_colours
+from ltlpipe.symmetry.colours import group_of_colours
 from ltlpipe.symmetry.sets.isotropy_groups import isotropy_groups, kinds_of
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from tests.cross.test_agreement import ask

@@ -16,7 +16,7 @@ from ltlpipe.families.nets import (
 )
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies import symmetry
-from ltlpipe.symmetry.colours.group import group_of_colours, layout_of
+from ltlpipe.symmetry.colours import group_of_colours, layout_of
 from ltlpipe.systems.nets.coloured import symmetric, unfolding
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.systems.networks import ll_net
-from ltlpipe.systems.networks.ll_net import to_ll_net
+from ltlpipe.systems.networks import exports
+from ltlpipe.systems.networks.exports import to_ll_net
 from ltlpipe.systems.networks.lts import LTS, Network
 from tests.example_counts import examples
 from tests.hypothesis_strategies import AWKWARD_LABELS, networks
@@ -234,10 +234,10 @@ def test_the_limit_is_on_arcs(monkeypatch):
     two = LTS.from_transitions([(0, "a", 0), (0, "a", 1), (1, "b", 0)])
     three = LTS.from_transitions([(0, "a", s) for s in range(3)])
     network = Network([two, three])
-    monkeypatch.setattr(ll_net, "MAX_ARCS", 26)
+    monkeypatch.setattr(exports, "MAX_ARCS", 26)
     text = to_ll_net(network)
     assert text.count("<") + text.count(">") == 26
 
-    monkeypatch.setattr(ll_net, "MAX_ARCS", 25)
+    monkeypatch.setattr(exports, "MAX_ARCS", 25)
     with pytest.raises(UnsupportedError, match="26 arcs, at most 25"):
         to_ll_net(network)

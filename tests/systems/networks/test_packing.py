@@ -15,10 +15,11 @@ from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.systems.networks import packing_tables
-from ltlpipe.systems.networks.packing import pack, pack_network
+from ltlpipe.systems.networks.packing import pack_network
 from ltlpipe.systems.networks.packing_kernels import Select
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose, is_accepting
+from tests.packed import pack
 
 
 @njit

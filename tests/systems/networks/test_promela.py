@@ -9,8 +9,8 @@ from ltlpipe import check
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime import errors as _errors
+from ltlpipe.systems.networks.exports import to_promela
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.systems.networks.promela import to_promela
 from tests.oracles import accepting_run_exists, compose, is_accepting
 
 needs_spin = pytest.mark.skipif(
@@ -33,7 +33,7 @@ def run_spin(network, folder, *, reduce=False, formula=None):
 
 
 def n_stored_with_claim(network):
-    """Number of states that Spin stores (`ltlpipe.systems.networks.promela`)."""
+    """Number of states that Spin stores (`ltlpipe.systems.networks.exports`)."""
     states, edges = compose(network)
     accepts = [is_accepting(network, state) for state in states]
     return len({(0, False)} | {(dst, accepts[src]) for src, _, dst in edges})

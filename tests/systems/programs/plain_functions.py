@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import ltlpipe
-from ltlpipe.systems.networks.orbit_kernels import normalise_all
-from ltlpipe.systems.networks.packing_kernels import Select
+from ltlpipe.systems.networks.packing_kernels import Select, normalise_all
 
 _ROOT = Path(ltlpipe.__file__).parent / "systems"
 _IMPORTS = re.compile(r"^from ltlpipe[\w.]* import (\((.|\n)*?\)|.*)$", re.MULTILINE)

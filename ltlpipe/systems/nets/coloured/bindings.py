@@ -10,14 +10,20 @@ can have at all, each component of a tuple by itself, and that conditions on thi
 variable alone admit.
 
 Where some colours are alike, the first of them stands for all (`first_alike`).
+
+`Firing` takes transitions of a net that is not unfolded, forwards and backwards:
+bindings are found from the tokens of a marking.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.systems.nets.coloured.cells import holds, value
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.models import Step
+from ltlpipe.systems.nets.coloured.cells import Cells, Moves, holds, value
 from ltlpipe.systems.nets.coloured.net import (
     AllOf,
     AnyOf,
@@ -38,8 +44,10 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.ticks import Ticks
+    from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.nets.coloured.cells import Binding
     from ltlpipe.systems.nets.coloured.net import (
+        Colour,
         ColouredNet,
         ColouredTransition,
         Guard,
@@ -202,30 +210,24 @@ def bindings(
     binding = [0] * len(net.variables)
     levels = _levels(transition, colours, unchanged, admits)
     variables = transition.variables
-    if not levels:
-        yield ()
-        return
-    stack = [_choices(levels[0], binding)]
-    while stack:
-        level = levels[len(stack) - 1]
-        for colour in stack[-1]:
+
+    def bound(depth: int) -> Iterator[tuple[int, ...] | None]:
+        if depth == len(levels):
+            yield tuple([binding[v] for v in variables])
+            return
+        level = levels[depth]
+        choices = level.colours
+        if level.determined is not None:
+            colour = level.determined(binding)
+            choices = (colour,) if colour in level.colours else ()
+        for colour in choices:
             binding[level.variable] = colour
-            if not all(condition(binding) for condition in level.conditions):
-                yield None
-            elif len(stack) < len(levels):
-                stack.append(_choices(levels[len(stack)], binding))
-                break
+            if all(condition(binding) for condition in level.conditions):
+                yield from bound(depth + 1)
             else:
-                yield tuple([binding[v] for v in variables])
-        else:
-            stack.pop()
+                yield None
 
-
-def _choices(level: _Level, binding: Binding) -> Iterator[int]:
-    if level.determined is None:
-        return iter(level.colours)
-    colour = level.determined(binding)
-    return iter((colour,) if colour in level.colours else ())
+    yield from bound(0)
 
 
 def _levels(
@@ -236,7 +238,7 @@ def _levels(
 ) -> list[_Level]:
     """Return in which order variables are bound, and what is looked at when."""
     waiting: list[tuple[set[int], Guard | None, Condition]] = [
-        (set(variables_of(guard)), guard, _condition(guard))
+        (set(variables_of(guard)), guard, partial(holds, guard))
         for guard in conjuncts(transition.guard)
     ]
     for place, what in transition.pre:
@@ -272,10 +274,6 @@ def _levels(
     return levels
 
 
-def _condition(guard: Guard) -> Condition:
-    return lambda binding: holds(guard, binding)
-
-
 def _is_in(tokens: Tokens, known: Container[Any]) -> Condition:
     return lambda binding: tuple([value(e, binding) for e in tokens.entries]) in known  # type: ignore[arg-type]
 
@@ -296,12 +294,8 @@ def _determined(
                 and variable not in variables_of(other)
                 and not isinstance(other, Part)
             ):
-                return _solved(side, other)
+                return lambda binding: (value(other, binding) - side.shift) % side.size
     return None
-
-
-def _solved(side: Bound, other: Bound | Constant) -> Callable[[Binding], int]:
-    return lambda binding: (value(other, binding) - side.shift) % side.size
 
 
 def first_alike(
@@ -320,8 +314,8 @@ def first_alike(
     Returns
     -------
     callable
-        As `ltlpipe.systems.nets.coloured.bindings.bindings` takes it.  A variable may
-        have a colour that one before it has, or the first of those alike that none has.
+        As `bindings` takes it.  A variable may have a colour that one before it has, or
+        the first of those alike that none has.
     """
     sorts = [variable.sort for variable in net.variables]
 
@@ -340,3 +334,116 @@ def first_alike(
         return condition
 
     return admits
+
+
+class Firing:
+    """What is enabled in the markings of a symmetric net.
+
+    Parameters
+    ----------
+    coloured : ColouredNet
+        The net.
+    file : str
+        What messages name.
+
+    Attributes
+    ----------
+    cells, moves : Cells, Moves
+        The entries of a marking, and what can be taken.
+    """
+
+    def __init__(self, coloured: ColouredNet, file: str) -> None:
+        self.coloured = coloured
+        self.cells = Cells(coloured)
+        self.moves = Moves(coloured)
+        self._file = file
+
+    def each_step_onto(
+        self, state: Valuation, admits: Admits | None = None
+    ) -> Iterator[Step | None]:
+        """Yield the steps that lead to a marking, with the markings before them.
+
+        None is yielded where a colour has been tried in vain; `admits` is that of
+        `bindings`.
+        """
+        marked = self._marked(state)
+        for number, transition in enumerate(self.coloured.transitions):
+            turned = transition._replace(pre=transition.post, post=transition.pre)
+            yield from self._steps(number, turned, state, marked, admits)
+
+    def is_dead(self, state: Sequence[int]) -> bool:
+        """Whether no transition can be taken."""
+        return not any(
+            self.can_fire(k, state) for k in range(len(self.moves.variables))
+        )
+
+    def can_fire(self, number: int, state: Sequence[int]) -> bool:
+        """Whether a transition can be taken under some binding."""
+        transition = self.coloured.transitions[number]
+        steps = self._steps(number, transition, state, self._marked(state))
+        return any(step is not None for step in steps)
+
+    def _marked(self, state: Sequence[int]) -> dict[int, set[Colour]]:
+        """Return the tuples that are in each place."""
+        marked: dict[int, set[Colour]] = {
+            place: set() for place in range(len(self.coloured.places))
+        }
+        for cell, count in enumerate(state):
+            if count:
+                place, colours = self.cells.split(cell)
+                marked[place].add(colours)
+        return marked
+
+    def _steps(
+        self,
+        number: int,
+        transition: ColouredTransition,
+        state: Sequence[int],
+        marked: Mapping[int, set[Colour]],
+        admits: Admits | None = None,
+    ) -> Iterator[Step | None]:
+        """Yield the steps by a transition; None where a colour was tried in vain.
+
+        Parameters
+        ----------
+        number : int
+            Of the transition in the net; `transition` may be turned round.
+        marked : mapping
+            The tuples in each place.
+
+        Raises
+        ------
+        UnsupportedError
+            A step subtracts what is not there.
+        """
+        support = {
+            place: [set(colours) for colours in zip(*own, strict=True)]
+            for place, own in marked.items()
+            if own
+        }
+        known = domains(self.coloured, transition, support)
+        if known is None:
+            return
+        for colours in bindings(self.coloured, transition, known, marked, admits):
+            if colours is None:
+                yield None
+                continue
+            binding = self.moves.binding(number, colours)
+            pre, wrong = self.cells.counted(transition.pre, binding)
+            if any(state[cell] < weight for cell, weight in pre.items()):
+                yield None
+                continue
+            post, also_wrong = self.cells.counted(transition.post, binding)
+            wrong += also_wrong
+            if not wrong:
+                tokens = list(state)
+                for cell, weight in pre.items():
+                    tokens[cell] -= weight
+                for cell, weight in post.items():
+                    tokens[cell] += weight
+                yield Step(self.moves.number(number, colours), tuple(tokens))
+            elif transition is self.coloured.transitions[number]:
+                what = self.moves.refusal(self._file, number, colours, wrong[0])
+                raise UnsupportedError(what)
+            else:
+                yield None  # backwards: it need not be reached

@@ -87,24 +87,25 @@ class DeclarationReader(NetReader):
 
     def declare(self, net: Any) -> None:
         """Read the declarations of a net, those on its pages, too."""
-        later: dict[str, list[Any]] = {"partition": [], "variabledecl": []}
+        declared: dict[str, list[Any]] = {
+            kind: [] for kind in ("namedsort", "partition", "variabledecl")
+        }
+        expected = "<namedsort>, <partition> or <variabledecl>"
         for element in self._each(net):
-            kind = local_name(element)
-            if kind == "namedsort":
-                self._note(element, self._waiting, element)
-            elif kind in later:
-                later[kind].append(element)
-            else:
-                self.expect(element, (), "<namedsort>, <partition> or <variabledecl>")
+            declared[self.expect(element, declared, expected)].append(element)
+        for element in declared["namedsort"]:
+            self._note(element, self._waiting, element)
         for own in self._waiting:
             self._named(own)
-        for element in later["partition"]:
+        for element in declared["partition"]:
             self._declare_partition(element)
-        for element in later["variabledecl"]:
+        for element in declared["variabledecl"]:
             self._declare_variable(element)
 
-    def domain(self, element: Any) -> tuple[int, ...]:
-        """Return the basic sorts of a sort."""
+    def domain(
+        self, element: Any, own: str = "", name: str = "sort"
+    ) -> tuple[int, ...]:
+        """Return the basic sorts of a sort; `own` and `name` are those of a new one."""
         kind = local_name(element)
         if kind == "usersort":
             return self._used(element)
@@ -112,7 +113,7 @@ class DeclarationReader(NetReader):
             return tuple(sort for part in element for sort in self.domain(part))
         if kind == "dot":
             return (self.dots(),)
-        return (self._basic(element, f"sort {len(self.sorts)}", "sort"),)
+        return (self._basic(element, own or f"sort {len(self.sorts)}", name),)
 
     def basic(self, element: Any) -> int:
         """Return the one basic sort that a sort is."""
@@ -132,17 +133,12 @@ class DeclarationReader(NetReader):
 
     def _each(self, net: Any) -> list[Any]:
         found: list[Any] = []
-        waiting = [net]
-        while waiting:
-            for child in waiting.pop():
-                kind = local_name(child)
-                if kind == "page":
-                    waiting.append(child)
-                elif kind == "declaration":
-                    structure = self.label(child, "structure")
-                    for group in structure if structure is not None else ():
-                        self.expect(group, ["declarations"], "<declarations>")
-                        found += group
+        for child in self.all_parts(net):
+            if local_name(child) == "declaration":
+                structure = self.label(child, "structure")
+                for group in structure if structure is not None else ():
+                    self.expect(group, ["declarations"], "<declarations>")
+                    found += group
         return found
 
     def _note(self, element: Any, known: dict[str, Any], value: Any) -> str:
@@ -176,11 +172,7 @@ class DeclarationReader(NetReader):
             self._domains[own] = None
             element = self._waiting[own]
             sort = self.only(element, f"{{}} sorts, expected {_SORTS}")
-            if local_name(sort) in ("usersort", "productsort", "dot"):
-                self._domains[own] = self.domain(sort)
-            else:
-                name = element.get("name") or own
-                self._domains[own] = (self._basic(sort, own, name),)
+            self._domains[own] = self.domain(sort, own, element.get("name") or own)
         return self._domains[own]
 
     def _basic(self, element: Any, own: str, name: str) -> int:

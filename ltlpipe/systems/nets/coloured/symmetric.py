@@ -17,8 +17,8 @@ import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Enabled, Number
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.nets.coloured.bindings import Firing
 from ltlpipe.systems.nets.coloured.cells import Cells, Moves
-from ltlpipe.systems.nets.coloured.firing import Firing
 from ltlpipe.systems.nets.coloured.interpreter import Interpreter
 from ltlpipe.systems.nets.coloured.unfolding import unfolding
 from ltlpipe.systems.nets.coloured.vocabulary import Coloured
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Step, Valuation
     from ltlpipe.systems.nets.coloured.net import ColouredNet
-    from ltlpipe.systems.nets.coloured.unfolded import UnfoldedNet
+    from ltlpipe.systems.nets.coloured.unfolding import UnfoldedNet
 
 MOST_CELLS = 1 << 17
 """Cells of a net that need not be unfolded: entries of each marking."""
@@ -74,13 +74,6 @@ class SymmetricNet(Coloured):
         marked = self.cells.initial(self.file)
         self._initial = tuple(marked.get(cell, 0) for cell in range(len(self.cells)))
         self._unfolded: UnfoldedNet | UnsupportedError | None = None
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """How large the net is."""
-        net = self.coloured
-        line = f"a symmetric net of {len(net.places):,} places and "
-        return (line + f"{len(net.transitions):,} transitions",)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -23,9 +23,10 @@ from ltlpipe.families.nets import (
     coloured_token_ring,
     shared_memory,
 )
+from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.coloured import unfolding
-from ltlpipe.systems.nets.coloured.net import from_plain, to_plain
+from ltlpipe.systems.nets.coloured.net import AnyOf, from_plain, to_plain
 from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.writing import pnml_text
@@ -207,6 +208,24 @@ def test_limits_are_found_before_anything_is_made(monkeypatch):
     monkeypatch.setattr(unfolding, "MAX_ARCS", 10)
     with pytest.raises(UnsupportedError, match=r"unfolds into more than 10 arcs"):
         unfolded(shared_memory(5))
+
+
+def test_a_guard_that_never_holds_is_written():
+    """It has no parts, and equals one that always holds."""
+    net = coloured_dining(2)
+    dead, *others = net.transitions
+    net = net._replace(transitions=(dead._replace(guard=AnyOf(())), *others))
+    read = parse_pnml(pnml_text(net).encode(), "m.pnml")
+    assert isinstance(read.coloured.transitions[0].guard, AnyOf)
+
+
+def test_ids_and_names_can_be_mixed():
+    """A node means the same, however its colours are called."""
+    net = unfolded(coloured_client_server(2, 2))
+    for kind in ("served.{} == 1", "fireable(serve.{})", 'action=="serve.{}"'):
+        texts = [kind.format(own) for own in ("1.2", "client1.server2", "client1.2")]
+        first, *others = [net.bound(parse_proposition(text), text) for text in texts]
+        assert others == [first, first]
 
 
 def test_unreachable_colours_are_left_out():

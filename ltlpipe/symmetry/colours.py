@@ -1,4 +1,4 @@
-"""The group of a symmetric net: static subclasses of colours, and rotations.
+"""The group of a symmetric net, and the orbits of its cells.
 
 Colours of a sort can be exchanged if the net never tells them apart: no constant, no
 element of a partition and no comparison with a constant is true of one and not of the
@@ -8,36 +8,27 @@ order has no permutation.
 
 All of it is read off the terms, so it is exact for the transitions; the initial marking
 is not looked at, since the search begins with the permutations that leave that alone.
+`Forms` tells what a permutation makes of propositions.
+
+Permutations take cells to cells; all of an *orbit* have fields of one width (`Layout`),
+the widest that one of them needs, since a marking may be permuted in a row.  Fields
+hold what cells have in the beginning, or get at once; one that is too narrow is widened
+later.  Orbits that are never marked have no fields.
+
+Which orbits are marked is found without counting tokens.  What
+`ltlpipe.systems.nets.coloured.unfolding` does for cells and moves is done here for
+their orbits.  Of each orbit of moves one is looked at: the colours of a class come in
+the order in which variables are bound, and the first variable of a sort that is rotated
+has one of its first colours.  All cells of an orbit count as marked where one is.
 
 Source: G. Chiola, C. Dutheillet, G. Franceschinis and S. Haddad, "Stochastic
 Well-Formed Colored Nets and Symmetric Modeling Applications", IEEE Transactions on
-Computers 42(11), 1993, pp. 1343-1360, Sec. II (basic color classes and their static
-subclasses).
+Computers 42(11), 1993, pp. 1343-1360, Secs. II (basic color classes and their static
+subclasses) and IV (symbolic firing).
 
 Differences from the source: static subclasses are found, not declared; an ordered class
-with static subclasses keeps the rotations that respect them.
-
-What a permutation of colours makes of propositions.
-
-Which cells of a symmetric net are ever marked, and how wide their fields are.
-
-Permutations take cells to cells; all of an *orbit* have fields of one width, the widest
-that one of them needs, since a marking may be permuted in a row.  Fields hold what
-cells have in the beginning, or get at once; one that is too narrow is widened later.
-Orbits that are never marked have no fields.
-
-Which orbits are marked is found without counting tokens.
-What `ltlpipe.systems.nets.coloured.unfolding` does for cells and moves is done here for
-their orbits under the group of the net.  Of each orbit of moves one is looked at: the
-colours of a class come in the order in which variables are bound, and the first
-variable of a sort that is rotated has one of its first colours.  All cells of an orbit
-count as marked where one is.
-
-Source: G. Chiola, C. Dutheillet, G. Franceschinis and S. Haddad, "Stochastic
-Well-Formed Colored Nets and Symmetric Modeling Applications", IEEE Transactions on
-Computers 42(11), 1993, pp. 1343-1360, Sec. IV (symbolic firing).
-
-Differences from the source: tokens are not counted.
+with static subclasses keeps the rotations that respect them; tokens are not counted to
+find what is ever marked.
 """
 
 from __future__ import annotations
@@ -428,9 +419,9 @@ class _Held:
         self._reaching = reaching
         self._place = place
 
-    def __contains__(self, colours: object) -> bool:
-        own: Any = colours
-        return self._reaching.orbit(self._place, own) in self._reaching.found
+    def __contains__(self, colours: Any) -> bool:
+        cell = self._reaching.net.cells.number(self._place, colours)
+        return self._reaching.orbits[cell] in self._reaching.found
 
 
 class _Reaching:
@@ -462,10 +453,6 @@ class _Reaching:
         self._ticks = Ticks(SYMMETRY, _TRIAL)
         self._tried = 0
 
-    def orbit(self, place: int, colours: Colour) -> int:
-        """Return the orbit of a cell."""
-        return self.orbits[self.net.cells.number(place, colours)]
-
     def job(self) -> Job[None]:
         """Look at transitions until nothing more is marked.
 
@@ -479,14 +466,16 @@ class _Reaching:
             if tokens:
                 self._put(self.orbits[cell], tokens)
         transitions = self.net.coloured.transitions
-        grown = set(range(len(self.net.coloured.places)))
-        is_first = True
-        while grown:
-            before, grown = grown, set[int]()
-            for number, transition in enumerate(transitions):
-                if is_first or any(place in before for place, _ in transition.pre):
-                    grown |= yield from self._taken(number)
-            is_first = False
+        waiting = list(range(len(transitions)))
+        while waiting:
+            grown = set[int]()
+            for number in waiting:
+                grown |= yield from self._taken(number)
+            waiting = [
+                number
+                for number, transition in enumerate(transitions)
+                if any(place in grown for place, _ in transition.pre)
+            ]
 
     def _put(self, orbit: int, tokens: int) -> bool:
         """Mark an orbit; return whether it was not marked before."""

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
-from ltlpipe.batch.answering import Answer, Expected, Systems
-from ltlpipe.batch.task_data import (
-    Orders,
+from ltlpipe.batch.answering import (
+    Answer,
+    Expected,
+    Systems,
     answer_to_dict,
-    category_of,
     network_from_data,
-    network_to_data,
     task_from_dict,
 )
+from ltlpipe.batch.pool import Orders, category_of, network_to_data
 from ltlpipe.batch.tasks import AutomatonFile, Task, network_digest
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeWarning

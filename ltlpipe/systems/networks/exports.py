@@ -1,4 +1,7 @@
-"""Networks written as Promela models, for Spin.
+r"""Networks written for other tools: Promela models for Spin, Petri nets for Cunf.
+
+Promela
+-------
 
 Every component becomes a process with one state label per local state; a local
 transition is a ``goto``, a label shared by two components a message on one
@@ -41,11 +44,61 @@ no state more.  "Visited" adds the states that the nested searches see again, an
 With `watched` actions a variable ``last`` says which of them was taken last, for a
 claim that the caller adds: 1 for the first of them, 0 for any other action and before
 the first.  A message carries that number in its second field.
+
+Petri nets
+----------
+They are in PEP's low-level format, for unfolders.
+
+Every local state becomes a place, every combination of local transitions that
+can happen together a net transition, in one net.  The token of each component
+marks its local state, so the net is safe and its reachable markings are the
+reachable composed states.  Cunf unfolds such files.
+
+Sources: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model
+Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6 (the
+translation).  C. Rodríguez and S. Schwoon, Cunf, ``src/cunf/readpep.c`` (the
+format, as its reader takes it).
+
+Differences from the source: local transitions that stand twice in a component
+count once, as in a set of transitions.
+
+The format, as far as it is used here::
+
+    PEP
+    PTNet
+    FORMAT_N
+    PL                   places
+    1"P0:S0"0@0M1        number, name, coordinates, initial marking
+    2"P0:S1"0@0
+    TR                   transitions
+    1"T1:a"0@0
+    TP                   arcs that put a token: transition<place
+    1<2
+    PT                   arcs that take a token: place>transition
+    1>1
+
+The blocks come in this order and may be empty; places and transitions are both
+numbered from 1.  Names stand between quotes and know no escapes, so whatever a
+label has that is not printable ASCII, and quotes, are written as ``\x22``,
+``\u2603`` and so on, and a backslash as two.
+
+A component that stays in its state gives a net transition two arcs, one that
+takes the token and one that puts it back.  Cunf also knows read arcs (a block
+``RA``).  The markings would be the same, but net transitions that read one
+place could happen concurrently, so the unfolding would be another; the source
+says nothing of them, and plain arcs need nothing that only Cunf may know.
+
+What is lost: acceptance, and with it whether a run accepts.  A label that some
+participant has no transition with gives no net transition: the others are
+blocked as they should be, but the net does not say by whom.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from io import StringIO
+from itertools import accumulate, product
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
 
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -174,3 +227,75 @@ def _accepts(i: int, accepting: np.ndarray) -> str:
     """Write that component `i` is in a state of `accepting`, bool[n_states]."""
     states = accepting.nonzero()[0].tolist()
     return "(" + (" || ".join(f"P{i}[{i}]@S{s}" for s in states) or "false") + ")"
+
+
+MAX_ARCS = 10_000_000  # of a net: a file of up to 170 MB, made in 0.4 GiB
+
+Step: TypeAlias = tuple[int, int]  # places that a component leaves and enters
+
+
+def to_ll_net(network: Network) -> str:
+    """Write `network` as one Petri net in PEP's low-level format.
+
+    Parameters
+    ----------
+    network : Network
+        Its acceptance is left out.
+
+    Returns
+    -------
+    str
+        The net, in ASCII.  State s of component i is the place ``P<i>:S<s>``;
+        the net transitions are ``T<k>:<label>``, numbered from 1.
+
+    Raises
+    ------
+    UnsupportedError
+        The net would have more than `MAX_ARCS` arcs: a label has
+        the product of its participants' numbers of transitions.
+    """
+    components = network.components
+    # The place of state 0 of each component.
+    first = list(accumulate((c.n_states for c in components), initial=1))
+    steps = [_steps(c, first[i]) for i, c in enumerate(components)]
+    choices = [
+        [steps[i].get(action.name, []) for i in action.participants]
+        for action in network.actions
+    ]
+    n_arcs = sum(2 * len(own) * prod(map(len, own)) for own in choices)
+    if n_arcs > MAX_ARCS:  # before any combination is made
+        raise UnsupportedError(
+            f"a Petri net of {n_arcs} arcs, at most {MAX_ARCS} are written: use a"
+            " network whose labels have fewer transitions, or another format"
+        )
+    blocks = {name: StringIO() for name in ("PL", "TR", "TP", "PT")}
+    for i, component in enumerate(components):
+        for state in range(component.n_states):
+            marking = "M1" if state == component.initial else ""
+            place = f'{first[i] + state}"P{i}:S{state}"0@0{marking}\n'
+            blocks["PL"].write(place)
+    number = 0
+    for action, own in zip(network.actions, choices, strict=True):
+        name = _escaped(action.name)
+        for combination in product(*own):
+            number += 1
+            blocks["TR"].write(f'{number}"T{number}:{name}"0@0\n')
+            for left, entered in combination:
+                blocks["TP"].write(f"{number}<{entered}\n")
+                blocks["PT"].write(f"{left}>{number}\n")
+    written = (f"{name}\n{block.getvalue()}" for name, block in blocks.items())
+    return "".join(["PEP\nPTNet\nFORMAT_N\n", *written])
+
+
+def _steps(component: LTS, first: int) -> dict[str, list[Step]]:
+    """Return the steps of a component with each label, its places from `first`."""
+    steps: dict[str, list[Step]] = {}
+    for src, label, dst in dict.fromkeys(component.transitions()):
+        steps.setdefault(label, []).append((first + src, first + dst))
+    return steps
+
+
+def _escaped(label: str) -> str:
+    """Make a label printable ASCII without quotes; different ones stay different."""
+    text = label.encode("unicode_escape").decode("ascii")
+    return text.replace('"', "\\x22").replace("'", "\\x27")
