@@ -53,7 +53,8 @@ def main(descriptor: int, parent: int) -> None:
     parent : int
         Process id of the client: the worker dies with it, whatever it is doing.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # the parent decides
     end_with_parent()
     name_as(AS_WRITTEN)  # the caller knows how
     if os.getppid() != parent:  # it has died before

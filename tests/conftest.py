@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from hypothesis.vendor import pretty
 
 from ltlpipe.runtime.errors import PARAMETERS, name_as
 
@@ -93,3 +94,20 @@ def pytest_collection_modifyitems(config, items):
         path: (place.get(path, len(LONG)), -n, path) for path, n in n_tests.items()
     }
     items.sort(key=lambda item: order[item.path])
+
+
+def _written_lts(lts, printer, _):
+    printer.text(
+        f"LTS(transitions={lts.transitions()}, n_states={lts.n_states}, "
+        f"initial={lts.initial}, labels={lts.labels}, internal={lts.internal}, "
+        f"accepting={lts.accepting}, name={lts.name!r})"
+    )
+
+
+def _written_network(network, printer, _):
+    printer.pretty(list(network.components))
+
+
+# What fails is printed whole: `repr` says only sizes.
+pretty.for_type_by_name("ltlpipe.systems.networks.lts", "LTS", _written_lts)
+pretty.for_type_by_name("ltlpipe.systems.networks.lts", "Network", _written_network)

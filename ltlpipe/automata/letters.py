@@ -23,7 +23,7 @@ OTHER = 0
 """The letter of every action that the property does not name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PropertyAutomaton(Displayed):
     """What runs are searched for, over letters 0..n_letters-1.
 
@@ -70,6 +70,9 @@ class PropertyAutomaton(Displayed):
     terminal: bool = False
     system_marks: int = 0
     condition: Condition | None = None
+
+    def _sizes(self) -> dict[str, int]:
+        return {"state": self.n_states, "letter": self.n_letters}
 
     @property
     def is_buchi(self) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sys
 import threading
 import traceback
@@ -30,6 +31,14 @@ from ltlpipe.runtime.errors import (
 from ltlpipe.runtime.jobs import heed_ctrl_c, ignore_ctrl_c
 from ltlpipe.runtime.memory import address_space_mib, is_out_of_memory
 
+_INVALID = re.compile(r"Invalid value(?: for '?([^':]+)'?)?: (.*)", re.DOTALL)
+_EXPECTED = {
+    r"Input should be a valid integer.*": "expected a whole number",
+    r"Input should be a valid number.*": "expected a number",
+    r"Input should be greater than or equal to (\S+)": r"expected \1 or more",
+    r"Input should be less than or equal to (\S+)": r"expected \1 or less",
+}
+"""What typer says of numbers, and what ltlpipe says."""
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -95,7 +104,7 @@ def _run() -> int | str | None:
         _refuse_small_space()
         from ltlpipe.cli.application import app
 
-        app()
+        return app(prog_name="ltlpipe", standalone_mode=False) or 0
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer makes it a 1
             return _output_failed(end.__context__)
@@ -106,6 +115,10 @@ def _run() -> int | str | None:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except Exception as error:
+        if (usage := _usage_error(error)) is not None:
+            if usage:
+                print(f"error: {usage}", file=sys.stderr)
+            return _BAD_INPUT
         if _is_interrupt(error):
             return _INTERRUPTED
         if is_out_of_memory(error):
@@ -118,7 +131,33 @@ def _run() -> int | str | None:
         traceback.print_exc()
         print("error: this is a bug of ltlpipe; please report it", file=sys.stderr)
         return _BUG
-    return 0
+
+
+def _usage_error(error: Exception) -> str | None:
+    """Return what is wrong with the arguments, and where help is; None otherwise.
+
+    Nothing where help has been printed.
+    """
+    import typer
+
+    usage: Any = typer.BadParameter.__mro__[1]  # the base of all usage errors
+    if not isinstance(error, usage):
+        return None
+    about: Any = error
+    text: str = about.format_message()
+    if not text:
+        return ""
+    found = _INVALID.match(text)
+    if found is None:
+        text = text[:1].lower() + text[1:]
+    else:
+        expected = found[2]
+        for pattern, ours in _EXPECTED.items():
+            expected = re.sub(pattern, ours, expected)
+        text = f"{found[1]}: {expected}" if found[1] else expected
+    context = about.ctx
+    help_at = "" if context is None else f" (see {context.command_path} --help)"
+    return text.rstrip(".") + help_at
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

@@ -50,20 +50,19 @@ def _options(
     """LTL formulas and systems in, trustworthy verdicts out."""
 
 
+_WITH_H = {"help_option_names": ["--help", "-h"]}
+"""For commands whose help is short; others have a shorter one."""
+
 app.command(cls=Command)(check)
 app.command(cls=Command)(solve)
-app.command()(results)
-app.add_typer(plot, name="plot")
-app.command()(report)
-app.command()(status)
-app.command()(verify)
-app.command(cls=Command)(livelock)
-app.command(cls=Command)(deadlocks)
-app.command(cls=Command)(simulate)
-app.command(cls=Command)(compare)
-app.command()(analyze)
-app.command()(translate)
-app.command()(convert)
-app.command("compile")(compile_model)
-app.command(cls=Command)(reduce)
-app.add_typer(generate, name="generate")
+for command in (results, report, status, verify):
+    app.command(context_settings=_WITH_H)(command)
+for command in (livelock, deadlocks, simulate, compare):
+    app.command(cls=Command)(command)
+app.command(context_settings=_WITH_H)(analyze)
+app.command(cls=Command)(translate)
+app.command(context_settings=_WITH_H)(convert)
+app.command("compile", context_settings=_WITH_H)(compile_model)
+app.command(cls=Command, context_settings=_WITH_H)(reduce)
+app.add_typer(plot, name="plot", context_settings=_WITH_H)
+app.add_typer(generate, name="generate", context_settings=_WITH_H)

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
+from ltlpipe.cli.last_run import keep_run
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer, report
-from ltlpipe.question.given_options import manner_of, understood
-from ltlpipe.question.options import CHECK, NEVER
+from ltlpipe.question.given_options import (
+    manner_of,
+    of_question,
+    options_of,
+    understood,
+)
+from ltlpipe.question.options import CHECK, NEVER, SIMULATE
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, counted, noting
 
 if TYPE_CHECKING:
@@ -42,6 +48,7 @@ def check(
         typer.Option(
             metavar="mcc",
             help="Print only FORMULA lines, for the Model Checking Contest.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     verify: Annotated[
@@ -50,11 +57,21 @@ def check(
             metavar="FILE",
             help="Search nothing: replay the lassos of what check --json has printed, "
             "against SYSTEM or the system that it names.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
     chart: shared.Chart = False,
+    why: shared.Why = False,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Then step through the last counterexample found.",
+            rich_help_panel=shared.COUNTEREXAMPLE,
+        ),
+    ] = False,
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -74,7 +91,7 @@ def check(
         code = verify_results(verify, system or [], chosen, as_json=as_json)
         raise typer.Exit(code)
     if not system:
-        raise typer.BadParameter("Missing argument 'SYSTEM'.")
+        raise typer.BadParameter("missing argument 'SYSTEM'")
     from ltlpipe.runtime import workers as processes
 
     if not empty:  # it imports Spot while this process reads
@@ -92,10 +109,16 @@ def check(
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
         raise typer.BadParameter("--visible requires --automaton")
+    if simulate and (as_json or answers is not None or "-" in system):
+        raise typer.BadParameter(
+            "--simulate goes without --json and --answers, and a SYSTEM that is a file"
+        )
+    if why and not (formula or formula_file):
+        raise typer.BadParameter("--why explains formulas: it goes with -f or -F")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
-    form = Form(as_json=as_json, steps=steps, chart=chart, options=told).checked()
+    form = Form(as_json, steps, chart, why, told).checked()
     tell = partial(_tell, answers=answers, workers=options.workers, form=form)
     questions = _questions(formula or [], formula_file, automaton, empty)
     if options.certificate is not None and len(questions) > 1:
@@ -148,6 +171,7 @@ def check(
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
+            keep_run(verdict, system, chosen)
             if verdict.reason == "interrupted":
                 break
     left = len(questions) - len(verdicts)
@@ -155,9 +179,24 @@ def check(
         print(
             f"interrupted: {counted(left, 'more formula')} not checked", file=sys.stderr
         )
+    if simulate:
+        _simulate(loaded, verdicts, chosen)
     reasons = [v.reason for v in verdicts]
     code = exit_code([v.verdict for v in verdicts], reasons)
     raise typer.Exit(BUG if CRASH in reasons else code)
+
+
+def _simulate(system: System, verdicts: list[Verdict], chosen: dict[str, Any]) -> None:
+    """Let the user step through the last counterexample."""
+    from ltlpipe.cli.simulate import step_through
+    from ltlpipe.simulation.simulation import Simulation
+
+    found = [verdict for verdict in verdicts if verdict.lasso or verdict.finite_run]
+    if not found:
+        print("--simulate: there is no counterexample", file=sys.stderr)
+        return
+    options = {n: chosen[n] for n in options_of(SIMULATE) if n in chosen}
+    step_through(Simulation(system, lasso=found[-1], **of_question(options)))
 
 
 def _refuse_unknown_names(

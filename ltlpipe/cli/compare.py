@@ -14,10 +14,14 @@ from ltlpipe.batch.engines import RunBar
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
-from ltlpipe.cli.options import given_flags
 from ltlpipe.cli.progress import Complaints, search_progress
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
-from ltlpipe.question.given_options import manner_of, of_question
+from ltlpipe.question.given_options import (
+    flags_of,
+    manner_of,
+    of_question,
+    options_of,
+)
 from ltlpipe.question.options import COMPARE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
@@ -71,6 +75,7 @@ def compare(
             metavar="LIST",
             help="Emptiness checks separated by commas, all, or auto: the one that "
             "suits each automaton. By default auto with tgra, tfla, tela; else all.",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = None,
     acceptance: Annotated[
@@ -79,6 +84,7 @@ def compare(
             metavar="LIST",
             help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
             "or all.",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = "ba",
     sizes: Annotated[
@@ -87,6 +93,7 @@ def compare(
             "--sizes",
             help="Explore each product completely: its size and its share of"
             " Fin transitions.",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = False,
     plot: Annotated[
@@ -95,11 +102,18 @@ def compare(
             metavar="FILE",
             help="Scatter plot of the seconds of one acceptance against another (.svg, "
             ".pdf, .png).",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Table of all runs, .csv or .parquet."),
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Table of all runs, .csv or .parquet.",
+            rich_help_panel=shared.OUTPUT_GROUP,
+        ),
     ] = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
@@ -214,7 +228,7 @@ def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> 
     kinds = _once(c.acceptance for c in configured if c.acceptance is not None)
     if kinds:
         parts += ["--acceptance", ",".join(kinds)]
-    return shlex.join([*parts, *given_flags(COMPARE, chosen)])
+    return shlex.join([*parts, *flags_of(chosen, options_of(COMPARE))])
 
 
 def _once(names: Iterator[str]) -> list[str]:

@@ -25,7 +25,9 @@ def livelock(
     progress: Annotated[
         list[str],
         typer.Option(
-            metavar="A,B", help="The progress actions; may be given several times."
+            metavar="A,B",
+            help="The progress actions; may be given several times.",
+            rich_help_panel=shared.QUESTION,
         ),
     ],
     as_json: shared.AsJson = False,

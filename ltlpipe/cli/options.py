@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 
     from ltlpipe.question.options import Option
 
+QUESTION, SEARCH, LIMITS, COUNTEREXAMPLE, RUN, OUTPUT_GROUP, EXPERTS = (
+    "Question",
+    "Search",
+    "Limits",
+    "Counterexample",
+    "Run",
+    "Output",
+    "Experts",
+)
+"""The groups of options in ``--help``, in order."""
+_GROUPS = (QUESTION, SEARCH, LIMITS, COUNTEREXAMPLE, RUN, OUTPUT_GROUP, EXPERTS)
+
 System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
 SystemOrNone = Annotated[
     list[str] | None, typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)
@@ -39,6 +51,7 @@ Format = Annotated[
         "--format",
         metavar="NAME",
         help=f"What the files are, whatever they are called: {READ_NAMES}.",
+        rich_help_panel=QUESTION,
     ),
 ]
 Alphabet = Annotated[
@@ -47,6 +60,7 @@ Alphabet = Annotated[
         metavar="NAME",
         help="Labels of a component: used by its edges, or declared (AP: of .hoa), so "
         "that one without an edge never occurs.",
+        rich_help_panel=QUESTION,
     ),
 ]
 OUTPUT = f"{OUTPUT_FILE} With --to, - is standard output."
@@ -60,7 +74,13 @@ OutputFormat = Annotated[
 ]
 Formulas = Annotated[
     list[str] | None,
-    typer.Option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
+    typer.Option(
+        "-f",
+        "--formula",
+        metavar="FORMULA",
+        help="LTL formula.",
+        rich_help_panel=QUESTION,
+    ),
 ]
 FormulaFile = Annotated[
     str | None,
@@ -70,24 +90,39 @@ FormulaFile = Annotated[
         metavar="FILE",
         help="File of formulas, one per line; or properties of the Model Checking "
         "Contest (.xml).",
+        rich_help_panel=QUESTION,
     ),
 ]
 AutomatonFile = Annotated[
     str | None,
     typer.Option(
-        "--automaton", metavar="FILE", help="HOA automaton of the NEGATED property."
+        "--automaton",
+        metavar="FILE",
+        help="HOA automaton of the NEGATED property.",
+        rich_help_panel=QUESTION,
     ),
 ]
 Empty = Annotated[
-    bool, typer.Option("--empty", help="Ask whether the network has no accepting run.")
+    bool,
+    typer.Option(
+        "--empty",
+        help="Ask whether the network has no accepting run.",
+        rich_help_panel=QUESTION,
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON object per line.", rich_help_panel=OUTPUT_GROUP
+    ),
+]
 Steps = Annotated[
     bool,
     typer.Option(
         "--steps",
         help="Print each step of a lasso: the moves of components and the "
         "obligations left.",
+        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Chart = Annotated[
@@ -96,13 +131,33 @@ Chart = Annotated[
         "--chart",
         help="Draw each lasso as a sequence chart: a column per component, a row per "
         "step.",
+        rich_help_panel=COUNTEREXAMPLE,
+    ),
+]
+Why = Annotated[
+    bool,
+    typer.Option(
+        "--why",
+        help="Print a table for each lasso: the value of each subformula at each step, "
+        "and which values violate the formula.",
+        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Print the plan: what was tried, and why.")
+    bool,
+    typer.Option(
+        "--explain",
+        help="Print the plan: what was tried, and why.",
+        rich_help_panel=OUTPUT_GROUP,
+    ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print no progress and no summary.")
+    bool,
+    typer.Option(
+        "--quiet",
+        help="Print no progress and no summary.",
+        rich_help_panel=OUTPUT_GROUP,
+    ),
 ]
 
 
@@ -130,6 +185,32 @@ def _of_today(arg: str, flags: set[str]) -> str:
     return flag + found + value
 
 
+def _print_short(context: typer.Context, wanted: bool) -> None:
+    """Print the short help of a command, and exit."""
+    if wanted and not context.resilient_parsing:
+        from ltlpipe.cli.short_help import print_short
+
+        print_short(context.command, context)
+        raise typer.Exit
+
+
+_SHORT = inspect.Parameter(
+    "short_help",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "-h",
+            callback=_print_short,
+            is_eager=True,
+            expose_value=False,
+            help="Show what is used most, with examples, and exit.",
+        ),
+    ],
+)
+
+
 def takes(
     command: str,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -149,9 +230,12 @@ def takes(
         taken = {p.name for p in parameters}
         options = {n: o for n, o in options_of(command).items() if n not in taken}
         parameters += [_parameter(name, option) for name, option in options.items()]
+        parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*parameters, _SHORT)]
+        parameters.sort(key=_group)
 
         @wraps(function)
         def called(**given: Any) -> None:
+            given.pop(_SHORT.name, None)
             for name, option in options.items():
                 if option.kind is tuple:
                     given[name] = tuple(given[name] or ())
@@ -177,8 +261,9 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
         f" /--no-{flag_of(name)}" if default is True else flag,
         metavar=option.metavar,
         help=option.help,
-        min=option.least,
-        max=option.most,
+        parser=None if option.kind in (bool, tuple) else partial(option.read, name),
+        autocompletion=_completing(option),
+        rich_help_panel=option.group.capitalize() or None,
     )
     return inspect.Parameter(
         name,
@@ -188,18 +273,20 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     )
 
 
-def given_flags(command: str, chosen: dict[str, Any]) -> list[str]:
-    """Return the flags of a command's options that are not their defaults."""
-    flags = []
-    for name, option in options_of(command).items():
-        flag, value = f"--{flag_of(name)}", chosen.get(name, option.default)
-        if value == option.default:
-            continue
-        if value is False:
-            flags.append(f"--no-{flag_of(name)}")
-        elif value is True:
-            flags.append(flag)
-        else:
-            parts = value if isinstance(value, tuple) else (value,)
-            flags += [word for part in parts for word in (flag, str(part))]
-    return flags
+def _completing(option: Option) -> Callable[[str], list[str]]:
+    """Return what completes the values of an option in the shell."""
+
+    def completed(incomplete: str) -> list[str]:
+        return [v for v in map(str, option.choices) if v.startswith(incomplete)]
+
+    return completed
+
+
+def _group(parameter: inspect.Parameter) -> int:
+    """Return the place of a parameter's group; arguments come first."""
+    panels = (
+        getattr(about, "rich_help_panel", None)
+        for about in getattr(parameter.annotation, "__metadata__", ())
+    )
+    named = [panel for panel in panels if isinstance(panel, str)]
+    return _GROUPS.index(named[0]) if named and named[0] in _GROUPS else -1

@@ -7,7 +7,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from ltlpipe.batch.engines import TaskBar
-from ltlpipe.runtime.errors import LtlpipeError, ReplayError
+from ltlpipe.runtime.errors import LtlpipeError, ReplayError, counted
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.progress_bar import search_bar
 
@@ -116,6 +116,7 @@ class TaskWatcher(TaskBar, Complaints):
     def stopping(self, running: int) -> None:
         """Say that Ctrl-C was pressed."""
         print(
-            f"interrupted: {running} tasks come to their end; Ctrl-C again ends them",
+            f"interrupted: finishing {counted(running, 'running task')}; "
+            "Ctrl-C again to stop",
             file=sys.stderr,
         )

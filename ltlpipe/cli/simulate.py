@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
+from ltlpipe.cli.last_run import last_run
 from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.question.given_options import manner_of, of_question
 from ltlpipe.question.options import SIMULATE
@@ -30,7 +31,7 @@ _TERMINAL = "/dev/tty"
 
 @shared.takes(SIMULATE)
 def simulate(
-    system: shared.System,
+    system: shared.SystemOrNone = None,
     formula: Annotated[
         str | None,
         typer.Option(
@@ -39,6 +40,7 @@ def simulate(
             metavar="FORMULA",
             help="LTL formula whose remaining obligations are shown; by default the "
             "lasso's.",
+            rich_help_panel=shared.QUESTION,
         ),
     ] = None,
     lasso: Annotated[
@@ -47,15 +49,33 @@ def simulate(
             metavar="FILE",
             help="A counterexample to walk along: what check --json prints, or a run "
             "that was saved.",
+            rich_help_panel=shared.COUNTEREXAMPLE,
         ),
     ] = None,
+    last: Annotated[
+        bool,
+        typer.Option(
+            "--last",
+            help="Walk along the last counterexample that check has found on this "
+            "machine; no SYSTEM is given then.",
+            rich_help_panel=shared.COUNTEREXAMPLE,
+        ),
+    ] = False,
     seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Seed of random walks.", min=0)
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Seed of random walks.",
+            min=0,
+            rich_help_panel=shared.SEARCH,
+        ),
     ] = None,
     plain: Annotated[
         bool,
         typer.Option(
-            "--plain", help="Lines of text instead of an application on a terminal."
+            "--plain",
+            help="Lines of text instead of an application on a terminal.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = False,
     **chosen: Any,
@@ -65,14 +85,20 @@ def simulate(
     On a terminal it is an application; otherwise commands are read from standard
     input, one per line (help lists them).  Exit code: 0, or 2 for bad input or usage.
     """
-    from ltlpipe.simulation.session import Session
     from ltlpipe.simulation.simulation import Simulation
+    from ltlpipe.systems.reading import load_job
 
+    if last:
+        if system or lasso:
+            raise typer.BadParameter("--last has the system and the counterexample")
+        lasso, known = last_run()
+        system = known.files
+        chosen |= known.options
+    if not system:
+        raise typer.BadParameter("missing argument 'SYSTEM'")
     is_free = _is_input_free([*system, *([lasso] if lasso else [])])
     with search_progress(quiet=False) as progress:
         progress.begin("reading")
-        from ltlpipe.systems.reading import load_job
-
         loaded = run_within(load_job(system, **manner_of(chosen)), progress=progress)
         progress.hide()
         simulation = Simulation(
@@ -80,6 +106,13 @@ def simulate(
         )
     if not is_free:
         _take_input_from_terminal()
+    step_through(simulation, plain=plain)
+
+
+def step_through(simulation: Simulation, *, plain: bool = False) -> None:
+    """Let the user step through a simulation, on a terminal in an application."""
+    from ltlpipe.simulation.session import Session
+
     session = Session(simulation)
     if plain or not _has_terminal():
         _converse(session)
@@ -89,7 +122,7 @@ def simulate(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "textual":
             raise
-        print("for an application: pip install 'ltlpipe[tui]'", file=sys.stderr)
+        print("for an application: pip install textual", file=sys.stderr)
         _converse(session)
         return
     show(session)

@@ -19,7 +19,7 @@ from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import BUG, exit_code, json_line
 from ltlpipe.question.options import SOLVE
 from ltlpipe.runtime.errors import UnsupportedError, counted
-from ltlpipe.runtime.jobs import ended_by_ctrl_c
+from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +42,11 @@ def solve(
     out: Annotated[
         str | None,
         typer.Option(
+            "-o",
+            "--out",
             metavar="FILE",
             help="Result table, .csv or .parquet; or give --store or --rers.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     jobs: Annotated[
@@ -53,6 +56,7 @@ def solve(
             min=1,
             help="Number of worker processes; limits are then enforced from outside, "
             "too.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     store: Annotated[
@@ -61,6 +65,7 @@ def solve(
             metavar="FILE",
             help="SQLite file that keeps each result; the same command resumes an "
             "interrupted run.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     retry: Annotated[
@@ -68,6 +73,7 @@ def solve(
         typer.Option(
             metavar="LIST",
             help="Solve tasks of --store again that ended so: unknown, crash, ...",
+            rich_help_panel=shared.RUN,
         ),
     ] = "",
     engine: Annotated[
@@ -75,6 +81,7 @@ def solve(
         typer.Option(
             metavar="NAME",
             help="local: processes of this machine; dask: the cluster of --scheduler.",
+            rich_help_panel=shared.RUN,
         ),
     ] = LOCAL,
     scheduler: Annotated[
@@ -82,6 +89,7 @@ def solve(
         typer.Option(
             metavar="ADDRESS",
             help="Address of the Dask scheduler, such as tcp://host:8786.",
+            rich_help_panel=shared.RUN,
         ),
     ] = None,
     attempts: Annotated[
@@ -90,6 +98,7 @@ def solve(
             metavar="N",
             min=1,
             help="How often a task is started whose Dask workers die.",
+            rich_help_panel=shared.RUN,
         ),
     ] = ATTEMPTS,
     grid: Annotated[
@@ -97,6 +106,7 @@ def solve(
         typer.Option(
             metavar="OPTION=A,B [OPTION=C,D ...]",
             help="Solve each task with each of these values (A+B is a list).",
+            rich_help_panel=shared.SEARCH,
         ),
     ] = None,
     allow_translators: Annotated[
@@ -105,6 +115,7 @@ def solve(
             metavar="PROGRAM",
             help="Let task tables run this program, with any arguments, in their "
             "column translator; can be given again.",
+            rich_help_panel=shared.EXPERTS,
         ),
     ] = None,
     rers: Annotated[
@@ -113,6 +124,7 @@ def solve(
             metavar="FILE",
             help="Answers as RERS wants them, problem,property,true|false; and a "
             "summary per problem.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     report: Annotated[
@@ -120,13 +132,18 @@ def solve(
         typer.Option(
             metavar="FILE",
             help="Write an HTML report about the results, or the whole --store.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
     log: Annotated[
         bool,
-        typer.Option("--log", help="Print a line per finished task on standard error."),
+        typer.Option(
+            "--log",
+            help="Print a line per finished task on standard error.",
+            rich_help_panel=shared.OUTPUT_GROUP,
+        ),
     ] = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -194,6 +211,7 @@ def solve(
                 print(log_line(row, watcher.n_done, len(tasks)), file=sys.stderr)
     if not quiet and not as_json:
         outcome.print(place, rers, answers)
+    outcome.print_interruption(out, store)
     if report is not None and place is not None:
         write_page(store or place, report, quiet=quiet or as_json)
     raise typer.Exit(BUG if watcher.found_bug else outcome.exit_code)
@@ -228,6 +246,14 @@ class _Outcome:
             verdicts.append(UNKNOWN)
         return exit_code(verdicts, {reason for _, reason in self._counts})
 
+    def print_interruption(self, out: str | None, store: str | None) -> None:
+        """Say what is kept of a run that was interrupted, and how to go on."""
+        n_rows = self._counts.total()
+        n_cut = self._counts["unknown", INTERRUPTED]  # its row is there all the same
+        if n_rows < self._n_tasks or n_cut:
+            kept = _kept(n_rows - n_cut, out, store)
+            print(f"interrupted: {kept}", file=sys.stderr)
+
     def print(
         self, place: str | None, rers: str | None, answers: RersWriter | None
     ) -> None:
@@ -249,6 +275,16 @@ class _Outcome:
             for differing in self._agreement.differing:
                 print(f"  {differing}")
         _print_joint(self._sampled)
+
+
+def _kept(n_rows: int, out: str | None, store: str | None) -> str:
+    """Return where the rows of an interrupted run are, and how to go on."""
+    done = counted(n_rows, "finished task")
+    if store is not None:
+        return f"{done} kept in {store}; run the same command again to go on"
+    if out is not None:
+        return f"{done} written to {out}; with --store FILE a later run can go on"
+    return f"{done} printed, none kept; with --store FILE a later run can go on"
 
 
 def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:

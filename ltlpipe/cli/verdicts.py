@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from ltlpipe.runtime.errors import quoted_name
+from ltlpipe.runtime.errors import UnsupportedError, quoted_name, warn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.answer import Statistics
     from ltlpipe.verdict.lasso import Lasso
     from ltlpipe.verdict.verdict import Vacuity, Verdict
+    from ltlpipe.verdict.why import Explanation
 
 _SHOWN_STEPS = 60  # of a part of a lasso, printed as text
 _SHOWN_CHANGES = 8  # variables of a step
@@ -45,6 +46,7 @@ class Form(NamedTuple):
     as_json: bool = False
     steps: bool = False  # of the lasso, each
     chart: bool = False  # of the lasso, in place of its actions
+    why: bool = False  # values of subformulas at each step of the lasso
     options: Mapping[str, Any] = {}  # of the question, for JSON
 
     def checked(self) -> Form:
@@ -73,7 +75,9 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     from ltlpipe.verdict.verdict import LASSO_LIMIT
 
     if form.as_json:
-        asked = {"options": dict(form.options)} if form.options else {}
+        asked: dict[str, Any] = {"options": form.options} if form.options else {}
+        if form.why and (known := _explanation(verdict)) is not None:
+            asked["why"] = known.to_dict()
         print(json_line(verdict.to_dict() | asked), flush=True)
         return
     stats = verdict.stats
@@ -100,6 +104,8 @@ def report(verdict: Verdict, form: Form, *, about: str | None = None) -> None:
     elif verdict.finite_run is not None:
         print(f"  {FINITE[verdict.finite_run.kind]}", flush=True)
         _print_lasso(verdict, verdict.finite_run, form)
+    if form.why and (known := _explanation(verdict)) is not None:
+        _print_why(known)
     if verdict.certificate is not None:
         _print_certificate(verdict.certificate)
     if verdict.vacuity is not None:
@@ -159,6 +165,32 @@ def _print_run(lasso: Lasso, form: Form) -> None:
         print(f"  prefix: {_listed(lasso.prefix)}", flush=True)
         if lasso.cycle:
             print(f"  cycle:  {_listed(lasso.cycle)}", flush=True)
+
+
+def _explanation(verdict: Verdict) -> Explanation | None:
+    """Return why a formula is violated; None if there is no run, or it cannot be said.
+
+    It cannot be said of PSL.
+    """
+    run = verdict.lasso or verdict.finite_run
+    try:
+        return None if run is None else run.explanation()
+    except UnsupportedError as error:
+        warn(f"--why: {error}")
+        return None
+
+
+def _print_why(known: Explanation) -> None:
+    """Print the values of subformulas at each step, and which of them matter."""
+    from rich.console import Console
+
+    from ltlpipe.report.why_table import legend_of, why_table
+
+    console = Console()
+    with console.capture() as text:
+        console.print(why_table(known, console.width - 4))
+    lines = [line.rstrip() for line in text.get().splitlines()]
+    print(textwrap.indent("\n".join([*lines, legend_of(known)]), "  "), flush=True)
 
 
 def _print_chart(lasso: Lasso) -> None:

@@ -197,76 +197,54 @@ def letters_of(network: Network, actions: Sequence[str]) -> np.ndarray:
     return letters
 
 
-class Flat(NamedTuple):
-    """All transitions of a network of n local states, component by component."""
+def saturate(
+    network: Network, barred: Collection[int] = ()
+) -> Job[tuple[np.ndarray, np.ndarray]]:
+    """Find what the components can reach together without the actions `barred`.
 
-    initial: np.ndarray  # int64[n_components]
-    src: np.ndarray  # int64[m]
-    dst: np.ndarray  # int64[m]
-    label: np.ndarray  # int64[m], an index into `action`
-    action: np.ndarray  # int64[k], of each label of each component
-    n_states: int
-
-
-class Together(NamedTuple):
-    """What can be reached and happen."""
-
-    # bool[m]: the transitions, component by component, that start in a reached state
-    # with an action that happens.
-    kept: np.ndarray
-    happening: np.ndarray  # bool[n_actions]
-
-
-def saturate(network: Network, barred: Collection[int] = ()) -> Job[Together]:
-    """Find what the components can reach together without the actions `barred`."""
-    flat = yield from _flatten(network)
-    n_bytes = len(flat.src) * _TRANSITION_BYTES
-    progress = Progress(TRIMMING, len(flat.src) * ENTRY_WORK, n_bytes)
+    Returns bool[m], the transitions, component by component, that start in a reached
+    state with an action that happens; and bool[n_actions], which actions happen.
+    """
+    src, dst, label, action, initial, n_states = yield from _flatten(network)
+    work, n_bytes = len(src) * ENTRY_WORK, len(src) * _TRANSITION_BYTES
+    progress = Progress(TRIMMING, work, n_bytes)
     yield progress
-    order = np.argsort(flat.src, kind="stable")
+    order = np.argsort(src, kind="stable")
     yield progress
-    first = np.searchsorted(flat.src[order], np.arange(flat.n_states + 1))
+    first = np.searchsorted(src[order], np.arange(n_states + 1)).astype(np.int64)
     missing = np.array([len(a.participants) for a in network.actions], dtype=np.int64)
     missing[list(barred)] += 1  # one participant more, which never offers it
-    reached = np.zeros(flat.n_states, dtype=np.bool_)
+    reached = np.zeros(n_states, dtype=np.bool_)
+    room = np.zeros(n_states, np.int64), np.full_like(missing, -1), np.zeros_like(src)
     yield from called(
         _saturate,
-        first.astype(np.int64),
-        flat.dst[order],
-        flat.label[order],
-        flat.action,
-        flat.initial,
-        missing,
-        reached,
-        np.zeros(len(flat.action), dtype=np.bool_),
-        np.zeros(flat.n_states, dtype=np.int64),
-        np.full(len(missing), -1, dtype=np.int64),
-        np.zeros(len(flat.src), dtype=np.int64),
+        (first, dst[order], label[order], action, initial),
+        *(missing, reached, np.zeros(len(action), dtype=np.bool_), room),
     )
     yield progress
     happening = missing == 0
-    return Together(reached[flat.src] & happening[flat.action[flat.label]], happening)
+    return reached[src] & happening[action[label]], happening
 
 
 @njit
-def _saturate(
-    first, dst, label, action, initial, missing, reached, offered, stack, waiting, after
-):
+def _saturate(transitions, missing, reached, offered, room):
     """Reach states and let actions happen until nothing changes.
 
     n states, m transitions sorted by source, k labels of components:
 
-    first int64[n + 1], dst int64[m], label int64[m], action int64[k], initial
-    int64[c]
-        The transitions from state s are ``first[s]`` up to the next entry.
+    transitions : (int64[n + 1], int64[m], int64[m], int64[k], int64[c])
+        Where those of each state begin; targets; labels; the action of each label; the
+        initial states.
     missing : int64[n_actions]
         Participants of each action that have not offered it.  Changed in place.
     reached : bool[n], offered : bool[k]
         False; changed in place.
-    stack : int64[n], waiting : int64[n_actions], after : int64[m]
-        Room; waiting holds -1.  The transitions that wait for an action are
+    room : (int64[n], int64[n_actions], int64[m])
+        A stack; -1 in the second.  The transitions that wait for an action are
         ``waiting[a]``, ``after`` of that and so on, up to -1.
     """
+    first, dst, label, action, initial = transitions
+    stack, waiting, after = room
     depth = 0
     for state in initial:
         reached[state] = True
@@ -293,8 +271,14 @@ def _saturate(
                     depth += 1
 
 
-def _flatten(network: Network) -> Job[Flat]:
-    """Put all components into one, with numbers of their own for everything."""
+def _flatten(
+    network: Network,
+) -> Job[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]]:
+    """Put all components into one, with numbers of their own for everything.
+
+    Returns the sources, targets and labels of all transitions, the action of each label
+    of each component, the initial states (all int64), and the number of states.
+    """
     number: dict[tuple[int, str], int] = {}
     for k, action in enumerate(network.actions, start=1):
         for p in action.participants:
@@ -319,11 +303,5 @@ def _flatten(network: Network) -> Job[Flat]:
         held += component.n_transitions * _TRANSITION_BYTES
         yield Progress(TRIMMING, work, held)
     src, dst, label = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Flat(
-        np.array(initial, dtype=np.int64),
-        src,
-        dst,
-        label,
-        np.array(actions, dtype=np.int64),
-        n_states,
-    )
+    of_labels, starts = (np.array(n, dtype=np.int64) for n in (actions, initial))
+    return src, dst, label, of_labels, starts, n_states

@@ -19,7 +19,14 @@ import numpy as np
 
 from ltlpipe.components.equivalences import lts_of
 from ltlpipe.components.progress import ENTRY_WORK, reducing
-from ltlpipe.components.transition_arrays import Status, Steps, lengthened
+from ltlpipe.components.transition_arrays import (
+    U32,
+    Status,
+    Steps,
+    begins,
+    lengthened,
+    scrambled,
+)
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -28,8 +35,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_U32 = np.uint64(32)
 _BUDGET = 1 << 14  # pairs expanded by one call
 _PAIR_WORK = 1 / 8
 _FIXED_WORK = 200  # however small the components
@@ -100,11 +105,10 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
     yield reducing(right.n_transitions * ENTRY_WORK, sides)
     allowed = np.iinfo(np.int32).max - 1 if cap is None else cap
     registers = np.zeros(len(Reg), dtype=np.int64)
-    pairs = Pairs(
-        *np.zeros((2, _FIRST_PAIRS), dtype=np.int32),
-        np.zeros(2 * _FIRST_PAIRS, dtype=np.int32),
-        *np.zeros((3, _FIRST_STEPS), dtype=np.int32),
-    )
+    slots = np.zeros(2 * _FIRST_PAIRS, dtype=np.int32)
+    ends = np.zeros((2, _FIRST_PAIRS), dtype=np.int32)
+    columns = np.zeros((3, _FIRST_STEPS), dtype=np.int32)
+    pairs = Pairs._make([*ends, slots, *columns])
     pairs.left[0], pairs.right[0] = left.initial, right.initial
     registers[Reg.PAIRS] = 1
     yield from called(_enter_slots, pairs.left, pairs.right, pairs.slots, 1)
@@ -120,9 +124,9 @@ def compose(left: LTS, right: LTS, *, cap: int | None = None) -> Job[LTS]:
         if n_pairs > allowed or n_steps > _MEAN_DEGREE * allowed:
             raise TooManyPairsError(f"the composition has more than {cap} states")
         if status == Status.DONE:
-            columns = (a[:n_steps].copy() for a in (pairs.src, pairs.label, pairs.dst))
+            src, label, dst = (a[:n_steps].copy() for a in pairs[3:])
             unmarked = np.zeros(n_pairs, dtype=np.bool_)
-            steps = Steps(n_pairs, 0, len(visible), *columns, unmarked)
+            steps = Steps(n_pairs, 0, len(visible), src, label, dst, unmarked)
             return lts_of(steps, visible, f"{left.name}|{right.name}")
         if status == Status.GROW:
             pairs = _grown(pairs, registers)
@@ -152,9 +156,7 @@ def _side(lts: LTS, visible: list[str], shared: list[str]) -> Side:
     n_syncs = len(shared) + 1
     rows = lts.src * np.int64(n_syncs) + syncs[lts.label]
     order = np.argsort(rows, kind="stable")
-    counts = np.bincount(rows, minlength=lts.n_states * n_syncs)
-    first = np.zeros(lts.n_states * n_syncs + 1, dtype=np.int64)
-    np.cumsum(counts, out=first[1:])
+    first = begins(rows, lts.n_states * n_syncs)
     return Side(first, labels[lts.label[order]], lts.dst[order], n_syncs)
 
 
@@ -172,10 +174,8 @@ def _grown(pairs: Pairs, registers: np.ndarray) -> Pairs:
 @inlined
 def slot_of(left, right, n_slots):
     """Return the slot at which the search for a pair begins."""
-    key = (np.uint64(left) << _U32) | np.uint64(right)
-    mixed = key * _MULTIPLIER
-    mixed ^= mixed >> _U32
-    return np.int64((mixed * _MULTIPLIER) >> _U32) & (n_slots - 1)
+    pair = (np.uint64(left) << U32) | np.uint64(right)
+    return np.int64(scrambled(pair) >> U32) & (n_slots - 1)
 
 
 @inlined
@@ -209,18 +209,10 @@ def _enter_slots(left, right, slots, n_pairs):
 
 
 @inlined
-def n_steps_of(a, b, row_a, row_b):
-    """Return how many transitions leave a pair, whose rows begin there."""
-    n = a.first[row_a + 1] - a.first[row_a] + b.first[row_b + 1] - b.first[row_b]
-    for sync in range(1, a.n_syncs):
-        n_left = a.first[row_a + sync + 1] - a.first[row_a + sync]
-        n += n_left * (b.first[row_b + sync + 1] - b.first[row_b + sync])
-    return n
-
-
-@inlined
 def add_step(pairs, registers, n, label, left, right):
-    """Write transition `n`, of the pair at hand; whether there is room for its pair."""
+    """Write transition `n`, of the pair at hand; whether there is room for it."""
+    if n == pairs.src.shape[0]:
+        return False
     dst = number_of(pairs, registers, left, right)
     if dst < 0:
         return False
@@ -231,11 +223,12 @@ def add_step(pairs, registers, n, label, left, right):
 
 
 @inlined
-def expand(a, b, pairs, registers, row_a, row_b):
+def expand(a, b, pairs, registers):
     """Write the transitions of the pair at hand; whether there is room for them."""
     n = registers[Reg.STEPS]
     left = pairs.left[registers[Reg.DONE]]
     right = pairs.right[registers[Reg.DONE]]
+    row_a, row_b = np.int64(left) * a.n_syncs, np.int64(right) * b.n_syncs
     for x in range(a.first[row_a], a.first[row_a + 1]):
         if not add_step(pairs, registers, n, a.label[x], a.dst[x], right):
             return False
@@ -263,15 +256,9 @@ def compose_step(a, b, pairs, registers, budget):
     call can be repeated) or DONE.
     """
     for _ in range(budget):
-        pair = registers[Reg.DONE]
-        if pair == registers[Reg.PAIRS]:
+        if registers[Reg.DONE] == registers[Reg.PAIRS]:
             return Status.DONE
-        row_a = np.int64(pairs.left[pair]) * a.n_syncs
-        row_b = np.int64(pairs.right[pair]) * b.n_syncs
-        needed = registers[Reg.STEPS] + n_steps_of(a, b, row_a, row_b)
-        if needed > pairs.src.shape[0]:
-            return Status.GROW
-        if not expand(a, b, pairs, registers, row_a, row_b):
+        if not expand(a, b, pairs, registers):
             return Status.GROW
         registers[Reg.DONE] += 1
     return Status.RUNNING

@@ -29,11 +29,13 @@ import numpy as np
 
 from ltlpipe.components.progress import reducing
 from ltlpipe.components.transition_arrays import (
+    U32,
     Graph,
     Status,
     Steps,
     graph_of,
     lengthened,
+    scrambled,
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.kernels.compilation import called
@@ -42,9 +44,6 @@ from ltlpipe.runtime.kernels.jit import inlined, njit
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_FINISHER = np.uint64(0xD6E8FEB86659FD93)
-_U32 = np.uint64(32)
 _BUDGET = 1 << 19  # states visited by one call
 _VISIT_WORK = 1 / 32
 _FIRST_ROOM = 64
@@ -159,7 +158,7 @@ def _first_room(n: int, m: int, n_labels: int) -> tuple[int, int, int]:
 
 def _new_subsets(n: int, m: int, n_labels: int) -> Subsets:
     n_subsets, n_members, n_steps = _first_room(n, m, n_labels)
-    return Subsets(
+    arrays = [
         np.zeros(n_subsets + 1, dtype=np.int64),
         np.zeros(n_subsets, dtype=np.uint64),
         np.zeros(n_subsets, dtype=np.bool_),
@@ -169,9 +168,10 @@ def _new_subsets(n: int, m: int, n_labels: int) -> Subsets:
         np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.int32),
         *np.zeros((2, m), dtype=np.int32),
-        head=np.full(n_labels, -1, dtype=np.int32),
-        used=np.zeros(n_labels, dtype=np.int32),
-    )
+        np.full(n_labels, -1, dtype=np.int32),
+        np.zeros(n_labels, dtype=np.int32),
+    ]
+    return Subsets._make(arrays)
 
 
 def _slots_for(room: int) -> np.ndarray:
@@ -266,7 +266,7 @@ def enter_slots(subsets, registers):
     """Enter the subsets that a new hash table lacks."""
     mask = np.int64(subsets.slots.shape[0] - 1)
     for i in range(registers[Reg.HASHED], registers[Reg.SUBSETS]):
-        slot = np.int64(subsets.hashes[i] >> _U32) & mask
+        slot = np.int64(subsets.hashes[i] >> U32) & mask
         while subsets.slots[slot] != 0:
             slot = (slot + 1) & mask
         subsets.slots[slot] = i + 1
@@ -329,10 +329,7 @@ def close(graph, subsets, registers, label):
                     return np.int64(-1), mixed, visited
                 members[end] = state
                 end += 1
-                bits = (np.uint64(state) + np.uint64(1)) * _MULTIPLIER
-                bits ^= bits >> _U32
-                bits *= _FINISHER
-                mixed += bits ^ (bits >> _U32)
+                mixed += scrambled(np.uint64(state) + np.uint64(1))
             for step in range(graph.silent[state], graph.first[state + 1]):
                 following = graph.dst[step]
                 if mark[following] != stamp:
@@ -349,7 +346,7 @@ def find_subset(subsets, registers, size, mixed):
     members = subsets.members
     n_known = registers[Reg.SUBSETS]
     mask = np.int64(slots.shape[0] - 1)
-    slot = np.int64(mixed >> _U32) & mask
+    slot = np.int64(mixed >> U32) & mask
     while slots[slot] != 0:
         known = np.int64(slots[slot] - 1)
         begin = subsets.begin[known]

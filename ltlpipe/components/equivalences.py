@@ -57,6 +57,7 @@ from ltlpipe.components.transition_arrays import (
     collapse,
     is_deterministic,
     steps_of,
+    with_steps,
 )
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS
@@ -111,16 +112,11 @@ def reduce(
         steps = yield from determinise(steps, cap)
         steps = yield from quotient(steps)
     if equivalence == "block":
-        steps = yield from breadth_first((yield from quotient(unfolded(steps))))
-        return lts_of(steps, visible, lts.name)
-    loops = np.flatnonzero(steps.marked)
-    steps = steps._replace(
-        src=np.concatenate([steps.src, loops]),
-        label=np.concatenate([steps.label, np.full_like(loops, len(visible))]),
-        dst=np.concatenate([steps.dst, loops]),
-    )
-    steps = yield from breadth_first(steps)
-    return lts_of(steps, visible, lts.name)
+        steps = yield from quotient(unfolded(steps))
+    else:
+        loops = np.flatnonzero(steps.marked)
+        steps = with_steps(steps, loops, len(visible), loops)
+    return lts_of((yield from breadth_first(steps)), visible, lts.name)
 
 
 def with_blocks(steps: Steps) -> Job[Steps]:
@@ -158,13 +154,8 @@ def unfolded(steps: Steps) -> Steps:
         return steps
     n = steps.n_states
     src = np.append(marked, np.int32(n))
-    return steps._replace(
-        n_states=n + 1,
-        src=np.concatenate([steps.src, src]),
-        label=np.concatenate([steps.label, np.full_like(src, steps.n_labels - 1)]),
-        dst=np.concatenate([steps.dst, np.full_like(src, n)]),
-        marked=np.zeros(n + 1, dtype=np.bool_),
-    )
+    longer = with_steps(steps, src, steps.n_labels - 1, np.full_like(src, n))
+    return longer._replace(n_states=n + 1, marked=np.zeros(n + 1, dtype=np.bool_))
 
 
 def _strong(lts: LTS, hidden: Collection[str]) -> Job[LTS]:

@@ -19,7 +19,6 @@ and its cycle may have to be gone through several times before it closes.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -262,31 +261,30 @@ def _factors(component: LTS, form: MinimalForm, split: Split, number: int) -> li
     """Return the factors of a component, named after it."""
     name = component.name or str(number + 1)
     factors = []
+    accepting = _acceptance(form, split)
     for k, (group, size) in enumerate(zip(split.groups, split.sizes, strict=True)):
         labels = tuple(component.labels[label] for label in group.tolist())
-        src, label, dst = local_steps(form, split, k).T.astype(np.int32)
+        steps = local_steps(form, split, k)
+        src, label, dst = (column.astype(np.int32) for column in steps)
+        label = np.searchsorted(group, label).astype(np.int32)
         local = LTS(
-            n_states=size,
-            initial=int(split.coordinates[k][0]),
-            labels=labels,
-            src=src,
-            label=np.searchsorted(group, label).astype(np.int32),
-            dst=dst,
+            *(size, int(split.coordinates[k][0]), labels, src, label, dst),
             internal=component.internal.intersection(labels),
+            accepting=accepting[k],
             name=f"{name}.{k + 1}",
         )
         factors.append(local)
-    return _with_acceptance(form, split, factors)
+    return factors
 
 
-def _with_acceptance(form: MinimalForm, split: Split, factors: list[LTS]) -> list[LTS]:
-    """Return factors of which those accept that have states which do not.
+def _acceptance(form: MinimalForm, split: Split) -> list[np.ndarray | None]:
+    """Return the accepting states of the factors that have states which do not accept.
 
     If there are none, the first accepts everywhere; if nothing accepts, it nowhere
     does: one has acceptance, as the component has.
     """
     if form.accepting is None:
-        return factors
+        return [None] * len(split.sizes)
     flags = []
     for own, size in zip(split.coordinates, split.sizes, strict=True):
         local = np.zeros(size, dtype=np.bool_)
@@ -294,10 +292,7 @@ def _with_acceptance(form: MinimalForm, split: Split, factors: list[LTS]) -> lis
         flags.append(local)
     some = form.accepting.any()
     chosen = [k for k, local in enumerate(flags) if some and not local.all()] or [0]
-    return [
-        replace(factor, accepting=flags[k]) if k in chosen else factor
-        for k, factor in enumerate(factors)
-    ]
+    return [local if k in chosen else None for k, local in enumerate(flags)]
 
 
 def unfactored(network: Network, found: Factored, path: Run) -> Job[Run]:
@@ -364,15 +359,12 @@ def _actions(network: Network, found: Factored) -> np.ndarray:
         for number, origin in enumerate(found.origins)
         for place in origin.places
     }
-    internal = {
-        (action.participants[0], action.name): number
-        for number, action in enumerate(network.actions)
-        if action.internal
+    number = {
+        (action.participants[0] if action.internal else -1, action.name): k
+        for k, action in enumerate(network.actions)
     }
     numbers = [
-        internal[of_place[action.participants[0]], action.name]
-        if action.internal
-        else network.action_index[action.name]
+        number[of_place[action.participants[0]] if action.internal else -1, action.name]
         for action in found.network.actions
     ]
     return np.array([*numbers, -1], dtype=np.int32)

@@ -214,18 +214,8 @@ def finest_split(form: MinimalForm, *, together: bool = True) -> Job[Split | Non
 def _groups(form: MinimalForm, dependent: np.ndarray) -> Groups:
     """Return the classes of labels that move, connected by dependency."""
     moving = np.unique(form.label[form.src != form.dst])
-    left = set(moving.tolist())
-    groups = []
-    while left:
-        todo = [min(left)]
-        group = set(todo)
-        while todo:
-            new = set(np.flatnonzero(dependent[todo.pop()]).tolist()) - group
-            group |= new
-            todo += new
-        left -= group
-        groups.append(np.array(sorted(group), dtype=np.int64))
-    return groups
+    _, own = _classes(form.n_labels, *np.nonzero(dependent))
+    return [np.flatnonzero(own == k) for k in dict.fromkeys(own[moving].tolist())]
 
 
 def _split(form: MinimalForm, groups: Groups) -> Job[Split | None]:
@@ -303,7 +293,7 @@ def as_product(form: MinimalForm, groups: Sequence[np.ndarray]) -> Job[Split | N
         return None
     for number, size in enumerate(sizes):
         own = of_step == number
-        steps = len(local_steps(form, split, number))
+        steps = len(local_steps(form, split, number)[0])
         yield factoring(form.n_transitions * ENTRY_WORK, _held(form, len(sizes)))
         if steps * (form.n_states // size) != int(own.sum()):
             return None
@@ -326,18 +316,12 @@ def weights(sizes: Sequence[int]) -> list[int]:
     return [prod(sizes[k + 1 :]) for k in range(len(sizes))]
 
 
-def local_steps(form: MinimalForm, split: Split, number: int) -> np.ndarray:
-    """Return the transitions of a factor, int64[k, 3]: sources, labels, targets.
-
-    They are sorted, each once.
-    """
+def local_steps(form: MinimalForm, split: Split, number: int) -> Columns:
+    """Return sources, labels and targets of a factor, sorted, each transition once."""
     size, own = split.sizes[number], split.coordinates[number]
     taken = np.isin(form.label, split.groups[number])
-    code = own[form.src[taken]] * form.n_labels + form.label[taken]
-    code = np.unique(code * size + own[form.dst[taken]])
-    rest, dst = np.divmod(code, size)
-    src, label = np.divmod(rest, form.n_labels)
-    return np.stack([src, label, dst], axis=1)
+    src, label, dst = form.src[taken], form.label[taken], form.dst[taken]
+    return _unique(size, form.n_labels, own[src], label, own[dst])
 
 
 def _accepts_as_product(form: MinimalForm, split: Split) -> bool:

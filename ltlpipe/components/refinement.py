@@ -51,10 +51,12 @@ import numpy as np
 
 from ltlpipe.components.progress import ENTRY_WORK, reducing
 from ltlpipe.components.transition_arrays import (
+    U32,
     Status,
     Steps,
-    by_least_member,
     graph_of,
+    merged,
+    scrambled,
 )
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
@@ -66,10 +68,6 @@ _BUDGET = 1 << 13  # dirty states of a call, or those of one block if they are m
 _STATE_WORK = 2  # of a dirty state
 _STATE_BYTES = 130  # of a state in a partition, a room and a graph
 _EDGE_BYTES = 24
-
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_FINISHER = np.uint64(0xD6E8FEB86659FD93)
-_U32 = np.uint64(32)
 
 
 class Reg(IntEnum):
@@ -120,15 +118,7 @@ def quotient(steps: Steps) -> Job[Steps]:
     n_blocks, block = yield from classes(steps)
     if n_blocks == steps.n_states:
         return steps
-    block = by_least_member(n_blocks, block)
-    src, dst, label = block[steps.src], block[steps.dst], steps.label
-    inert = (label == steps.n_labels) & (src == dst)
-    if inert.any():
-        src, dst, label = src[~inert], dst[~inert], label[~inert]
-    marked = np.zeros(n_blocks, dtype=np.bool_)
-    marked[block[steps.marked]] = True
-    initial = int(block[steps.initial])
-    return Steps(n_blocks, initial, steps.n_labels, src, label, dst, marked)
+    return merged(steps, n_blocks, block)
 
 
 def classes(steps: Steps) -> Job[tuple[int, np.ndarray]]:
@@ -398,12 +388,9 @@ def find_group(room, n_groups, begin, end):
     slots = room.slots
     mixed = np.uint64(end - begin)
     for i in range(begin, end):
-        mixed = (mixed ^ np.uint64(keys[i])) * _MULTIPLIER
-        mixed ^= mixed >> _U32
-    mixed *= _FINISHER
-    mixed ^= mixed >> _U32
+        mixed = scrambled(mixed ^ np.uint64(keys[i]))
     mask = np.int64(slots.shape[0] - 1)
-    slot = np.int64(mixed >> _U32) & mask
+    slot = np.int64(mixed >> U32) & mask
     while slots[slot] != 0:
         g = np.int64(slots[slot] - 1)
         size = room.key_begin[g + 1] - room.key_begin[g]

@@ -43,6 +43,21 @@ _SORTED_BYTES = 24  # of a step while it is sorted, the arrays beside it include
 Arrays = TypeVar("Arrays", bound=Any)
 
 
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_FINISHER = np.uint64(0xD6E8FEB86659FD93)
+U32 = np.uint64(32)
+"""Of a hash, the upper half is what tells the slot."""
+
+
+@inlined
+def scrambled(bits):
+    """Return a hash of 64 bits."""
+    bits *= _MULTIPLIER
+    bits ^= bits >> U32
+    bits *= _FINISHER
+    return bits ^ (bits >> U32)
+
+
 class Status(IntEnum):
     """How a call of a kernel ended."""
 
@@ -86,6 +101,16 @@ class Graph(NamedTuple):
     src: np.ndarray  # int32[m], of the steps by target
 
 
+def with_steps(steps: Steps, src: np.ndarray, label: int, dst: np.ndarray) -> Steps:
+    """Return the same with more steps, on one label."""
+    labels = np.full(len(src), label, dtype=steps.label.dtype)
+    return steps._replace(
+        src=np.concatenate([steps.src, src]),
+        label=np.concatenate([steps.label, labels]),
+        dst=np.concatenate([steps.dst, dst]),
+    )
+
+
 def compact(lts: LTS) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     """Return initial state, sources and targets as numbers, and the state of each.
 
@@ -127,7 +152,7 @@ def breadth_first(steps: Steps) -> Job[Steps]:
     order = np.empty(n, dtype=np.int32)
     number = np.full(n, -1, dtype=np.int32)
     count = yield from called(
-        _breadth_first, _begins(src, n), dst, steps.initial, order, number
+        _breadth_first, begins(src, n), dst, steps.initial, order, number
     )
     reached = order[:count]
     if len(src) > MANY:
@@ -183,18 +208,14 @@ def graph_of(steps: Steps) -> Job[Graph]:
     n, mark = steps.n_states, steps.n_labels
     loops = np.flatnonzero(steps.marked)
     # Behind the visible labels and before the silent one, which moves up.
-    label = steps.label + (steps.label == mark)
-    src, label, dst = yield from sort_steps(
-        n,
-        mark + 2,
-        np.concatenate([steps.src, loops]),
-        np.concatenate([label, np.full(len(loops), mark, dtype=label.dtype)]),
-        np.concatenate([steps.dst, loops]),
-    )
-    first = _begins(src, n)
+    steps = steps._replace(label=steps.label + (steps.label == mark))
+    steps = with_steps(steps, loops, mark, loops)
+    columns = steps.src, steps.label, steps.dst
+    src, label, dst = yield from sort_steps(n, mark + 2, *columns)
+    first = begins(src, n)
     is_silent = label == mark + 1
     by_target, kind, sources = yield from sort_steps(n, 2, dst, is_silent, src)
-    in_first = _begins(by_target, n)
+    in_first = begins(by_target, n)
     if is_silent.any():
         silent = first[:-1] + np.bincount(src[~is_silent], minlength=n)
         in_silent = in_first[:-1] + np.bincount(by_target[kind == 0], minlength=n)
@@ -244,7 +265,8 @@ def sort_steps(
     if n_steps > MANY:
         yield progress
     if 2 * state_bits + label_bits > _KEY_BITS:
-        return _sort_wide(src, label, dst)
+        src, label, dst = np.unique(np.stack([src, label, dst]), axis=1)
+        return src.astype(np.int32), label.astype(np.int32), dst.astype(np.int32)
     keys = src.astype(np.int64)
     keys <<= label_bits
     keys |= label
@@ -253,10 +275,7 @@ def sort_steps(
     keys.sort()
     if n_steps > MANY:
         yield progress
-    if len(keys) > 1:
-        fresh = keys[1:] != keys[:-1]
-        if not fresh.all():
-            keys = np.concatenate([keys[:1], keys[1:][fresh]])
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     dst = (keys & ((1 << state_bits) - 1)).astype(np.int32)
     keys >>= state_bits
     label = (keys & ((1 << label_bits) - 1)).astype(np.int32)
@@ -264,22 +283,10 @@ def sort_steps(
     return keys.astype(np.int32), label, dst
 
 
-def _sort_wide(
-    src: np.ndarray, label: np.ndarray, dst: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sort steps that do not fit into one word."""
-    order = np.lexsort((dst, label, src))
-    columns = [column[order].astype(np.int32) for column in (src, label, dst)]
-    fresh = np.ones(len(order), dtype=np.bool_)
-    fresh[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
-    src, label, dst = (column[fresh] for column in columns)
-    return src, label, dst
-
-
-def _begins(sorted_states: np.ndarray, n: int) -> np.ndarray:
-    """Return int64[n + 1], where the entries of each state begin."""
+def begins(states: np.ndarray, n: int) -> np.ndarray:
+    """Return int64[n + 1], where the entries of each state begin once sorted."""
     first = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(sorted_states, minlength=n), out=first[1:])
+    np.cumsum(np.bincount(states, minlength=n), out=first[1:])
     return first
 
 
@@ -296,32 +303,35 @@ def collapse(steps: Steps) -> Job[Steps]:
     if not silent.any():
         return steps
     n = steps.n_states
-    order = np.argsort(steps.src[silent], kind="stable")
+    src, dst = steps.src[silent], steps.dst[silent]
+    order = np.argsort(src, kind="stable")
     n_steps = len(steps.src)
     progress = reducing(n_steps * ENTRY_WORK, 2 * steps.memory_bytes)
     if n_steps > MANY:
         yield progress
-    first = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(np.bincount(steps.src[silent], minlength=n), out=first[1:])
-    scc, count = yield from sccs_of(first, steps.dst[silent][order], progress)
+    scc, count = yield from sccs_of(begins(src, n), dst[order], progress)
     if n_steps > MANY:
         yield progress
-    scc = by_least_member(count, scc)
-    src, dst = scc[steps.src], scc[steps.dst]
-    inside = silent & (src == dst)
+    return merged(steps, count, scc, marks_loops=True)
+
+
+def merged(
+    steps: Steps, count: int, number: np.ndarray, *, marks_loops: bool = False
+) -> Steps:
+    """Make the states of each class one, whose number `number` (int32[n]) has.
+
+    Silent steps inside a class are left out; they may mark it.
+    """
+    number = by_least_member(count, number)
+    src, dst = number[steps.src], number[steps.dst]
+    inside = (steps.label == steps.n_labels) & (src == dst)
     marked = np.zeros(count, dtype=np.bool_)
-    marked[scc[steps.marked]] = True
-    marked[src[inside]] = True
+    marked[number[steps.marked]] = True
+    if marks_loops:
+        marked[src[inside]] = True
     left = ~inside
-    return Steps(
-        count,
-        int(scc[steps.initial]),
-        steps.n_labels,
-        src[left],
-        steps.label[left],
-        dst[left],
-        marked,
-    )
+    columns = src[left], steps.label[left], dst[left]
+    return Steps(count, int(number[steps.initial]), steps.n_labels, *columns, marked)
 
 
 def sccs_of(

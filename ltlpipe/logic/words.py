@@ -110,6 +110,12 @@ def evaluate(formula: Any, shape: Shape, where: Mapping[str, int]) -> int:
 
     `where` has the positions of each action; one that is missing stands nowhere.
     """
+    return evaluated(formula, shape, where)[formula.id()]
+
+
+def evaluated(formula: Any, shape: Shape, where: Mapping[str, int]) -> dict[int, int]:
+    """Return the same of all subformulas, by Spot's numbers of these."""
+    found: dict[int, int] = {}
     full, following = shape.everywhere, shape.next
 
     def least(hold: int, keep: int) -> int:
@@ -156,7 +162,12 @@ def evaluate(formula: Any, shape: Shape, where: Mapping[str, int]) -> int:
             "M": lambda: until(second, first & second),
         }[kind]()
 
-    return fold(formula, combine)
+    def recorded(node: Any, kind: str, below: list[int]) -> int:
+        value = found[node.id()] = combine(node, kind, below)
+        return value
+
+    fold(formula, recorded)
+    return found
 
 
 def satisfies(formula: Any, word: Word) -> bool:

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 import textwrap
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
 from ltlpipe.runtime.errors import PARAMETERS, nearest, spelled, warn
 
@@ -52,6 +54,12 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
         named[name] = value
     return named
 
+
+DEFAULT = "default"
+"""The configuration without options."""
+
+_APART = ("limits", "output")
+"""Groups of options that are no part of a configuration: results tell them apart."""
 
 READING = ("format", "alphabet")
 """Options about files: they have no effect on a system in memory."""
@@ -98,6 +106,52 @@ def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:
     """
     options = Options(**given)
     return options, options.limits
+
+
+def flags_of(given: Mapping[str, Any], known: Mapping[str, Option]) -> list[str]:
+    """Return the flags, and their values, of the options that are not their defaults.
+
+    Parameters
+    ----------
+    given : mapping
+        Options by name.
+    known : mapping
+        The declarations of those that are told, in order.
+    """
+    flags = []
+    for name, option in known.items():
+        flag, value = f"--{flag_of(name)}", given.get(name, option.default)
+        if value in (option.default, None):
+            continue
+        if value is False:
+            flags.append(f"--no-{flag_of(name)}")
+        elif value is True:
+            flags.append(flag)
+        else:
+            parts = value if isinstance(value, (tuple, list)) else (value,)
+            flags += [word for part in parts for word in (flag, _told(part))]
+    return flags
+
+
+def _told(value: Any) -> str:
+    """Return a value as the command line has it; an automaton has no text."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "AUTOMATON" if hasattr(value, "acc") else str(value)
+
+
+def configuration_of(given: Mapping[str, Any]) -> str:
+    """Return how the command line spells options: sorted, without limits.
+
+    Nothing but "default" if all are their defaults.
+
+    Examples
+    --------
+    >>> configuration_of({"emptiness": "se05", "deadlock": "stutter", "timeout": 60})
+    '--deadlock stutter --emptiness se05'
+    """
+    told = {n: o for n, o in sorted(OPTIONS.items()) if o.group not in _APART}
+    return shlex.join(flags_of(given, told)) or DEFAULT
 
 
 def takes_options(command: str) -> Callable[[Function], Function]:

@@ -100,6 +100,7 @@ class ModelQuestion(Question):
         refuse(self.kind, options)
         fairness = fairness_of(system, options)
         super().__init__(system.name, asked, options, fairness=fairness)
+        self.part = "process" if system.processes else "transition"
         self.system = system
         reasons = (*self.given.reasons, *system.about)
         self.given = replace(self.given, reasons=reasons)
@@ -130,7 +131,7 @@ class ModelQuestion(Question):
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
-        return self.options.deadlock != "ignore"
+        return self.options.deadlock in (None, "stutter")
 
     def prepared(self) -> Job[None]:
         """Compute the facts for packing, once, on first use."""

@@ -34,7 +34,7 @@ from ltlpipe.question.conditions import (
     refuse,
 )
 from ltlpipe.runtime.arguments import is_one
-from ltlpipe.runtime.errors import UnsupportedError, declare
+from ltlpipe.runtime.errors import UnsupportedError, declare, nearest
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
@@ -48,6 +48,31 @@ EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
 
 NETWORKS = "networks"
 ALL_SYSTEMS = "all"
+
+UNITS: dict[str | None, dict[str, float]] = {
+    "SECONDS": {"": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0},
+    "MIB": {
+        "": 1.0,
+        "k": 2.0**-10,
+        "m": 1.0,
+        "g": 2.0**10,
+        "t": 2.0**20,
+        "kib": 2.0**-10,
+        "mib": 1.0,
+        "gib": 2.0**10,
+        "tib": 2.0**20,
+        **{f"{k}b": 1e3**n / 2**20 for n, k in enumerate("kmgt", start=1)},
+    },
+}
+"""The units of options by what help calls their values, and their factors."""
+
+_WITH_UNITS: dict[str | None, str] = {
+    "SECONDS": "a number of seconds, or one with ms, s, m or h",
+    "MIB": "a number of MiB, or one with MB, MiB, GB or GiB",
+}
+
+_WHOLE = re.compile(r"[-+]?\d+")
+_QUANTITY = re.compile(r"\s*(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf)\s*([a-z]*)\s*", re.I)
 
 KINDS = {
     str: "a text",
@@ -112,8 +137,8 @@ class Option:
     def meant(self, name: str, value: Any) -> Any:
         """Return a value converted to the option's kind.
 
-        A text is a sequence of one.  None is the default where that is None or empty,
-        and an infinite limit is none.
+        A text is a sequence of one, or a number with a unit where numbers have one.
+        None is the default where that is None or empty, and an infinite limit is none.
 
         Raises
         ------
@@ -122,6 +147,8 @@ class Option:
         """
         if value is None and self.default in (None, ()):
             return self.default
+        if self.metavar in UNITS and isinstance(value, str):
+            value = _quantity(value, UNITS[self.metavar])
         if self.unlimited and isinstance(value, Real) and value == math.inf:
             return None
         plain = _of_kind(self.kind, value)
@@ -129,7 +156,30 @@ class Option:
         if expected is None:
             return plain
         shown = repr(value) if plain is None else value
+        if plain is not None and self.choices:
+            expected += nearest(str(plain), map(str, self.choices))
         raise UnsupportedError(f"--{flag_of(name)}={shown}: expected {expected}")
+
+    def read(self, name: str, text: Any) -> Any:
+        """Return the value that a text means; others are values already.
+
+        Raises
+        ------
+        UnsupportedError
+            As for `meant`.
+        """
+        if not isinstance(text, str):
+            return text
+        if self.kind is int:
+            value: Any = int(text) if _WHOLE.fullmatch(text.strip()) else text
+        elif self.kind is float and self.metavar not in UNITS:
+            try:
+                value = float(text)
+            except ValueError:
+                value = text
+        else:
+            value = text
+        return self.meant(name, value)
 
     def _expected(self, value: Any) -> str | None:
         """Describe the expected value; None if it is that.
@@ -140,12 +190,19 @@ class Option:
             listed = f"one of {', '.join(map(str, self.choices))}"
             return None if value in self.choices else listed
         if value is None:
-            return KINDS[self.kind]
+            return _WITH_UNITS.get(self.metavar, KINDS[self.kind])
         if self.least is not None and not value >= self.least:
             return f"{self.least} or more"
         if self.most is not None and value > self.most:
             return f"{self.most} or less"
         return None
+
+
+def _quantity(text: str, units: dict[str, float]) -> float | str:
+    """Return the number that a text with a unit is; the text if it is none."""
+    found = _QUANTITY.fullmatch(text)
+    factor = None if found is None else units.get(found[2].lower())
+    return text if found is None or factor is None else float(found[1]) * factor
 
 
 def _of_kind(kind: type, value: Any) -> Any:
@@ -178,6 +235,7 @@ def _of_kind(kind: type, value: Any) -> Any:
 
 STUBBORN = "stubborn"
 NEVER = "never"
+DEADLOCK_ERROR = "error"
 
 COMPACT_BITS = (32, 40, 64)
 
@@ -232,10 +290,10 @@ class _Question:
     )
     deadlock: str | None = _option(
         None,
-        "A finite maximal run violates nothing (ignore, the default for networks) or "
-        "stutters in its last state (stutter).",
+        "A finite maximal run violates nothing (ignore, the default for networks), "
+        "stutters in its last state (stutter), or violates every formula (error).",
         "KIND",
-        choices=("ignore", "stutter"),
+        choices=("ignore", "stutter", DEADLOCK_ERROR),
         commands=ABOUT_RUNS | {SIMULATE},
     )
     unknown: str = _option(
@@ -256,14 +314,17 @@ class _Question:
     )
     fairness: str | None = _option(
         None,
-        "Only runs that are fair to each component, or to each of --fair-sets, count.",
+        "Only runs that are fair to each component, process or transition of a net, or "
+        "to each of --fair-sets, count.",
         details="A set that is enabled infinitely often (strong), or from some point "
-        "on always (weak), is taken infinitely often.",
+        "on always (weak), is taken infinitely often.  A step that several take, such "
+        "as a rendezvous, serves each of them.",
         choices=("weak", "strong"),
     )
     fair_sets: tuple[str, ...] = _option(
         (),
-        "A set of actions for --fairness, instead of those of each component.",
+        "A set of actions, or of components, for --fairness; a pattern such as 'P_*' "
+        "is a set for each that it fits.",
         "A,B",
         old=("fair", "progress"),
     )
@@ -357,14 +418,15 @@ class _Limits:
 
     timeout: float | None = _limit(
         None,
-        "Wall-clock time limit of each question.",
+        "Wall-clock time limit of each question, such as 60, 90s, 5m or 1h.",
         "SECONDS",
         "Compiling and loading kernels does not count; reading the system may take as "
         "long again.  None means no limit.",
     )
     memory: float | None = _limit(
         None,
-        "Memory limit of each question; by default nine tenths of the free memory.",
+        "Memory limit of each question, such as 500 or 4GB; by default nine tenths of "
+        "the free memory.",
         "MIB",
         unlimited=False,
     )

@@ -12,6 +12,7 @@ visible actions only, with an automaton in interrupt normal form (Theorem 3).
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from dataclasses import dataclass
 from itertools import islice
@@ -32,7 +33,7 @@ from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
@@ -279,30 +280,21 @@ class FairSet(NamedTuple):
 def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     """Return the sets that a run has to be fair to; none without ``--fairness``.
 
+    Unless sets are named, there is one for each component, for each process of a model,
+    and for each transition of a net.
+
     Raises
     ------
     UnsupportedError
-        An action does not exist, there are more sets than marks, or no sets are named
-        for a model.
+        An action does not exist, or there are more sets than marks.
     """
     if options.fairness is None:
         return []
+    parts = _parts(system)
     if options.fair_sets:
-        sets = [_named(system, names) for names in options.fair_sets]
-    elif isinstance(system, Network):
-        members: list[set[int]] = [set() for _ in system.components]
-        for number, action in enumerate(system.actions):
-            for participant in action.participants:
-                members[participant].add(number)
-        sets = [
-            FairSet(f"component {i}", frozenset(own))
-            for i, own in enumerate(members, start=1)
-        ]
+        sets = [s for text in options.fair_sets for s in _named(system, parts, text)]
     else:
-        raise UnsupportedError(
-            f"--fairness={options.fairness} of a model requires --fair-sets=A,B: it "
-            "has no components to be fair to"
-        )
+        sets = parts or _each_action(system)
     most = MAX_MARKS // 2 if options.fairness == STRONG else MAX_MARKS
     if len(sets) > most:
         raise UnsupportedError(
@@ -312,20 +304,70 @@ def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     return sets
 
 
-def _named(system: Network | Model, names: str) -> FairSet:
-    """Return the actions that a text names; several of a model may share a name."""
-    known: Mapping[str, Collection[int]]
+def _parts(system: Network | Model) -> list[FairSet]:
+    """Return the actions of each component or process; a shared one is of each."""
     if isinstance(system, Network):
-        known = {name: [number] for name, number in system.action_index.items()}
+        names = [f"component {i}" for i in range(1, len(system.components) + 1)]
+        members = [action.participants for action in system.actions]
     else:
-        known = system.vocabulary.actions
-    parts = [part.strip() for part in names.split(",")]
-    for name in parts:
-        if name not in known:
+        names = list(system.processes)
+        place = {name: number for number, name in enumerate(names)}
+        members = [
+            tuple(place[name] for name in system.movers(action))
+            for action in (range(system.n_actions) if names else ())
+        ]
+    own: list[set[int]] = [set() for _ in names]
+    for number, who in enumerate(members):
+        for part in who:
+            own[part].add(number)
+    return [FairSet(*both) for both in zip(names, map(frozenset, own), strict=True)]
+
+
+def _each_action(system: Network | Model) -> list[FairSet]:
+    """Return a set for each name of an action."""
+    return [FairSet(name, own) for name, own in _by_name(system).items()]
+
+
+def _by_name(system: Network | Model) -> dict[str, frozenset[int]]:
+    """Return the actions by their names; several of a model may share one."""
+    if isinstance(system, Network):
+        return {name: frozenset((k,)) for name, k in system.action_index.items()}
+    return {name: frozenset(own) for name, own in system.vocabulary.actions.items()}
+
+
+def _named(
+    system: Network | Model, parts: Sequence[FairSet], text: str
+) -> list[FairSet]:
+    """Return the sets that a text names.
+
+    Names with commas between are one set.  A pattern that stands alone is a set for
+    each component or process that it fits, or else for each action.
+    """
+    of_parts = {part.name: part.actions for part in parts}
+    if isinstance(system, Network):
+        own = zip(system.components, parts, strict=True)
+        of_parts |= {lts.name: part.actions for lts, part in own if lts.name}
+    actions = _by_name(system)
+    known = actions | of_parts | actions
+    if text.strip() in known:  # whatever commas and stars it has
+        return [FairSet(text, known[text.strip()])]
+    words = [word.strip() for word in text.split(",")]
+    fitting = [_fitting(word, of_parts) or _fitting(word, actions) for word in words]
+    for word, found in zip(words, fitting, strict=True):
+        if not found:
             raise UnsupportedError(
-                f"--fair-sets={names!r}: no action of the system is called {name!r}"
+                f"--fair-sets={text!r}: no action of the system is called {word!r}"
+                + nearest(word, known)
             )
-    return FairSet(names, frozenset(k for name in parts for k in known[name]))
+    if len(words) == 1:
+        return [FairSet(name, known[name]) for name in fitting[0]]
+    together = frozenset().union(*(known[n] for names in fitting for n in names))
+    return [FairSet(text, together)]
+
+
+def _fitting(word: str, known: Collection[str]) -> list[str]:
+    """Return the names that are a word, or fit it as a pattern."""
+    return [word] if word in known else fnmatch.filter(known, word)
 
 
 def fairness_of(system: Network | Model, options: Options) -> Fairness | None:

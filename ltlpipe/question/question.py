@@ -62,6 +62,9 @@ class NotApplicableError(Exception):
         The reason.
     """
 
+    part = "component"
+    """What runs are fair to, unless sets are named."""
+
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
@@ -372,7 +375,7 @@ class Question(ABC):
                 f"because {name} supports only one (degeneralised by Spot)"
             )
         if fairness is not None:
-            reasons.append(why_fair(options, fairness))
+            reasons.append(why_fair(self, fairness))
         elif reductions is not None:
             reasons.append(_why_reduced(options, (*plan.reductions, *reductions)))
         if self.delegated is not None:
@@ -576,10 +579,11 @@ def _choose_for_fin(
     )
 
 
-def why_fair(options: Options, fairness: Fairness) -> str:
+def why_fair(question: Question, fairness: Fairness) -> str:
     """Describe fairness in a plan."""
+    options = question.options
     n_sets = fairness.n_marks // (2 if options.fairness == "strong" else 1)
-    fair_to = "set of actions" if options.fair_sets else "component"
+    fair_to = "set of actions" if options.fair_sets else question.part
     marks = f"{fairness.n_marks} mark{'s' * (fairness.n_marks != 1)}"
     return (
         f"only runs count that are {options.fairness}ly fair to each "

@@ -19,7 +19,8 @@ from ltlpipe.report.charts.chart import Chart, framed
 from ltlpipe.report.charts.sequence import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.report.palette import ON_WHITE
-from ltlpipe.runtime.errors import counted
+from ltlpipe.report.why_table import why_html
+from ltlpipe.runtime.errors import UnsupportedError, counted
 from ltlpipe.simulation.session import violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph
@@ -102,6 +103,8 @@ def _vacuity_html(found: Vacuity) -> str:
 def _facts(verdict: Verdict) -> str:
     plan, stats = verdict.plan, verdict.stats
     facts = {
+        "options": verdict.configuration,
+        "strategy": plan.strategy,
         "automaton": plan.automaton,
         "search": plan.emptiness,
         "reductions": ", ".join(plan.reductions) or "none",
@@ -135,7 +138,17 @@ def _lasso_html(subject: Lasso) -> str:
         about = f"<p>Finite run ({subject.kind}): {counted(first, 'step')}</p>"
     table = html_table(["step", "part", "action", changes], rows)
     listed = f"<details><summary>The steps as a table</summary>\n{table}</details>"
-    return f"<div>{about}\n{framed(Chart(subject).svg)}\n{listed}</div>"
+    picture = framed(Chart(subject).svg)
+    return f"<div>{about}\n{picture}\n{_why(subject)}{listed}</div>"
+
+
+def _why(lasso: Lasso) -> str:
+    """Return why a run violates its formula, where that can be said."""
+    try:
+        table = why_html(lasso.explanation())
+    except UnsupportedError:
+        return ""
+    return f"<details><summary>Why it is violated</summary>\n{table}</details>\n"
 
 
 def _moves(lasso: Lasso, step: int) -> str:

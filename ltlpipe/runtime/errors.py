@@ -138,7 +138,8 @@ def counted(number: int, noun: str) -> str:
     >>> print(counted(1, "state"), counted(1200, "step"))
     1 state 1,200 steps
     """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def _escaped(character: str) -> str:

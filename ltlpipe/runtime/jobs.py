@@ -56,13 +56,17 @@ _unheeded = Interrupt()
 
 
 def heed_ctrl_c() -> None:
-    """Let each loop that begins after Ctrl-C end at once, until `ended_by_ctrl_c`."""
+    """Let each loop that begins after Ctrl-C end at once, until `ended_by_ctrl_c`.
+
+    SIGTERM, which batch systems send, does what Ctrl-C does.
+    """
 
     def note(_signal: int, _frame: object) -> None:
         _unheeded.pressed = True
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def ignore_ctrl_c() -> None:

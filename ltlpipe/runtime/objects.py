@@ -17,6 +17,8 @@ import weakref
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ltlpipe.runtime.errors import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -39,9 +41,22 @@ def renderer() -> Any:
 
 
 class Displayed:
-    """A base for classes that the renderer can show."""
+    """A base for classes that the renderer can show.
+
+    Those with a name and sizes are told by these at the prompt, whatever they hold.
+    """
 
     __slots__ = ()
+
+    def _sizes(self) -> dict[str, int]:
+        """Return what the object has, as nouns and numbers."""
+        return {}
+
+    def __repr__(self) -> str:
+        name = getattr(self, "name", "")
+        named = f" {name!r}" if name else ""
+        sizes = ", ".join(counted(n, noun) for noun, n in self._sizes().items())
+        return f"<{type(self).__name__}{named}: {sizes}>"
 
     def _repr_html_(self) -> str:
         html: str = renderer().html_of(self)

@@ -100,7 +100,7 @@ def _noted(question: Question, kind: str | None) -> Plan:
     )
     reasons = [why, *question.given.reasons]
     if question.fairness is not None:
-        reasons.append(why_fair(question.options, question.fairness))
+        reasons.append(why_fair(question, question.fairness))
     return replace(question.given, automaton=kind, reasons=tuple(reasons))
 
 

@@ -41,7 +41,7 @@ _MOST_TRANSITIONS = (1 << 31) - 2
 _MOST_DRAWN = 60  # states of a graph that a notebook draws
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SpotGraph(Displayed):
     """A graph of Spot that is read as a system; `ltlpipe.load` makes one.
 
@@ -90,6 +90,9 @@ class SpotGraph(Displayed):
     n_marks: int
     condition: Condition | None
     accepts_nothing: bool
+
+    def _sizes(self) -> dict[str, int]:
+        return {"state": self.n_states, "edge": self.n_edges}
 
     @property
     def is_kripke(self) -> bool:

@@ -60,6 +60,11 @@ class Model(Displayed, ABC):
     actions: tuple[str, ...]
     vocabulary: Vocabulary
 
+    def _sizes(self) -> dict[str, int]:
+        sizes = {"variable": len(self.variables), "action": self.n_actions}
+        processes = len(self.processes)
+        return ({"process": processes} if processes else {}) | sizes
+
     @property
     def about(self) -> tuple[str, ...]:
         """What to tell people of the model beside its name, in lines."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.words import first_bad_prefix
 from ltlpipe.question.conditions import DECOUPLING, FACTORING, INSTANT
@@ -147,7 +147,7 @@ class Counterexample:
         n_steps = max(last_step(found) - (not sees_steps(question)), 0)
         judging = judged_prefix(question, actions[:n_steps], states[: n_steps + 1])
         try:
-            self.finite_run = yield from judging
+            self.finite_run = self._told((yield from judging))
         except UnsupportedError:  # by Spot: an automaton that it cannot complement
             self.reason = LASSO_LIMIT
             return True
@@ -217,7 +217,13 @@ class Counterexample:
         """Replay a run, and record its lasso."""
         own = self._question.refolded(found.run, self._answered)
         lasso = yield from judged(self._question, own)
-        self.lasso = replace(lasso, shortest_of=found.shortest_of)
+        self.lasso = self._told(replace(lasso, shortest_of=found.shortest_of))
+
+    def _told(self, run: Any) -> Any:
+        """Return a run, if there is one, with the formula that it violates."""
+        if run is None or self._formula is None:
+            return run
+        return replace(run, formula=self._formula.text)
 
     def _marked(self) -> Job[None]:
         """Record the end of a bad prefix of a safety formula."""

@@ -50,6 +50,7 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.judgement import lasso_of
+from ltlpipe.verdict.lasso import MAXIMAL, FiniteRun
 from ltlpipe.verdict.replay import bugs_reported, run_replayed
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -178,6 +179,36 @@ def _run_to(search: DeadlockSearch, packed: Any) -> Job[Run]:
     return run_of((yield from search.lasso()), search, packed)
 
 
+def ending_run(
+    system: System, trace: Trace, options: Options
+) -> Job[tuple[Answer, FiniteRun | None]]:
+    """Look for a run that ends, as ``--deadlock error`` asks.
+
+    Returns the answer, and the run to a nearest deadlock: of kind "maximal".
+    """
+    if isinstance(system, Model):
+        system = yield from system.unfolding()
+    known = _KNOWN.of(system)
+    if known.ending is None or known.ending[0].kind == INCONCLUSIVE:
+        answer, lasso = yield from deadlock_job(system, trace, options)
+        kept = None if lasso is None else replace(lasso, system=None)  # no circle
+        known.ending = answer, kept
+    answer, lasso = known.ending
+    if lasso is None or not options.lasso:
+        return answer, None
+    k = len(lasso.prefix)
+    run = FiniteRun(
+        lasso.prefix,
+        [],
+        lasso.actions[:k],
+        lasso.states[: k + 1],
+        None if lasso.moves is None else lasso.moves[:k],
+        system=system,
+        kind=MAXIMAL,
+    )
+    return answer, run
+
+
 REACHABLE, NONE, NOT_LOOKED = "reachable", "none", "not looked for"
 
 SHARE = 0.05
@@ -229,6 +260,7 @@ class _Known:
     runs: FiniteRuns = _NOTHING
     work: float = 0.0  # units that all questions have cost
     latest: float = 0.0  # units that the latest look was allowed
+    ending: tuple[Answer, Lasso | None] | None = None  # of `ending_run`
 
     def allowance(self) -> float:
         """Return the work of a look that begins now; 0 if there should be none."""

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics
+from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
+from ltlpipe.question.given_options import configuration_of
+from ltlpipe.question.options import DEADLOCK_ERROR
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
@@ -18,7 +20,7 @@ from ltlpipe.verdict.certification import (
     certified_strategies,
 )
 from ltlpipe.verdict.counterexample import Counterexample
-from ltlpipe.verdict.deadlocks import NOT_LOOKED, looked_for
+from ltlpipe.verdict.deadlocks import NOT_LOOKED, ending_run, looked_for
 from ltlpipe.verdict.judgement import as_witness
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.certification import Certified
+
+
+_FIRST = "runs that end are looked for first, as --deadlock=error asks"
 
 
 @dataclass(eq=False)
@@ -83,12 +88,18 @@ class Inquiry:
             raise UnsupportedError(
                 "--constraint cannot be combined with --translator: Spot translates"
             )
+        if self.options.deadlock == DEADLOCK_ERROR and self._certified:
+            raise UnsupportedError(
+                "--certificate cannot be combined with --deadlock=error: it says "
+                "nothing about runs that end"
+            )
         if self.options.vacuity and self.asked.formula is None:
             raise UnsupportedError("--vacuity requires a formula")
         self._portfolio: Portfolio | None = None
         self._example: Counterexample | None = None
         self._held: Verdict | None = None
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
+        self._ends: Trace | None = None  # of the search for runs that end
         self._lasso_seconds: list[float] = []
         self._clock = Clock()
         if self.constraint is not None:  # the job makes it
@@ -157,11 +168,25 @@ class Inquiry:
 
     def _whole(self) -> Job[Verdict]:
         """Answer the question, and warn if the answer leans on finite runs."""
+        if self.options.deadlock == DEADLOCK_ERROR:
+            ended = yield from self._ended()
+            if ended is not None:
+                return ended
         found = yield from self._job()
         if found.deadlock is None:
             return found
         deadlock = yield from looked_for(self._question, self._clock.work)
         return replace(found, deadlock=deadlock)
+
+    def _ended(self) -> Job[Verdict | None]:
+        """Return the verdict about a system with a run that ends; None without one."""
+        self._ends = trace = Trace(Plan(None, None, reasons=(_FIRST,)))
+        answer, finite_run = yield from ending_run(self.system, trace, self.options)
+        if answer.kind == EMPTY:
+            return None
+        kind = VIOLATED if answer.kind == FOUND else UNKNOWN
+        found = replace(self._made(kind, answer.reason), finite_run=finite_run)
+        return replace(found, plan=trace.plan, stats=trace.stats)
 
     def _job(self) -> Job[Verdict]:
         """Answer the question.
@@ -272,6 +297,8 @@ class Inquiry:
             return self._with_vacuity(replace(self._held, reason=ended), reason)
         if self._example is not None and self._example.rescue():
             return replace(self._violated(self._example), reason=ended)
+        if self._ends is not None and self._ends.has_found:
+            return self._made(VIOLATED, LASSO_LIMIT)
         if self._portfolio is not None and self._portfolio.has_found:
             return self._made(VIOLATED, LASSO_LIMIT)
         return self._made(UNKNOWN, reason)
@@ -290,4 +317,5 @@ class Inquiry:
             formula_id=None if formula is None else formula.identifier,
             plan=plan,
             stats=stats,
+            configuration=configuration_of(self.options.differing()),
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.errors import UnsupportedError, quoted_name
 from ltlpipe.runtime.objects import ByValue, Displayed, renderer
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ltlpipe.systems.models import System
+    from ltlpipe.verdict.why import Explanation
+
+_PRINTED = 60
+"""The steps of a part that ``print`` shows."""
 
 MOST_STEPS = 1_000
 """The steps of longer lassos are omitted in JSON, which has their actions."""
@@ -115,6 +120,8 @@ class Lasso(ByValue, Displayed):
     bad_prefix : int, optional
         The steps after which no continuation satisfies the formula: later steps do not
         matter.  None if unknown, and for formulas that are not syntactically safe.
+    formula : str, optional
+        The formula that it violates; it does not count where lassos are compared.
     """
 
     prefix: list[Any]
@@ -126,6 +133,13 @@ class Lasso(ByValue, Displayed):
     spelling: Spelling | None = field(default=None, repr=False)
     system: System | None = field(default=None, repr=False, compare=False)
     bad_prefix: int | None = None
+    formula: str | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        """Return prefix and cycle, by the names of their actions."""
+        prefix = f"prefix: {_listed(self.prefix_actions)}"
+        cycle = f"\ncycle:  {_listed(self.cycle_actions)}" if self.cycle else ""
+        return prefix + cycle
 
     @property
     def shortest(self) -> bool:
@@ -152,6 +166,40 @@ class Lasso(ByValue, Displayed):
         ]
         index = pd.RangeIndex(1, len(rows) + 1, name="step")
         return pd.DataFrame(rows, index, ["part", "action", "moves", "holds"])
+
+    def why(self) -> Any:
+        """Return why it violates its formula: a DataFrame of truth values.
+
+        It has a row for each subformula and a column for each step, numbered from 1.
+        Values are nullable booleans: in a finite run those that depend on what follows
+        are missing.
+
+        Raises
+        ------
+        UnsupportedError
+            See `explanation`.
+        """
+        return self.explanation().to_frame()
+
+    def explanation(self) -> Explanation:
+        """Return the values of subformulas at each step, and which are the cause.
+
+        Raises
+        ------
+        UnsupportedError
+            It violates no formula, one of PSL, or one with propositions that its
+            letters do not have.
+        """
+        from ltlpipe.logic.formulas import parse
+        from ltlpipe.verdict.why import explained
+
+        if self.formula is None or self.spelling is None:
+            raise UnsupportedError("only a violation of a formula can be explained")
+        formula, (told, letters, steps) = parse(self.formula), self.spelling
+        if missing := {*formula.propositions} - {*told}:
+            raise UnsupportedError(f"the run does not tell where {min(missing)} holds")
+        word = [letters[k] for k in steps.tolist()]
+        return explained(formula, word, len(self.prefix) if self.cycle else len(word))
 
     def chart(self, **limits: int) -> Any:
         """Return the run as a sequence chart, a `ltlpipe.Chart`.
@@ -239,6 +287,13 @@ class Lasso(ByValue, Displayed):
         }
 
 
+def _listed(names: Sequence[str]) -> str:
+    """Return names with blanks between, the first of many."""
+    left = len(names) - _PRINTED
+    shown = " ".join(map(quoted_name, names[:_PRINTED])) or "(empty)"
+    return shown + (f" ... ({left:,} more)" if left > 0 else "")
+
+
 BAD_PREFIX, MAXIMAL = "bad-prefix", "maximal"
 FINITE_KINDS = (BAD_PREFIX, MAXIMAL)
 """The kinds of finite runs."""
@@ -280,8 +335,10 @@ class FiniteRun(Lasso):
     def valuation(self, step: int) -> dict[str, Any]:
         """Return the valuation of a model before a step, from 0, or after the last."""
         system: Any = self.system
-        known: dict[str, Any] = system.shown(tuple(self.states[step].tolist()))
-        return known
+        row = tuple(self.states[step].tolist())
+        if not isinstance(system, Model):  # a graph, whose valuations are on its edges
+            return {"state": row[0]}
+        return system.shown(row)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kind and the steps; of a model the valuations around them, too."""

@@ -16,6 +16,7 @@ found its steps.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from ltlpipe.automata.lettering import valuations_in
 from ltlpipe.question.given_options import RUN_OPTIONS
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkQuestion
-from ltlpipe.question.options import Options
+from ltlpipe.question.options import DEADLOCK_ERROR, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import Progress
@@ -34,9 +35,10 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps, Move, NetworkSteps
 from ltlpipe.systems.runs import Run
-from ltlpipe.verdict.judgement import judged, judged_prefix
-from ltlpipe.verdict.lasso import BAD_PREFIX
+from ltlpipe.verdict.judgement import finite_run, judged, judged_prefix
+from ltlpipe.verdict.lasso import FINITE_KINDS, MAXIMAL
 from ltlpipe.verdict.questions import question_of, with_fair_steps
+from ltlpipe.verdict.replay import run_replayed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -440,8 +442,8 @@ def confirmed(
         raise UnsupportedError(
             "the actions of a lasso do not determine a run of a graph of Spot"
         )
-    if told.kind not in (None, BAD_PREFIX) or (told.kind is None) != told.has_cycle:
-        raise ReplayError("the lasso has no cycle, and is no bad prefix")
+    if told.kind not in (None, *FINITE_KINDS) or (told.kind is None) != told.has_cycle:
+        raise ReplayError("the lasso has no cycle, and is no finite run")
     system = yield from with_fair_steps(system, options)
     with silenced():
         questions = [question_of(system, asked, options)]
@@ -464,6 +466,9 @@ def confirmed(
             actions = np.array([taken.action for _, taken in found], dtype=np.int32)
             way = Run(actions, walker.array(rows), told.first)
             try:
+                if told.kind == MAXIMAL:
+                    is_dead = walker.is_dead(rows[-1])
+                    return (yield from _ended(questions[0], way, is_dead=is_dead))
                 return (yield from _replayed(questions, way, told))
             except ReplayError as error:
                 failed = failed or error
@@ -490,3 +495,15 @@ def _replayed(questions: Sequence[Question], run: Run, told: Record) -> Job[Lass
     if found is None:
         raise ReplayError("some continuation of the finite run may be no violation")
     return found
+
+
+def _ended(question: Question, run: Run, *, is_dead: bool) -> Job[Lasso]:
+    """Replay a run that ends, which is a violation by ``--deadlock error``."""
+    if question.options.deadlock != DEADLOCK_ERROR:
+        raise ReplayError("a run that ends is no violation without --deadlock=error")
+    system: Any = question.system  # type: ignore[attr-defined]
+    found = finite_run(system, run.actions, run.states)
+    yield from run_replayed(system, found, stutters=False, accepting=False)
+    if not is_dead:
+        raise ReplayError("the run does not end in a deadlock")
+    return replace(found, kind=MAXIMAL)

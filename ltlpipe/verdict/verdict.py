@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Plan, Statistics
+from ltlpipe.runtime.errors import counted
 from ltlpipe.runtime.objects import ByValue, Displayed
 
 if TYPE_CHECKING:
@@ -111,7 +112,11 @@ class Verdict(ByValue, Displayed):
         the formula holds, and finite runs do not count.
     finite_run : FiniteRun or None
         A finite run that violates the property, replayed, where no infinite
-        continuation of it was found that closes.
+        continuation of it was found that closes; with ``--deadlock error`` a run that
+        ends.
+    configuration : str
+        The options that were given, as the command line spells them, without limits;
+        "default" for none.
     """
 
     verdict: str
@@ -128,6 +133,7 @@ class Verdict(ByValue, Displayed):
     certificate: Certificate | None = None
     deadlock: str | None = None
     finite_run: FiniteRun | None = None
+    configuration: str = "default"
 
     @property
     def vacuous(self) -> bool | None:
@@ -153,6 +159,20 @@ class Verdict(ByValue, Displayed):
     def holds(self) -> bool:
         """Whether the answer is that every run is as wanted; not if it is unknown."""
         return self.verdict == HOLDS
+
+    def __str__(self) -> str:
+        """Return the answer and its costs in two lines, and then the run."""
+        about = [self.formula or "no formula", *([self.system] if self.system else [])]
+        why = f" ({self.reason})" if self.reason else ""
+        stats, found = self.stats, [f"{self.verdict}{why}: {' on '.join(about)}"]
+        facts = [self.plan.strategy, self.plan.emptiness, *self.plan.reductions]
+        if stats.states is not None:
+            facts.append(counted(stats.states, "state"))
+        told = dict.fromkeys(fact for fact in facts if fact)
+        given = [] if self.configuration == "default" else [self.configuration]
+        found.append(", ".join([*given, *told, f"{stats.seconds:.2f} s"]))
+        run = self.lasso or self.finite_run
+        return "\n".join(found if run is None else [*found, str(run)])
 
     def __bool__(self) -> bool:
         """Refuse to be taken for true or false: there are three verdicts.
@@ -233,6 +253,7 @@ class Verdict(ByValue, Displayed):
             "warnings": list(self.warnings),
             "vacuous": self.vacuous,
             "vacuous_part": self.vacuous_part,
+            "configuration": self.configuration,
             **{k: v for k, v in known.items() if v is not None or k == "coverage"},
         }
 

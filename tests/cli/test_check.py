@@ -38,6 +38,7 @@ KEYS = [
     "warnings",
     "vacuous",
     "vacuous_part",
+    "configuration",
 ]  # of the contract, in its order
 
 UNREADY = [
@@ -258,7 +259,7 @@ def test_workers(run, ring):
     assert [r["verdict"] for r in outcome.records] == ["holds"]
     outcome = run("check", ring, "-f", "GF a -> GF b", *flags, 32)
     assert outcome.code == 2
-    assert "Invalid value for '--workers'" in outcome.complaint
+    assert "--workers" in outcome.complaint
 
 
 def test_vacuity(run, ring):
@@ -409,11 +410,11 @@ def test_formula_file(run, ring, tmp_path):
         (["-f", "a", "--acceptance", "nonsense"], "expected one of auto, ba, tgba"),
         (["-f", "a", "--reduce", "nonsense"], "expected one of alphabet, factoring"),
         (["-f", "a", "--deadlock", "nonsense"], "expected one of ignore, stutter"),
-        (["-f", "a", "--timeout", "-1"], "Invalid value for '--timeout'"),
-        (["-f", "a", "--memory", "much"], "Invalid value for '--memory'"),
-        (["-f", "a", "--max-states", "0"], "Invalid value for '--max-states'"),
-        (["-f", "a", "--seed", str(2**63)], "Invalid value for '--seed'"),
-        (["-f", "a", "--nonsense"], "No such option"),
+        (["-f", "a", "--timeout", "-1"], "--timeout"),
+        (["-f", "a", "--memory", "much"], "--memory"),
+        (["-f", "a", "--max-states", "0"], "--max-states"),
+        (["-f", "a", "--seed", str(2**63)], "--seed"),
+        (["-f", "a", "--nonsense"], "no such option"),
         (["-f", "a", "--visible", "a"], "--visible requires --automaton"),
         (["--empty", "--visible", "a"], "--visible requires --automaton"),
         *((["-f", "a", *args], message) for args, message in UNREADY),
@@ -434,7 +435,7 @@ def test_a_limit_that_is_no_number(run, ring):
     outcome = run("check", ring, "-f", "a", "--timeout", "nan", "--json")
     assert (outcome.code, outcome.out) == (2, "")
     assert (
-        "Invalid value for '--timeout'" in outcome.complaint
+        "--timeout" in outcome.complaint
         or outcome.complaint == "error: --timeout nan: expected 0 or more"
     )
 
@@ -478,7 +479,7 @@ def test_systems_that_cannot_be_read(name, content, complaint, run, tmp_path):
 
 def test_a_missing_system(run, tmp_path):
     """No system at all, or a file that is not there."""
-    assert "Missing argument 'SYSTEM'" in run("check").complaint
+    assert "missing argument 'SYSTEM'" in run("check").complaint
     outcome = run("check", tmp_path / "no.aut", "-f", "a")
     expected = f"{tmp_path}/no.aut: cannot be read: No such file or directory"
     assert outcome.err == f"error: {expected}\n"

@@ -77,3 +77,20 @@ def test_tables_and_the_report(run, system, tmp_path, jobs):
     run("report", table, "--out", page)
     setting = page.read_text().partition('id="setting"')[2]
     assert WARNING in setting
+
+
+def test_a_run_that_ends_can_be_verified(run, tmp_path):
+    file = tmp_path / "once.aut"
+    file.write_text('des (0,2,3)\n(0,"a",1)\n(1,"b",2)\n')
+    done = run("check", file, "-f", "G a", "--deadlock", "error", "--json")
+    assert done.code == 1
+    (tmp_path / "r.json").write_text(done.out)
+    assert run("check", "--verify", tmp_path / "r.json").out == "confirmed: G a\n"
+    record = json.loads(done.out)
+    record["finite_run"]["steps"].pop()  # it does not end there
+    (tmp_path / "s.json").write_text(json.dumps(record))
+    refuted = run("check", "--verify", tmp_path / "s.json")
+    assert refuted.out.startswith("refuted: G a: the run does not end in a deadlock")
+    record = json.loads(done.out) | {"options": {}}
+    (tmp_path / "t.json").write_text(json.dumps(record))
+    assert "no violation" in run("check", "--verify", tmp_path / "t.json").out

@@ -114,7 +114,7 @@ def test_explain_and_limits(run, polite):
 @pytest.mark.parametrize(
     ("flags", "complaint"),
     [
-        ([], "Missing option '--progress'"),
+        ([], "missing option '--progress'"),
         (["--progress", "nowhere"], "is called 'nowhere', which is to be progress"),
         (["--progress", ""], "is called '', which is to be progress"),
         (["--progress", "pass_left,"], "is called '', which is to be progress"),

@@ -87,7 +87,7 @@ def test_options(run, table, tmp_path):
     [
         (["-o", "p.txt"], "p.txt: expected a file that ends in .svg, .pdf or .png"),
         (["-o", "no/p.svg"], "no/p.svg: cannot be written: no such folder"),
-        ([], "Missing option '-o' / '--out'"),
+        ([], "missing option '-o' / '--out'"),
         (["-o", "p.svg", "--by", "colour"], "no column 'colour'"),
         (["-o", "p.svg", "--value", "reason"], "no task was solved"),
         (["-o", "p.svg", "--value", "formula"], "formula are not numbers"),

@@ -322,7 +322,7 @@ def test_ctrl_c_that_is_wrapped(run, monkeypatch):
         def __set_name__(self, owner, name):
             raise KeyboardInterrupt
 
-    def make_class():
+    def make_class(**_):
         type("Owner", (), {"attribute": Pressed()})
 
     monkeypatch.setattr("ltlpipe.cli.application.app", make_class)
@@ -331,7 +331,8 @@ def test_ctrl_c_that_is_wrapped(run, monkeypatch):
 
 
 @pytest.mark.thorough("sends a signal to a program at work")
-def test_ctrl_c_in_solve(big, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_in_solve(big, tmp_path, number):
     """The rows so far are in the table, that of the interrupted task is the last."""
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "system.aut").write_text(RING)
@@ -343,10 +344,14 @@ def test_ctrl_c_in_solve(big, tmp_path):
     with OnTerminal("solve", tmp_path, "--out", tmp_path / "r.csv") as run:
         run.wait_for(r"3/4 [^\r]* states, ")
         pressed = time.monotonic()
-        run.process.send_signal(signal.SIGINT)
+        run.process.send_signal(number)
         outcome = run.end()
 
     assert time.monotonic() - pressed < SOON
+    said = (
+        f"interrupted: 2 finished tasks written to {tmp_path / 'r.csv'}; with --store"
+    )
+    assert said in outcome.err
     frame = pd.read_csv(tmp_path / "r.csv")
     assert frame["verdict"].tolist() == ["holds", "violated", "unknown"]
     assert frame["reason"].tolist()[2] == "interrupted"

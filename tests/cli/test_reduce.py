@@ -73,7 +73,7 @@ def test_sizes_are_shown_on_a_terminal(workers, tmp_path):
         (["--equivalence", "weak"], "expected trace, block, branching, strong"),
         (
             ["--visible", "rest", "--max-component-states", "0"],
-            "Invalid value for '--max-component-states'",
+            "--max-component-states",
         ),
         (["-o", "x.foo"], "x.foo: cannot write .foo"),
     ],

@@ -300,7 +300,7 @@ def test_a_terminal_without_textual(monkeypatch, run):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n")))
     outcome = run("simulate", MUTEX)
     assert outcome.code == 0
-    assert "ltlpipe[tui]" in outcome.err
+    assert "pip install textual" in outcome.err
     assert "after 1 step" in outcome.out
 
 

@@ -132,7 +132,7 @@ def test_a_table_that_cannot_be_written(out, complaint, run, problems, tmp_path)
 
 def test_where_no_problem_is(run, problems, tmp_path):
     """Usage errors and folders without problems."""
-    assert "Missing argument 'PATH'" in run("solve").complaint
+    assert "missing argument 'PATH'" in run("solve").complaint
     complaint = run("solve", problems).complaint
     assert "expected a place for the results: --out or --store" in complaint
     outcome = run("solve", tmp_path / "nothing", "--out", tmp_path / "r.csv")
@@ -249,7 +249,7 @@ def test_ctrl_c_with_workers(presses, big, tmp_path):
         for _ in range(presses):
             began = time.monotonic()
             shown.process.send_signal(signal.SIGINT)
-            shown.wait_for("interrupted: 2 tasks come to their end")
+            shown.wait_for("interrupted: finishing 2 running tasks")
         outcome = shown.end()
     if presses == 2:
         assert time.monotonic() - began < SOON

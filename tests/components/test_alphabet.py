@@ -116,8 +116,8 @@ def test_against_the_definition(network, chosen):
         ]
         for p, c in enumerate(network.components)
     ]
-    together = saturate(network, barred)
-    assert together.happening.tolist() == [
+    _, happening = saturate(network, barred)
+    assert happening.tolist() == [
         (action.participants[0], action.name) in going for action in network.actions
     ]
 
@@ -314,7 +314,7 @@ def test_with_the_property(network, text):
         int(letter)
         for letter, alive in zip(
             letters_of(trimmed.network, trimmed.actions),
-            saturate(trimmed.network).happening,
+            saturate(trimmed.network)[1],
             strict=True,
         )
         if alive

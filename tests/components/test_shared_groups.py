@@ -7,9 +7,9 @@ from functools import partial
 from unittest.mock import MagicMock, patch
 
 from ltlpipe import Network
-from ltlpipe.components import group_shelf, merger
-from ltlpipe.components.group_shelf import GroupShelf, Place, archived, restored
+from ltlpipe.components import merger
 from ltlpipe.components.groups import tree
+from ltlpipe.components.merger import GroupShelf, Place, archived, restored
 from ltlpipe.runtime.folders import SharedFolder, shared_through
 from ltlpipe.runtime.jobs import MIB, Limits, StoppedError, run
 from tests.components.test_composition import unplanned
@@ -104,7 +104,7 @@ def test_another_process_takes_over_single_groups(tmp_path):
     first, second = sorted(network.action_index)[:2]
     with (
         composing(),
-        patch.object(group_shelf, "WORTH_SHARING", 0),
+        patch.object(merger, "WORTH_SHARING", 0),
         shared_through(SharedFolder(tmp_path, 1 << 22)),
     ):
         reduced(network, [first])

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from ltlpipe import LTS, Network
-from ltlpipe.components import group_shelf, merger
+from ltlpipe.components import merger
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.runtime.folders import SharedFolder, shared_through
@@ -74,7 +74,7 @@ def copied(network):
 def everything_is_worth_it(small):
     """Share whatever can be shared, however small, and compose down to `small`."""
     with (
-        patch.object(group_shelf, "WORTH_SHARING", 0),
+        patch.object(merger, "WORTH_SHARING", 0),
         patch.object(merger, "Limit", partial(merger.Limit, small=small)),
         patch.object(merger, "SEARCHED", 0),
     ):

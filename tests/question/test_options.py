@@ -7,6 +7,7 @@ import pytest
 from ltlpipe.cli.options import takes
 from ltlpipe.question.given_options import options_of, takes_options
 from ltlpipe.question.options import CHECK, DEADLOCKS, OPTIONS, Option
+from ltlpipe.runtime.errors import UnsupportedError
 from scripts import options as page
 
 GROUPS = ["question", "search", "limits", "counterexample", "output", "experts"]
@@ -48,3 +49,33 @@ def test_a_new_option_is_taken_everywhere(another):
     assert inspect.signature(command).parameters["ink"].default == "red"
     assert "    What colour. Default: red.\n" in function.__doc__
     assert "## `--ink" in page.page()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("timeout", "90", 90.0),
+        ("timeout", "90s", 90.0),
+        ("timeout", "5m", 300.0),
+        ("timeout", "1.5 h", 5400.0),
+        ("timeout", "250ms", 0.25),
+        ("timeout", "inf", None),
+        ("memory", "512", 512.0),
+        ("memory", "4GiB", 4096.0),
+        ("memory", "4G", 4096.0),
+        ("memory", "4GB", 4e9 / 2**20),
+        ("bitstate", "64mib", 64.0),
+        ("max_states", "1000", 1000),
+    ],
+)
+def test_values_may_have_units(name, text, value):
+    assert OPTIONS[name].read(name, text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("timeout", "5GB"), ("timeout", "m"), ("memory", "5s"), ("max_states", "1e3")],
+)
+def test_units_of_other_options_are_refused(name, text):
+    with pytest.raises(UnsupportedError, match="expected"):
+        OPTIONS[name].read(name, text)

@@ -205,6 +205,7 @@ def test_verdict(word, columns, told, no_dot):
     assert found.text.strip().startswith(told)
     assert found.rows == [
         [
+            "options",
             "automaton",
             "search",
             "reductions",
@@ -213,7 +214,16 @@ def test_verdict(word, columns, told, no_dot):
             "seconds",
             "MiB",
         ],
-        ["TGBA", "couvreur99", "alphabet, ample", "12,345", "3", "1.250", "0.500"],
+        [
+            "default",
+            "TGBA",
+            "couvreur99",
+            "alphabet, ample",
+            "12,345",
+            "3",
+            "1.250",
+            "0.500",
+        ],
     ]
 
 

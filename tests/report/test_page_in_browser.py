@@ -412,6 +412,48 @@ def test_an_address_keeps_the_view(table, large):
     assert "tasks found" in found(table)
 
 
+def test_totals_follow_the_filters(table, large):
+    frame = large[1]
+    choose(table, "#filter-verdict", "violated")
+    rows = frame[frame["verdict"] == "violated"]
+    said = one(table, "#totals").text
+    assert f"{len(rows):,} violated" in said
+    assert "holds" not in said
+    assert f"{int(rows['states'].sum()):,} states" in said
+    for line in by(table, "#summary tr[data-verdict]"):
+        cells = [cell.text for cell in line.find_elements("css selector", "td.number")]
+        verdict, reason = (
+            line.get_attribute(f"data-{n}") for n in ("verdict", "reason")
+        )
+        of_line = rows[rows["verdict"] == verdict]
+        of_line = of_line[of_line["reason"].astype(object).fillna("") == reason]
+        assert cells[0] == f"{len(of_line):,}"
+    one(table, "#show-all").click()
+    assert (
+        f"{(frame['verdict'] == 'holds').sum():,} holds" in one(table, "#totals").text
+    )
+
+
+def test_columns_are_chosen(table, large):
+    """The address keeps the choice."""
+    heads = [head.get_attribute("data-name") for head in by(table, "#table th")]
+    one(table, "#columns summary").click()
+    one(table, '#columns input[value="transitions"]').click()
+    one(table, '#columns input[value="states"]').click()
+    now = [head.get_attribute("data-name") for head in by(table, "#table th")]
+    assert "transitions" in now
+    assert "transitions" not in heads
+    assert "states" not in now
+    assert "columns=" in hash_of(table)
+    one(table, 'th[data-name="transitions"] button').click()
+    assert numbers(table, "Transitions") == sorted(numbers(table, "Transitions"))
+    address, shown = hash_of(table), column(table, "Transitions")
+    opened(table, large[0], address)
+    assert column(table, "Transitions") == shown
+    opened(table, large[0], "#columns=nonsense")
+    assert [h.get_attribute("data-name") for h in by(table, "#table th")] == heads
+
+
 def test_back_and_forth(table):
     """Each change is a step of the history, the letters of a word are one."""
     choose(table, "#filter-verdict", "holds")

@@ -51,6 +51,7 @@ def test_a_verdict_says_all_about_itself():
         "warnings",
         "vacuous",
         "vacuous_part",
+        "configuration",
     ]
     plan = as_json["plan"]
     tried = {entry["strategy"]: entry for entry in plan.pop("tried")}
@@ -200,7 +201,7 @@ def test_what_the_simple_searches_take(name, formula, kind):
         ({"reduce": None}, "reduce=None: expected a text"),
         ({"visible": ["a"]}, "expected a text"),
         ({"fairness": 1}, "fairness=1: expected one of weak, strong"),
-        ({"timeout": "5"}, "timeout='5': expected a number"),
+        ({"timeout": "5x"}, "timeout='5x': expected a number"),
         ({"timeout": np.ones(2)}, "expected a number"),
         ({"memory": True}, "memory=True: expected a number"),
         ({"workers": "2"}, "workers='2': expected a whole number"),

@@ -131,7 +131,7 @@ def test_nearest_deadlock_of_a_network():
     assert deadlocks(endless).verdict == "holds"
     assert deadlocks(Network([part, other]), max_states=1).reason == "max-states"
     with pytest.raises(UnsupportedError, match="expected a number"):
-        deadlocks(endless, timeout="5")
+        deadlocks(endless, timeout="5x")
 
 
 def test_processes_by_name():

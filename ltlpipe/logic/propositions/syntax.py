@@ -231,3 +231,16 @@ def uses_step(expression: Expression) -> bool:
     if isinstance(expression, Indexed):
         return uses_step(expression.index)
     return isinstance(expression, Taken)
+
+
+def variables_in(expression: Expression) -> list[int]:
+    """Return the numbers of the variables in a bound expression.
+
+    An element whose index is a variable stands for all of its array.
+    """
+    if isinstance(expression, Operation):
+        return [n for part in expression.operands for n in variables_in(part)]
+    if isinstance(expression, Indexed):
+        elements = range(expression.first, expression.first + expression.size)
+        return [*elements, *variables_in(expression.index)]
+    return [expression.number] if isinstance(expression, Variable) else []

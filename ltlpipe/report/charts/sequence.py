@@ -12,9 +12,13 @@ Texts come from input files: they are made one line without control characters h
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.logic.propositions.syntax import variables_in
 from ltlpipe.report.graphs import short
+from ltlpipe.runtime.errors import FormulaError, silenced
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.lasso import situation, steps_of
@@ -143,11 +147,24 @@ def charted(lasso: Lasso, *, most_steps: int, most_lanes: int) -> ChartedLasso:
 def _in_order(
     lasso: Lasso, initial: dict[str, Any], steps: Iterable[LassoStep]
 ) -> list[str]:
-    """Return the participants of steps: in the order of the system, processes first."""
-    moving = dict.fromkeys(move.name for step in steps for move in step.moves)
+    """Return who takes part in steps, and what the formula names: processes first."""
+    told = dict.fromkeys(move.name for step in steps for move in step.moves)
+    told |= dict.fromkeys(_named_variables(lasso))
     processes = lasso.system.processes if isinstance(lasso.system, Model) else ()
-    order = dict.fromkeys([*processes, *initial, *moving])
-    return [name for name in order if name in moving]
+    order = dict.fromkeys([*processes, *initial, *told])
+    return [name for name in order if name in told]
+
+
+def _named_variables(lasso: Lasso) -> list[str]:
+    """Return the variables of a model that the propositions of a run name."""
+    system, spelling = lasso.system, lasso.spelling
+    if not isinstance(system, Model) or spelling is None:
+        return []
+    found: list[int] = []
+    for text in spelling.propositions:
+        with suppress(FormulaError), silenced():  # never true: it names nothing
+            found += variables_in(system.bound(parse_proposition(text), text))
+    return [system.variables[number] for number in found]
 
 
 def _kept_lanes(
@@ -252,7 +269,7 @@ def _notes(lasso: Lasso, names: Sequence[str]) -> list[str]:
     """Return notes on omissions, and on a bad prefix that ends outside the chart."""
     notes = []
     if lasso.has_valuations:
-        notes.append("variables that do not change have no line")
+        notes.append("all other variables stay as they are")
     else:
         total = lasso.states.shape[1]
         still = total - len(names)

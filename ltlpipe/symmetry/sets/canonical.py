@@ -27,15 +27,15 @@ from __future__ import annotations
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called
-from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Turn, Word
+from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Word
 from ltlpipe.symmetry.sets.markings import (
-    TURN,
     cell_at,
     copy,
     mix,
     order_by,
     rotate,
     stay,
+    turn_of,
     write_permuted,
 )
 
@@ -57,7 +57,7 @@ def start_signatures(ints, blocks, steps, signatures):
         if member >= 0:
             told = _MEMBER + np.uint64(blocks[member])
         elif turn >= 0:
-            first = ints[ints[Head.TURNS] + TURN * turn + Turn.FIRST]
+            first, _ = turn_of(ints, turn)
             place = (element - first) % steps[turn]
             told = _TURNING + np.uint64((turn << 20) + place)
         signatures[element] = mix(told + np.uint64(1))
@@ -82,8 +82,7 @@ def refine(ints, cells, counts, n, signatures, fresh):
                     others = mix(others) + signatures[ints[at + _CELL + j]]
             fresh[element] += mix(others)
     for turn in range(ints[Head.TURNING]):
-        at = ints[Head.TURNS] + TURN * turn
-        first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+        first, size = turn_of(ints, turn)
         for colour in range(size):
             following = signatures[first + (colour + 1) % size]
             fresh[first + colour] += mix(following ^ _NEXT)
@@ -111,7 +110,7 @@ def sort_members(ints, blocks, signatures, positions, ordered):
 @called
 def is_open(ints, scratch, steps, turn, depth):
     """Whether it is not yet chosen which colour of a turning sort is first."""
-    size = ints[ints[Head.TURNS] + TURN * turn + Turn.SIZE]
+    _, size = turn_of(ints, turn)
     for k in range(depth):
         if scratch[Row.KINDS, k] == turn:
             return False
@@ -124,8 +123,7 @@ def rarest(ints, signatures, turn, step):
 
     Which one it is depends on the signatures alone.
     """
-    at = ints[Head.TURNS] + TURN * turn
-    first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+    first, size = turn_of(ints, turn)
     best, fewest = np.int64(0), np.int64(size + 1)
     for colour in range(0, size, step):
         own = signatures[first + colour]
@@ -176,27 +174,30 @@ def next_choice(ints, scratch, blocks, steps, signatures, depth):
     """
     kind, last = scratch[Row.KINDS, depth], scratch[Row.PATH, depth]
     if kind != _TIE:
-        at = ints[Head.TURNS] + TURN * kind
-        first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+        first, size = turn_of(ints, kind)
         rare = signatures[first + scratch[Row.EXAMPLES, depth]]
         for colour in range(0, size, steps[kind]):
             if colour > last and signatures[first + colour] == rare:
                 return np.int64(colour)
         return np.int64(-1)
-    elements, leaders = ints[Head.MEMBER_ELEMENTS], scratch[Row.LEADERS]
-    example = scratch[Row.EXAMPLES, depth]
-    wanted = signatures[ints[elements + example]]
     found = np.int64(-1)
     for member in range(ints[Head.MEMBERS]):
-        leader = leaders[member]
+        leader = scratch[Row.LEADERS, member]
         if (
             leader > last
             and (found < 0 or leader < found)
-            and blocks[member] == blocks[example]
-            and signatures[ints[elements + member]] == wanted
+            and is_tied(ints, scratch, blocks, signatures, depth, member)
         ):
             found = leader
     return found
+
+
+@called
+def is_tied(ints, scratch, blocks, signatures, depth, member):
+    """Whether a member is in the tie at a depth."""
+    elements, example = ints[Head.MEMBER_ELEMENTS], scratch[Row.EXAMPLES, depth]
+    own, wanted = ints[elements + member], ints[elements + example]
+    return blocks[member] == blocks[example] and signatures[own] == signatures[wanted]
 
 
 @called
@@ -205,23 +206,17 @@ def set_apart(ints, scratch, blocks, signatures, depth, choice, chosen):
     copy(signatures, chosen, ints[Head.ELEMENTS])
     kind = scratch[Row.KINDS, depth]
     if kind != _TIE:
-        at = ints[Head.TURNS] + TURN * kind
-        first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+        first, size = turn_of(ints, kind)
         for colour in range(size):
             place = np.uint64((colour + size - choice) % size)
             chosen[first + colour] = mix(_CHOSEN + place)
         return
-    elements = ints[Head.MEMBER_ELEMENTS]
-    example = scratch[Row.EXAMPLES, depth]
-    wanted = signatures[ints[elements + example]]
     for member in range(ints[Head.MEMBERS]):
-        element = ints[elements + member]
-        if (
-            scratch[Row.LEADERS, member] == choice
-            and blocks[member] == blocks[example]
-            and signatures[element] == wanted
+        element = ints[ints[Head.MEMBER_ELEMENTS] + member]
+        if scratch[Row.LEADERS, member] == choice and is_tied(
+            ints, scratch, blocks, signatures, depth, member
         ):
-            chosen[element] = mix(wanted ^ _CHOSEN)
+            chosen[element] = mix(signatures[element] ^ _CHOSEN)
 
 
 @called
@@ -235,7 +230,7 @@ def permutation_at(ints, scratch, depth, permutation):
     for k in range(depth):
         turn = scratch[Row.KINDS, k]
         if turn != _TIE:
-            size = ints[ints[Head.TURNS] + TURN * turn + Turn.SIZE]
+            _, size = turn_of(ints, turn)
             rotate(ints, permutation, turn, size - scratch[Row.PATH, k])
 
 

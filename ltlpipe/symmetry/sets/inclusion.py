@@ -33,6 +33,7 @@ from ltlpipe.symmetry.sets.markings import (
     TURN,
     are_equal,
     cell_at,
+    copy,
     find_mixed,
     keep_source,
     mix,
@@ -42,6 +43,7 @@ from ltlpipe.symmetry.sets.markings import (
     read_marking,
     read_support,
     settle_group,
+    turn_of,
     turns_to_itself,
     write,
     write_permuted,
@@ -158,8 +160,7 @@ def order_pieces(ints, scratch):
     """Write the members to ORDER, those of small finer blocks first."""
     finer, sizes, keys = scratch[Row.FINER], scratch[Row.SIZES], scratch[Row.KEYS]
     n = ints[Head.MEMBERS]
-    for member in range(n):
-        sizes[member] = 0
+    sizes[:n] = 0
     for member in range(n):
         sizes[finer[member]] += 1
     for member in range(n):
@@ -205,8 +206,7 @@ def compare_representatives(tables, row, other):
     finer = scratch[Row.FINER_STEPS]
     cut_steps(ints, scratch[Row.STEPS], scratch[Row.OTHER_STEPS], finer)
     for turn in range(ints[Head.TURNING]):
-        at = ints[Head.TURNS] + TURN * turn
-        first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+        first, size = turn_of(ints, turn)
         by = (best[first] - first) % size
         scratch[Row.FIXED, turn] = (size - by) % finer[turn]
     n = read_marking(tables, row)
@@ -246,18 +246,13 @@ def append_piece(tables, n, other, out_rows, count):
 def append_turned(tables, n, other, out_rows):
     """Write the pieces that are rotated otherwise than `other`; return their number."""
     ints, scratch = tables.ints, tables.scratch
-    for member in range(ints[Head.MEMBERS]):
-        scratch[Row.WANTED, member] = scratch[Row.LOCAL, member]
-        scratch[Row.PIECES, member] = scratch[Row.BLOCKS, member]
-    for turn in range(ints[Head.TURNING]):
-        scratch[Row.TURN, turn] = 0
+    copy(scratch[Row.LOCAL], scratch[Row.WANTED], ints[Head.MEMBERS])
+    copy(scratch[Row.BLOCKS], scratch[Row.PIECES], ints[Head.MEMBERS])
+    scratch[Row.TURN, : ints[Head.TURNING]] = 0
     count = np.int64(0)
     while True:
-        is_other = False
-        for turn in range(ints[Head.TURNING]):
-            if scratch[Row.TURN, turn] != scratch[Row.FIXED, turn]:
-                is_other = True
-        if is_other:
+        turn, fixed = scratch[Row.TURN], scratch[Row.FIXED]
+        if not are_equal(turn, fixed, ints[Head.TURNING]):
             count = append_piece(tables, n, other, out_rows, count)
             if count < 0:
                 return count
@@ -303,13 +298,11 @@ def append_arranged(tables, n, other, out_rows, count):
     finer, order, left = scratch[Row.FINER], scratch[Row.ORDER], scratch[Row.LEFT]
     wanted = scratch[Row.WANTED]
     n_members = ints[Head.MEMBERS]
-    for turn in range(ints[Head.TURNING]):
-        scratch[Row.TURN, turn] = scratch[Row.FIXED, turn]
-    for member in range(n_members):
-        left[member] = 0
+    copy(scratch[Row.FIXED], scratch[Row.TURN], ints[Head.TURNING])
+    left[:n_members] = 0
+    wanted[:n_members] = -1
     for member in range(n_members):
         left[scratch[Row.LOCAL, member]] += 1
-        wanted[member] = -1
     begin = np.int64(0)
     while begin < n_members:
         end = begin + 1

@@ -238,17 +238,20 @@ def generate(operations, arrays, row, goes_on):
 
 
 @inlined
-def look_up(operations, rows, registers, arrays, entry, key):
-    """Look for visited sets that are comparable with an unknown one.
+def look_up(operations, rows, registers, arrays, entry):
+    """Look for visited sets that are comparable with an unknown one, if it matters.
 
-    Returns what there is, and the set on the stack if there is one.  While an alarm is
-    being realised, a set that no set of the alarm includes is left out as well.
+    Returns its key, 0 for tec, what there is, and the set on the stack if there is one.
+    While an alarm is being realised, a set that no set of the alarm includes is left
+    out as well.
     """
     kind = registers[Reg.KIND]
+    answer, other = _NOTHING, np.int64(-1)
+    if kind == TEC:
+        return np.int64(0), answer, other
     outside = kind == WITHIN
     index = arrays.chains
-    answer = _NOTHING
-    other = np.int64(-1)
+    key = key_of(operations, arrays, rows[entry])
     following = np.int64(index.heads[chain_of(index, key)])
     while following > 0:
         state = following - 1
@@ -279,22 +282,6 @@ def look_up(operations, rows, registers, arrays, entry, key):
             other = state
     if outside:
         answer = _LEFT_OUT
-    return answer, other
-
-
-@inlined
-def compare(operations, store, registers, arrays, entry):
-    """Look for visited sets that are comparable with an unknown one, if it matters.
-
-    Returns its key, 0 for tec, and what `look_up` says.
-    """
-    key = np.int64(0)
-    answer = _NOTHING
-    other = np.int64(-1)
-    if registers[Reg.KIND] != TEC:
-        rows = store.rows
-        key = key_of(operations, arrays, rows[entry])
-        answer, other = look_up(operations, rows, registers, arrays, entry, key)
     return key, answer, other
 
 
@@ -455,7 +442,8 @@ def powerset_step(operations, store, registers, arrays, budget):
             if meet(registers, arrays, number) == Status.FOUND:
                 return Status.FOUND
             continue
-        key, answer, other = compare(operations, store, registers, arrays, entry)
+        rows = store.rows
+        key, answer, other = look_up(operations, rows, registers, arrays, entry)
         if answer == _LEFT_OUT:
             leave_out(registers, arrays, entry)
             continue

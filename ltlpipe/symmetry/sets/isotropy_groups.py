@@ -84,18 +84,6 @@ class Kinds(NamedTuple):
         most = max((own.kind for own in self.mentions), default=0)
         return (1 + most) << self.n_propositions
 
-    def letter(self, step: Step, letters: np.ndarray) -> np.ndarray:
-        """Return letters of the property as those of the product."""
-        return letters | (step.kind << self.n_propositions)
-
-
-class Edge(NamedTuple):
-    """A transition of the property for some letters."""
-
-    letters: tuple[int, ...]
-    dst: int
-    marks: int
-
 
 class Isotropy(NamedTuple):
     """A group: for each member the first one alike, and the steps of rotations."""
@@ -194,7 +182,7 @@ class _Finder:
         self._forms = Forms(net, [*propositions, *about])
         self._ticks = ticks
         self._unmoved = self._forms.images({})
-        self._images: dict[tuple[int, int, int], list[int]] = {}
+        self._images: dict[tuple[object, ...], list[int]] = {}
         self._known: dict[tuple[_Letters, int], Isotropy] = {}
         self._kinds = kinds
         # Propositions about markings, and the letters in which equal ones agree.
@@ -209,15 +197,16 @@ class _Finder:
         for p, first in equal.items():
             self._markings |= (numbers >> self._free.index(first) & 1) << p
 
-    def parts(self, edge: Edge) -> Iterator[tuple[Step, np.ndarray, _Letters]]:
-        """Yield the steps that an edge allows, with its letters of the product."""
+    def parts(self, read: list[int]) -> Iterator[tuple[Step, np.ndarray, _Letters]]:
+        """Yield the steps that letters allow, with those letters of the product."""
         allowed = np.zeros(1 << self._n, dtype=np.bool_)
-        allowed[list(edge.letters)] = True
+        allowed[read] = True
         for step in self._kinds.steps:
             letters = self._markings | step.taken
             own = allowed[letters]
             if own.any():
-                yield step, self._kinds.letter(step, letters[own]), self._minimal(own)
+                told = letters[own] | (step.kind << self._n)
+                yield step, told, self._minimal(own)
 
     def _minimal(self, own: np.ndarray) -> _Letters:
         """Return a set of letters in terms of the propositions on which it depends.
@@ -248,35 +237,29 @@ class _Finder:
                 first = start + at
                 for earlier in sorted({*blocks[start:]}):
                     other = colours[earlier - start]
-                    key = (sort, other, colour)
                     swap = {(sort, other): colour, (sort, colour): other}
-                    if (yield from self._keeps(key, swap, letters, about)):
+                    if (yield from self._keeps(swap, letters, about)):
                         first = earlier
                         break
                 blocks.append(first)
-        steps = yield from self._steps(letters, about)
-        found = Isotropy(tuple(blocks), steps)
-        self._known[letters, about] = found
-        return found
-
-    def _steps(self, letters: _Letters, about: int) -> Job[tuple[int, ...]]:
         steps = []
         for sort, least in self._group.rotations:
             size = self._group.net.size(sort)
-            step = least
-            while step < size:
-                if size % step == 0:
-                    turned = {(sort, c): (c + step) % size for c in range(size)}
-                    key = (sort, -1, step)
-                    if (yield from self._keeps(key, turned, letters, about)):
-                        break
-                step += least
+            for step in range(least, size, least):
+                turned = {(sort, c): (c + step) % size for c in range(size)}
+                if size % step == 0 and (
+                    yield from self._keeps(turned, letters, about)
+                ):
+                    break
+            else:
+                step = size
             steps.append(step)
-        return tuple(steps)
+        found = Isotropy(tuple(blocks), tuple(steps))
+        self._known[letters, about] = found
+        return found
 
     def _keeps(
         self,
-        key: tuple[int, int, int],
         permutation: dict[tuple[int, int], int],
         letters: _Letters,
         about: int,
@@ -284,6 +267,7 @@ class _Finder:
         """Whether a permutation takes letters and steps to themselves."""
         if not letters.needed and about < 0:
             return True
+        key = tuple(permutation.items())
         if key not in self._images:
             self._images[key] = self._forms.images(permutation)
             if self._ticks.over(self._forms.size):
@@ -321,10 +305,10 @@ def isotropy_groups(
     phases = []
     for state in range(automaton.n_states):
         by_group: dict[Isotropy, list[PhaseEdge]] = defaultdict(list)
-        for edge in edges_of(automaton, state):
-            for step, letters, told in finder.parts(edge):
+        for (dst, marks), read in edges_of(automaton, state).items():
+            for step, letters, told in finder.parts(read):
                 found = yield from finder.isotropy(told, step.number)
-                by_group[found].append(PhaseEdge(letters, edge.dst, edge.marks))
+                by_group[found].append(PhaseEdge(letters, dst, marks))
                 if ticks.over(automaton.n_letters / 100):
                     yield ticks.progress
         phases.append([Phase(*item) for item in by_group.items()])
@@ -333,19 +317,18 @@ def isotropy_groups(
     return phases
 
 
-def edges_of(automaton: PropertyAutomaton, state: int) -> list[Edge]:
-    """Return the transitions of a state, those with one target and marks as one."""
+def edges_of(
+    automaton: PropertyAutomaton, state: int
+) -> dict[tuple[int, int], list[int]]:
+    """Return the letters of the transitions of a state, by target and marks."""
     letters: dict[tuple[int, int], list[int]] = defaultdict(list)
     base = state * automaton.n_letters
     for letter in range(automaton.n_letters):
         first, last = automaton.first_edge[base + letter : base + letter + 2].tolist()
-        for dst, marks in zip(
-            automaton.edge_dst[first:last].tolist(),
-            automaton.edge_marks[first:last].tolist(),
-            strict=True,
-        ):
-            letters[dst, marks].append(letter)
-    return [Edge(tuple(told), *ends) for ends, told in letters.items()]
+        for edge in range(first, last):
+            ends = int(automaton.edge_dst[edge]), int(automaton.edge_marks[edge])
+            letters[ends].append(letter)
+    return letters
 
 
 def common_blocks(partitions: list[tuple[int, ...]]) -> tuple[int, ...]:

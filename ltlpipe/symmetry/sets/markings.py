@@ -177,8 +177,7 @@ def swapped(ints, cell, first, second):
 @called
 def write_permuted(ints, cells, counts, n, permutation, row):
     """Write the image of a support of n cells to a row; nothing else is in it."""
-    for w in range(ints[Head.WORDS]):
-        row[w] = 0
+    row[: ints[Head.WORDS]] = 0
     for k in range(n):
         put_tokens(ints, row, image_of(ints, cells[k], permutation), counts[k])
 
@@ -191,10 +190,16 @@ def stay(ints, permutation):
 
 
 @inlined
+def turn_of(ints, turn):
+    """Return the first element of a turning sort, and how many it has."""
+    at = ints[Head.TURNS] + TURN * turn
+    return ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+
+
+@inlined
 def rotate(ints, permutation, turn, by):
     """Let a permutation rotate a turning sort."""
-    at = ints[Head.TURNS] + TURN * turn
-    first, size = ints[at + Turn.FIRST], ints[at + Turn.SIZE]
+    first, size = turn_of(ints, turn)
     for colour in range(size):
         permutation[first + colour] = first + (colour + by) % size
 
@@ -206,8 +211,7 @@ def link(ints, cells, n, head, following):
     Entry ``k * arity + i`` is colour i of the cell k; -1 is the end of a chain.
     """
     arity = ints[Head.ARITY]
-    for element in range(ints[Head.ELEMENTS]):
-        head[element] = -1
+    head[: ints[Head.ELEMENTS]] = -1
     for k in range(n):
         at = cell_at(ints, cells[k]) + _CELL
         for i in range(arity):
@@ -268,9 +272,8 @@ def find_mixed(n_members, blocks, leaders, scratch):
     That is, whether its members are not all twins of each other.
     """
     first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
-    for k in range(2 * n_members):
-        first[k] = -1
-        mixed[k] = 0
+    first[: 2 * n_members] = -1
+    mixed[: 2 * n_members] = 0
     for member in range(n_members):
         block = blocks[member]
         if first[block] < 0:
@@ -292,8 +295,7 @@ def settle(ints, blocks, leaders, scratch, settled):
         block = blocks[member]
         # A block of twins is known by the first twin of all, any other by itself.
         settled[member] = leaders[member] if mixed[block] == 0 else n + first[block]
-    for k in range(2 * n):
-        first[k] = -1
+    first[: 2 * n] = -1
     n_blocks = np.int64(0)
     for member in range(n):
         label = settled[member]

@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.kernels.jit import njit, operation_signature, pointer
 from ltlpipe.search.emptiness import StoredSearch
 from ltlpipe.search.growth import INT32, INT64, UINT32, lengthen, total_bytes
 from ltlpipe.search.registers import Reg, Status
@@ -87,7 +87,7 @@ class Tables(NamedTuple):
 
 
 class Operations(NamedTuple):
-    """Four functions of one signature, as kernels take them, and the tables."""
+    """Four functions of one signature, and the tables that they take."""
 
     successors: Any
     includes: Any
@@ -105,11 +105,7 @@ class PowersetAutomaton:
     need not be there; `narrow` makes successors what they are from then on.
     """
 
-    successors: Callable[..., int]  # the operations, not yet compiled
-    includes: Callable[..., int]
-    decompose: Callable[..., int]
-    key: Callable[..., int]
-    tables: Tables  # the buffers serve one search at a time
+    made_of: Operations  # not yet compiled; the buffers serve one search at a time
     initial: np.ndarray  # uint64[n, n_words], the initial sets, n >= 1
     n_marks: int
     widened: Callable[[], bool] = lambda: False
@@ -121,25 +117,22 @@ class PowersetAutomaton:
         return int(self.initial.shape[1])
 
     @property
-    def _functions(self) -> tuple[Callable[..., int], ...]:
-        return self.successors, self.includes, self.decompose, self.key
+    def tables(self) -> Tables:
+        """The tables of the operations."""
+        return self.made_of.tables
 
     def ready(self) -> Job[None]:
         """Have the operations compiled, or load their machine code."""
         from ltlpipe.runtime.kernels.compilation import ready_pointer
-        from ltlpipe.runtime.kernels.jit import operation_signature
 
-        signature = operation_signature(Tables)
-        for function in self._functions:
-            yield from ready_pointer(function, signature)
+        for function in self.made_of[:-1]:
+            yield from ready_pointer(function, operation_signature(Tables))
 
     def operations(self) -> Operations:
         """Return the operations as kernels take them."""
-        from ltlpipe.runtime.kernels.jit import operation_signature, pointer
-
         signature = operation_signature(Tables)
-        made = (pointer(function, signature) for function in self._functions)
-        return Operations(*made, self.tables)
+        made = (pointer(function, signature) for function in self.made_of[:-1])
+        return Operations._make([*made, self.tables])
 
 
 KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
@@ -344,15 +337,11 @@ class PowersetSearch(StoredSearch):
         """Return what only these searches count."""
         found = super().statistics()
         if self.approximate_states is not None:
-            realised = self.has_found and self.inside_states is None
-            visited = int(self.registers[Reg.VISITED])
+            inside = int(self.registers[Reg.VISITED]) - self.approximate_states
+            before = self.inside_states
             found["approximate_states"] = self.approximate_states
-            found["inside_states"] = (
-                visited - self.approximate_states
-                if self.inside_states is None
-                else self.inside_states
-            )
-            found["realised"] = int(realised)
+            found["inside_states"] = inside if before is None else before
+            found["realised"] = int(self.has_found and before is None)
         return found
 
     def assert_consistent(self) -> None:

@@ -98,13 +98,12 @@ def begin_arranging(ints, scratch):
     blocks, finer, order = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.ORDER]
     for member in range(ints[Head.MEMBERS]):
         scratch[Row.KEYS, member] = blocks[member] * ints[Head.MEMBERS] + finer[member]
-        scratch[Row.LEFT, member] = 0
+    scratch[Row.LEFT, : ints[Head.MEMBERS]] = 0
+    scratch[Row.WANTED, : ints[Head.MEMBERS]] = -1
+    scratch[Row.TURN, : ints[Head.TURNING]] = 0
     order_by(scratch[Row.KEYS], ints[Head.MEMBERS], order)
     for member in range(ints[Head.MEMBERS]):
         scratch[Row.LEFT, scratch[Row.LOCAL, member]] += 1
-        scratch[Row.WANTED, member] = -1
-    for turn in range(ints[Head.TURNING]):
-        scratch[Row.TURN, turn] = 0
 
 
 @called
@@ -193,8 +192,7 @@ def join(ints, blocks, steps, closure, scratch):
     """
     joined = scratch[Row.JOINED]
     n = ints[Head.MEMBERS]
-    for member in range(n):
-        joined[member] = blocks[member]
+    copy(blocks, joined, n)
     for member in range(n):
         old, new = joined[member], joined[ints[closure + member]]
         if old != new:
@@ -295,8 +293,7 @@ def find_subclasses(ints, scratch):
         scratch[Row.WANTED],
     )
     elements = ints[Head.MEMBER_ELEMENTS]
-    for element in range(ints[Head.ELEMENTS]):
-        earlier[element] = -1
+    earlier[: ints[Head.ELEMENTS]] = -1
     for member in range(ints[Head.MEMBERS]):
         for other in range(member - 1, -1, -1):
             if finer[other] == finer[member] and wanted[other] == wanted[member]:

@@ -40,7 +40,7 @@ from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import OutOfMemoryError
 from ltlpipe.search.registers import Reg
 from ltlpipe.symmetry.sets.inclusion_checks import chain_of, generate, key_of, operate
-from ltlpipe.symmetry.sets.product import set_of_one
+from ltlpipe.symmetry.sets.tables import single_set
 from ltlpipe.systems.nets.coloured.bindings import first_alike
 from ltlpipe.systems.propositions.letters import Letters
 from ltlpipe.systems.runs import Run
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.symmetry.sets.powerset_search import PowersetSearch, Tables
+    from ltlpipe.symmetry.sets.powerset_search import PowersetSearch
     from ltlpipe.symmetry.sets.tables import Made
     from ltlpipe.systems.fields import Field
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
@@ -307,51 +307,32 @@ class NetSteps:
         self.ends = frozenset(ends)
         self.net = net
         self.automaton = automaton
-        self.places, self.of_property = made.places, made.of_property
-        self.members, self.of_members = made.members, made.of_members
+        self.made = made
         self.stutter = stutter
         self._letters = Letters(propositions)
 
-    @property
-    def width(self) -> int:
-        """The numbers of a marking."""
-        return len(self.places)
-
     def state_of(self, row: np.ndarray) -> State:
         """Return the representative of a row."""
-        tokens = tuple(
-            0 if place is None else _read(row, place) for place in self.places
-        )
-        return State(tokens, _read(row, self.of_property))
+        tokens = (0 if p is None else _read(row, p) for p in self.made.places)
+        return State(tuple(tokens), _read(row, self.made.of_property))
 
-    def within(self, whole: np.ndarray, tables: Tables) -> list[int]:  # noqa: ARG002
-        """Return the block of each member in a set."""
-        return [_read(whole, field) for field in self.of_members]
-
-    def set_of(self, state: State, tables: Tables, n_words: int) -> np.ndarray | None:
+    def set_of(self, state: State) -> np.ndarray | None:
         """Return the row of the set that holds just this; None if it does not fit."""
-        row = np.zeros(n_words, dtype=np.uint64)
-        for place, tokens in zip(self.places, state.local, strict=True):
-            if not tokens:
-                continue
-            if place is None or tokens > place.mask:
-                return None
-            row[place.word] |= np.uint64(tokens << place.shift)
-        own = self.of_property
-        row[own.word] |= np.uint64(state.watching << own.shift)
-        set_of_one(tables, row)
-        return row
+        made = self.made
+        tables = made.automaton.tables
+        return single_set(made.places, made.of_property, tables, *state)
 
     def predecessors(
         self,
         after: State,
-        within: list[int],
+        blocks: list[int],
         watching: int,
         marks: int,
     ) -> Iterator[tuple[int, State] | None]:
         """Yield actions and states of the product from which one step leads to a state.
 
-        The property is in state `watching` before, and the step has these marks.  None
+        The property is in state `watching` before, and the step has these marks;
+        `blocks` are those of the members in the set before.  None
         is yielded wherever the search for the next one may take long.  Those come first
         in which the first of the colours that look alike are bound; then all.
         """
@@ -360,7 +341,7 @@ class NetSteps:
         repeats = self._goes(letter, watching, after.watching, marks)
         if repeats and watching in self.ends:  # first: the others may be millions
             yield STUTTER, repeated
-        first = first_alike(self.net.coloured, self._alike(after.local, within))
+        first = first_alike(self.net.coloured, self._alike(after.local, blocks))
         for admits in (first, None):
             for step in self.net.firing.each_step_onto(after.local, admits):
                 yield None
@@ -376,7 +357,8 @@ class NetSteps:
         self, tokens: tuple[int, ...], blocks: list[int]
     ) -> dict[tuple[int, int], list[int]]:
         """Return the colours of one block that look alike in a marking, for each."""
-        said: dict[tuple[int, int], list[object]] = {m: [] for m in self.members}
+        members = self.made.members
+        said: dict[tuple[int, int], list[object]] = {m: [] for m in members}
         for cell, count in enumerate(tokens):
             if not count:
                 continue
@@ -388,113 +370,75 @@ class NetSteps:
                     said[pair].append((place, others, count))
         groups: dict[object, list[int]] = defaultdict(list)
         keys = {}
-        for member, block in zip(self.members, blocks, strict=True):
+        for member, block in zip(members, blocks, strict=True):
             keys[member] = (block, member[0], tuple(said[member]))
             groups[keys[member]].append(member[1])
         return {member: groups[key] for member, key in keys.items()}
 
     def _goes(self, letter: int, src: int, dst: int, marks: int) -> bool:
-        automaton = self.automaton
-        at = src * automaton.n_letters + letter
-        first, last = automaton.first_edge[at : at + 2].tolist()
-        return any(
-            automaton.edge_dst[edge] == dst and automaton.edge_marks[edge] == marks
-            for edge in range(first, last)
-        )
+        table = self.automaton
+        at = src * table.n_letters + letter
+        own = slice(*table.first_edge[at : at + 2])
+        ends, seen = table.edge_dst[own], table.edge_marks[own]
+        return bool(((ends == dst) & (seen == marks)).any())
 
 
 def _read(row: np.ndarray, place: Field) -> int:
     return int(row[place.word]) >> place.shift & place.mask
 
 
-def run_through(
-    underlying: NetSteps,
-    search: PowersetSearch,
-    sets: SetRun,
-) -> Job[Run]:
+def run_through(underlying: NetSteps, search: PowersetSearch, sets: SetRun) -> Job[Run]:
     """Return an accepting run whose states are in the sets of an accepting run of sets.
 
     Raises `StoppedError` if it is longer than `most_steps` allows, and ReplayError if
     a state has no predecessor: then the sets are not what they should be.
     """
     grant = yield Progress(EXTRACTING, memory_bytes=search.memory_bytes)
-    most = most_steps(grant.memory_bytes, underlying.width)
-    walk = _Walk(underlying, search, most)
-    rows = search.store.rows
-    at = len(sets.cycle) - 1
-    state = underlying.state_of(rows[sets.cycle[0]])
-    seen: dict[tuple[int, State], int] = {}
-    while True:
-        if at == 0:
-            at = len(sets.cycle) - 1
-        if (at, state) in seen:
-            break
-        seen[at, state] = len(walk.states)
-        marks = int(sets.cycle_marks[at - 1])
-        state = yield from walk.back(state, sets.cycle[at - 1], marks)
-        at -= 1
-    turns = walk.taken(seen[at, state])
-    # The prefix leads to the set at the cycle's beginning: go on to there.
-    walk.clear()
-    walk.most -= len(turns)
-    first = state
-    while at != len(sets.cycle) - 1:
-        marks = int(sets.cycle_marks[at - 1])
-        state = yield from walk.back(state, sets.cycle[at - 1], marks)
-        at = at - 1 or len(sets.cycle) - 1
-    for k in range(len(sets.prefix) - 1, 0, -1):
-        marks = int(sets.prefix_marks[k - 1])
-        state = yield from walk.back(state, sets.prefix[k - 1], marks)
-    prefix = walk.taken(0)
-    actions = [a for a, _ in (*prefix, *turns)]
-    states = [s.local for _, s in (*prefix, *turns)] + [first.local]
-    return Run(
-        np.array(actions, dtype=np.int64),
-        np.array(states, dtype=np.int64),
-        len(prefix),
-    )
+    most = most_steps(grant.memory_bytes, len(underlying.made.places))
+    ticks = Ticks(EXTRACTING, _TICKS, search.memory_bytes)
+    steps: list[tuple[int, State]] = []  # backwards: an action, the state before it
+    turns: list[tuple[int, State]] = []  # those of the cycle
 
-
-class _Walk:
-    """Steps backwards, written down."""
-
-    def __init__(
-        self,
-        underlying: NetSteps,
-        search: PowersetSearch,
-        most: float,
-    ) -> None:
-        self.underlying = underlying
-        self.search = search
-        self.most = most  # steps
-        self._ticks = Ticks(EXTRACTING, _TICKS, search.memory_bytes)
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget the steps."""
-        self.states: list[tuple[int, State]] = []  # action, and the state before it
-
-    def back(self, after: State, set_before: int, marks: int) -> Job[State]:
+    def back(after: State, set_before: int, marks: int) -> Job[State]:
         """Step from a state to one before it, in a set."""
-        if len(self.states) >= self.most:
+        if len(steps) + len(turns) >= most:
             raise StoppedError(MEMORY)
-        tables = self.search.automaton.tables
-        whole = self.search.store.rows[set_before]
-        watching = self.underlying.state_of(whole).watching
-        within = self.underlying.within(whole, tables)
-        before = self.underlying.predecessors(after, within, watching, marks)
-        for step in before:
-            if self._ticks.over():
-                yield self._ticks.progress
+        whole = search.store.rows[set_before]
+        watching = underlying.state_of(whole).watching
+        blocks = [_read(whole, field) for field in underlying.made.of_members]
+        for step in underlying.predecessors(after, blocks, watching, marks):
+            if ticks.over():
+                yield ticks.progress
             if step is None:
                 continue
-            action, state = step
-            row = self.underlying.set_of(state, tables, len(whole))
-            if row is not None and self.search.includes(whole, row):
-                self.states.append((action, state))
-                return state
+            row = underlying.set_of(step[1])
+            if row is not None and search.includes(whole, row):
+                steps.append(step)
+                return step[1]
         raise ReplayError("a state of a set has no predecessor in the set before it")
 
-    def taken(self, start: int) -> list[tuple[int, State]]:
-        """Return the steps after the first `start`, in the order of the run."""
-        return self.states[start:][::-1]
+    cycle, marks = sets.cycle.tolist(), sets.cycle_marks.tolist()
+    length = len(marks)
+    at, state = length, underlying.state_of(search.store.rows[cycle[0]])
+    seen: dict[tuple[int, State], int] = {}
+    while (at, state) not in seen:
+        seen[at, state] = len(steps)
+        state = yield from back(state, cycle[at - 1], marks[at - 1])
+        at = at - 1 or length
+    turns = steps[seen[at, state] :]
+    # The prefix leads to the set at the cycle's beginning: go on to there.
+    steps, first = [], state
+    while at != length:
+        state = yield from back(state, cycle[at - 1], marks[at - 1])
+        at = at - 1 or length
+    for k in range(len(sets.prefix) - 1, 0, -1):
+        state = yield from back(
+            state, sets.prefix[k - 1], int(sets.prefix_marks[k - 1])
+        )
+    run = [*turns, *steps][::-1]
+    states = [state.local for _, state in run] + [first.local]
+    return Run(
+        np.array([action for action, _ in run], dtype=np.int64),
+        np.array(states, dtype=np.int64),
+        len(steps),
+    )

@@ -48,7 +48,7 @@ from ltlpipe.symmetry.sets.layout import (
     Row,
     Word,
 )
-from ltlpipe.symmetry.sets.powerset_search import PowersetAutomaton, Tables
+from ltlpipe.symmetry.sets.powerset_search import Operations, PowersetAutomaton, Tables
 from ltlpipe.symmetry.sets.product import set_of_one, symbolic_successors
 from ltlpipe.systems.fields import Field, allocation
 from ltlpipe.systems.nets.coloured.bindings import conjuncts
@@ -102,14 +102,14 @@ class IntTable:
         self._pieces = [self.header]
         self.length = n_entries
 
-    def append(self, piece: np.ndarray) -> int:
-        """Append whole numbers of any shape and width; return their place.
+    def append(self, piece: Any) -> int:
+        """Append whole numbers of any shape; return their place.
 
-        They are not copied, and must not be changed.
+        Arrays of them are not copied, and must not be changed.
         """
         place = self.length
-        self._pieces.append(piece.ravel())
-        self.length += piece.size
+        self._pieces.append(np.asarray(piece, dtype=np.int64).ravel())
+        self.length += self._pieces[-1].size
         return place
 
     def joined(self) -> np.ndarray:
@@ -200,43 +200,36 @@ class TransitionTables:
         cells = []
         for k, variable in enumerate(order):
             bound = set(order[: k + 1])
-            guards = [
-                g
-                for g in parts
-                if variable in (used := set(variables_of(g))) and used <= bound
-            ]
-            tests = [
-                (place, tokens)
-                for place, tokens in taken
-                if variable in (used := set(variables_of(tokens))) and used <= bound
-            ]
+
+            def ready(part: Any, last: int = variable, bound: set[int] = bound) -> bool:
+                used = set(variables_of(part))
+                return last in used and used <= bound
+
+            tests = [(place, t.weight, t) for place, t in taken if ready(t)]
             cells += [
                 self._first[self._net.variables[variable].sort],
                 sizes[variable],
                 by_variable[variable],
-                self._guards(guards, slots),
-                self._listed([(p, t.weight, t) for p, t in tests], slots),
+                self._guards([g for g in parts if ready(g)], slots),
+                self._listed(tests, slots),
             ]
         free = [g for g in parts if not set(variables_of(g))]
         entries = [0] * len(Move)
         entries[Move.SLOTS] = len(order)
-        entries[Move.SLOT_CELLS] = self._append(cells)
+        entries[Move.SLOT_CELLS] = self._ints.append(cells)
         entries[Move.PRE] = self._side(transition.pre, slots)
         entries[Move.POST] = self._side(transition.post, slots)
         entries[Move.LETTERS] = -1 if bits is None else bits
         entries[Move.CONDITIONS] = self._guards(free, slots)
         return entries
 
-    def _append(self, numbers: Sequence[int]) -> int:
-        return self._ints.append(np.array(numbers, dtype=np.int64))
-
     def _guards(self, guards: Sequence[Condition], slots: dict[int, int]) -> int:
         places = []
         for guard in guards:
             code = [*self._code(guard, slots), Guard.END]
             self.deepest = max(self.deepest, len(code))
-            places.append(self._append(code))
-        return self._append([len(places), *places])
+            places.append(self._ints.append(code))
+        return self._ints.append([len(places), *places])
 
     def _code(self, guard: Condition, slots: dict[int, int]) -> Iterator[int]:
         if isinstance(guard, Comparison):
@@ -254,7 +247,7 @@ class TransitionTables:
     def _term(self, term: Any, slots: dict[int, int]) -> list[int]:
         elements = -1
         if isinstance(term, Part):
-            elements = self._append(term.elements)
+            elements = self._ints.append(term.elements)
             term = term.of
         return [*_entry(term, slots), elements]
 
@@ -271,7 +264,7 @@ class TransitionTables:
             for entry in what.entries:
                 numbers += _entry(entry, slots)
             numbers += [NONE, 0, 1] * (self._arity - len(what.entries))
-        return self._append(numbers)
+        return self._ints.append(numbers)
 
 
 def letter_tables(ints: IntTable, kinds: Kinds) -> list[int | None]:
@@ -286,7 +279,7 @@ def letter_tables(ints: IntTable, kinds: Kinds) -> list[int | None]:
             continue
         bits = mention.always | (mention.kind << kinds.n_propositions)
         pairs = [n for pair in mention.named.items() for n in pair]
-        places.append(ints.append(np.array([bits, len(mention.named), *pairs])))
+        places.append(ints.append([bits, len(mention.named), *pairs]))
     return places
 
 
@@ -414,7 +407,7 @@ def symbolic_product(
         layout.group, layout.net, propositions, automaton, kinds
     )
     yield from built.fields()
-    yield from built.elements()
+    built.elements()
     yield from built.cells()
     built.propositions(propositions)
     yield from built.transitions(kinds)
@@ -427,18 +420,23 @@ def symbolic_product(
     table = built.ints.joined()
     tables = built.tables(table)
     yield from ready(set_of_one, tables, np.zeros(built.n_words, dtype=np.uint64))
+    places = [built.of_cells.get(cell) for cell in range(len(layout.orbits))]
+    # The initial marking is its own orbit.
+    first = layout.net.initial(), automaton.initial
+    row = single_set(places, built.of_property, tables, *first)
     automaton_of_sets = PowersetAutomaton(
-        successors=symbolic_successors,
-        includes=symbolic_includes,
-        decompose=symbolic_decompose,
-        key=symbolic_key,
-        tables=tables,
-        initial=built.initial(tables),
+        Operations(
+            symbolic_successors,
+            symbolic_includes,
+            symbolic_decompose,
+            symbolic_key,
+            tables,
+        ),
+        initial=np.array([row]),
         n_marks=automaton.n_marks,
         widened=lambda: bool(table[Head.CLOSED_MORE]),
         narrow=partial(_narrow, table),
     )
-    places = [built.of_cells.get(cell) for cell in range(len(layout.orbits))]
     fields = (built.of_property, built.members, built.of_members, built.of_turns)
     return Made(automaton_of_sets, places, *fields)
 
@@ -490,14 +488,11 @@ class _Builder:
         self.n_words = 1 + max(place.word for place in placed)
         header = self.ints.header
         header[Head.WORDS] = self.n_words
-        header[Head.PROPERTY] = self._numbers([_triple(self.of_property)])
-        header[Head.BLOCK_FIELDS] = self._numbers(list(map(_triple, self.of_members)))
-        header[Head.STEP_FIELDS] = self._numbers(list(map(_triple, self.of_turns)))
+        header[Head.PROPERTY] = self.ints.append([_triple(self.of_property)])
+        header[Head.BLOCK_FIELDS] = self.ints.append([*map(_triple, self.of_members)])
+        header[Head.STEP_FIELDS] = self.ints.append(list(map(_triple, self.of_turns)))
 
-    def _numbers(self, numbers: Sequence[object]) -> int:
-        return self.ints.append(np.array(numbers, dtype=np.int64))
-
-    def elements(self) -> Job[None]:
+    def elements(self) -> None:
         """Append what moves which elements."""
         header = self.ints.header
         n = self.first[-1]
@@ -506,7 +501,7 @@ class _Builder:
         of[own] = np.arange(len(own))
         header[Head.ELEMENTS] = n
         header[Head.MEMBERS] = len(own)
-        header[Head.MEMBER_ELEMENTS] = self._numbers(own)
+        header[Head.MEMBER_ELEMENTS] = self.ints.append(own)
         header[Head.ELEMENT_MEMBERS] = self.ints.append(of)
         sizes = [len(colours) for _, colours in self.group.classes]
         self.class_of = np.repeat(np.arange(len(sizes)), sizes)
@@ -517,7 +512,7 @@ class _Builder:
             turn_of[self.first[sort] : self.first[sort + 1]] = number
             turns.append([self.first[sort], self.net.size(sort), least])
         header[Head.TURNING] = len(turns)
-        header[Head.TURNS] = self._numbers(turns)
+        header[Head.TURNS] = self.ints.append(turns)
         header[Head.ELEMENT_TURNS] = self.ints.append(turn_of)
         # Signatures reach colours that are two tuples, or two steps, away.
         moving = {sort for sort, _ in self.members} | {
@@ -525,7 +520,6 @@ class _Builder:
         }
         tied = any(sum(s in moving for s in p.domain) > 1 for p in self.net.places)
         header[Head.ROUNDS] = 2 if tied or turns else 1
-        yield from ()
 
     def cells(self) -> Job[None]:
         """Append places and cells."""
@@ -557,10 +551,10 @@ class _Builder:
             self.masks[own.word] |= np.uint64(own.mask << own.shift)
             if self._ticks.over():
                 yield self._ticks.progress
-        header[Head.PLACES] = self._numbers(places)
+        header[Head.PLACES] = self.ints.append(places)
         header[Head.CELLS] = self.ints.append(table)
         header[Head.BITS] = self.ints.append(bits)
-        header[Head.NOTED] = self._numbers([0] * len(cells))
+        header[Head.NOTED] = self.ints.append([0] * len(cells))
         header[Head.N_CELLS] = len(cells)
 
     def propositions(self, propositions: Sequence[Expression]) -> None:
@@ -572,7 +566,7 @@ class _Builder:
             assemble(placed.propositions, placed.fields)
         )
         header[Head.ASKED] = len(placed.transitions)
-        header[Head.ASKED_CELLS] = self._numbers(placed.transitions)
+        header[Head.ASKED_CELLS] = self.ints.append(placed.transitions)
 
     def transitions(self, kinds: Kinds) -> Job[None]:
         """Append the transitions of the net."""
@@ -586,7 +580,7 @@ class _Builder:
         header = self.ints.header
         header[Head.TAKEN] = any(own is not None for own in bits)
         header[Head.TRANSITIONS] = len(cells)
-        header[Head.TRANSITION_CELLS] = self._numbers(cells)
+        header[Head.TRANSITION_CELLS] = self.ints.append(cells)
         self.deepest = made.deepest
 
     def phases(self, phases: list[list[Phase]], kinds: Kinds) -> Job[None]:
@@ -601,20 +595,16 @@ class _Builder:
             )
             order = np.lexsort((ends[:, 1], ends[:, 0], letters))
             offsets = np.searchsorted(letters[order], np.arange(n_letters + 1))
-            blocks = self._numbers(phase.group.blocks)
-            steps = self._numbers(phase.group.steps)
-            offsets_at = self._numbers(offsets.tolist())
-            cells.append(
-                [blocks, steps, offsets_at, self._numbers(ends[order].tolist())]
-            )
+            parts = phase.group.blocks, phase.group.steps, offsets, ends[order]
+            cells.append([self.ints.append(part) for part in parts])
             if self._ticks.over(n_letters / 10):
                 yield self._ticks.progress
         first = np.cumsum([0, *map(len, phases)])
         header = self.ints.header
         header[Head.PHASES] = self.ints.append(first)
-        header[Head.PHASE_CELLS] = self._numbers(cells)
+        header[Head.PHASE_CELLS] = self.ints.append(cells)
         n_plain = 1 << kinds.n_propositions
-        header[Head.CLOSURES] = self._numbers(
+        header[Head.CLOSURES] = self.ints.append(
             [self._closure(own, n_plain) for own in phases]
         )
 
@@ -649,20 +639,29 @@ class _Builder:
             ),
         )
 
-    def initial(self, tables: Tables) -> np.ndarray:
-        """Return uint64[1, n_words]: the initial marking, which is its own orbit."""
-        rows = np.zeros((1, self.n_words), dtype=np.uint64)
-        for cell, count in enumerate(self.layout.net.initial()):
-            if count:
-                _put(rows[0], self.of_cells[cell], count)
-        _put(rows[0], self.of_property, self.automaton.initial)
-        set_of_one(tables, rows[0])
-        return rows
-
 
 def _triple(place: Field) -> tuple[int, int, int]:
     return place.word, place.shift, place.mask
 
 
-def _put(row: np.ndarray, place: Field, value: int) -> None:
-    row[place.word] |= np.uint64(value << place.shift)
+def single_set(
+    places: Sequence[Field | None],
+    of_property: Field,
+    tables: Tables,
+    tokens: Sequence[int],
+    watching: int,
+) -> np.ndarray | None:
+    """Return the row, uint64[n_words], of the set of one marking and property's state.
+
+    None if the marking does not fit into rows.
+    """
+    row = np.zeros(len(tables.words), dtype=np.uint64)
+    row[of_property.word] = np.uint64(watching << of_property.shift)
+    for place, count in zip(places, tokens, strict=True):
+        if not count:
+            continue
+        if place is None or count > place.mask:
+            return None
+        row[place.word] |= np.uint64(count << place.shift)
+    set_of_one(tables, row)
+    return row

@@ -157,6 +157,9 @@ class PetriNet(Net, Model):
         """Microseconds that the step by one transition takes, roughly."""
         return 5.0 + 0.005 * len(self.places)
 
+    def _sizes(self) -> dict[str, int]:
+        return {"place": len(self.places), "transition": len(self.transitions)}
+
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the tokens by the names of their places."""
         return dict(zip(self.variables, state, strict=True))

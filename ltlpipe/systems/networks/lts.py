@@ -48,7 +48,7 @@ def _is_triple(value: Any) -> bool:
 _TRIPLE = Kind("a triple of a state, a label and a state", _is_triple)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LTS(Displayed):
     """One component of a network.
 
@@ -176,6 +176,9 @@ class LTS(Displayed):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _sizes(self) -> dict[str, int]:
+        return {"state": self.n_states, "transition": self.n_transitions}
+
     @property
     def n_transitions(self) -> int:
         """Number of transitions."""
@@ -208,7 +211,7 @@ class Action:
     internal: bool = False  # never synchronises, and no proposition names it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Network(Displayed):
     """Components that run in parallel and synchronise on shared labels.
 
@@ -237,6 +240,9 @@ class Network(Displayed):
             raise ValueError("a network has at least one component")
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _sizes(self) -> dict[str, int]:
+        return {"component": len(self.components), "action": len(self.actions)}
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:

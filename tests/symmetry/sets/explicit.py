@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, trailing_zeros
-from ltlpipe.symmetry.sets.powerset_search import PowersetAutomaton, Tables
+from ltlpipe.symmetry.sets.powerset_search import Operations, PowersetAutomaton, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -127,14 +127,16 @@ def explicit_powerset(
     families = _families(n_states, [*sets, *map(frozenset, first)])
     rows = [row_of(states, n_words) for states in sets]
     return PowersetAutomaton(
-        successors=explicit_successors,
-        includes=explicit_includes,
-        decompose=explicit_decompose,
-        key=explicit_key,
-        tables=no_tables()._replace(
-            ints=np.array([*header, *mark_sets, *families], dtype=np.int64),
-            words=np.concatenate([*rows, images.ravel()]),
-            step_rows=np.zeros((1, n_words), dtype=np.uint64),
+        Operations(
+            explicit_successors,
+            explicit_includes,
+            explicit_decompose,
+            explicit_key,
+            no_tables()._replace(
+                ints=np.array([*header, *mark_sets, *families], dtype=np.int64),
+                words=np.concatenate([*rows, images.ravel()]),
+                step_rows=np.zeros((1, n_words), dtype=np.uint64),
+            ),
         ),
         initial=np.array([row_of(states, n_words) for states in first]),
         n_marks=n_marks,

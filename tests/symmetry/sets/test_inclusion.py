@@ -71,7 +71,6 @@ def assert_members(asked, most_sets):
     """A set includes just those sets of one marking that are in it."""
     called, expand = Called(asked.made.automaton), Expansion(asked)
     steps = steps_of(asked)
-    buffers, n_words = asked.made.automaton.tables, asked.made.automaton.n_words
     rows = list(asked.made.automaton.initial)
     known = {row.tobytes() for row in rows}
     everyone = set()
@@ -81,7 +80,7 @@ def assert_members(asked, most_sets):
                 known.add(after.tobytes())
                 rows.append(after)
         everyone |= expand(row)
-    singles = {s: steps.set_of(State(*s), buffers, n_words) for s in everyone}
+    singles = {s: steps.set_of(State(*s)) for s in everyone}
     for row in rows:
         inside = expand(row)
         for state in sorted(everyone)[:200]:
@@ -199,7 +198,7 @@ def test_steps_of_the_plain_product_are_reversed():
             if after not in reached:
                 reached.add(after)
                 waiting.append(after)
-    apart = list(range(len(steps.members)))
+    apart = list(range(len(steps.made.members)))
     backwards = {
         (tuple(before), marks, after)
         for after in reached

@@ -13,6 +13,7 @@
     if (order !== "task") said.set("sort", order);
     if (view.page) said.set("page", view.page + 1);
     if (view.size !== PAGE_SIZES[1]) said.set("size", view.size);
+    if (view.columns.join() !== usual.join()) said.set("columns", view.columns.join());
     const task = view.task === null ? "" : `task-${view.task + 1}`;
     return `#${[task, said.toString()].filter(Boolean).join("&") || "tasks"}`;
   }
@@ -41,7 +42,8 @@
     const size = Number(said.get("size"));
     const task = [...said.keys()].map((key) => /^task-(\d+)$/.exec(key)).find(Boolean);
     const row = task ? Number(task[1]) - 1 : -1;
-    return { text: said.get("q") ?? "", filters, page: Number(said.get("page") ?? 1) - 1 || 0, row,
+    const chosen = said.get("columns")?.split(",").filter((name) => columns.has(name));
+    return { columns: chosen?.length ? chosen : usual, text: said.get("q") ?? "", filters, page: Number(said.get("page") ?? 1) - 1 || 0, row,
       sort: columns.has(sort) ? sort : null, descending: minus === "-",
       size: PAGE_SIZES.includes(size) ? size : PAGE_SIZES[1] };
   }
@@ -69,6 +71,9 @@
   function fillControls() {
     byId("search").value = view.text;
     byId("size").value = view.size;
+    for (const box of byId("columns").querySelectorAll("input")) {
+      box.checked = view.columns.includes(box.value);
+    }
     for (const name of FILTERED) {
       const choice = byId(`filter-${name}`);
       const value = view.filters.get(name);

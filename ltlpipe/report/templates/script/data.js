@@ -47,14 +47,15 @@
 
   let nRows = 0;
   let columns = new Map(); // by name
-  let shown = []; // names of the table's columns
+  let usual = []; // names of the table's columns, unless others are chosen
   let lassos = null;
   let folder = ""; // of all systems: tables leave it out of their names
 
   function takeData(data) {
     nRows = data.rows;
     columns = new Map(data.columns.map((column) => [column.name, column]));
-    shown = data.shown;
+    usual = data.shown;
+    view.columns = usual;
     lassos = data.lassos;
     folder = data.folder;
   }

@@ -2,7 +2,7 @@
 
   async function start() {
     takeData(await unpack());
-    prepareHeads();
+    prepareHeads([byId("table").tHead.rows[0].cells[0]]);
     prepareControls();
     preparePages();
     preparePrinting();

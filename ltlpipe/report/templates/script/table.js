@@ -9,7 +9,6 @@
     const column = columns.get(name);
     const text = textOf(column, row);
     const inner = name === "formula" ? make("a", { href: `#task-${row + 1}` }, nameOf(row))
-      
       : name === "verdict" ? verdictMark(text)
         : name === "system" ? withoutFolder(text) : text;
     const kind = column.kind === "number" ? "number" : `of-${name}`;
@@ -20,7 +19,8 @@
     const first = make("td", { role: "cell", class: "number", "data-title": "Task" },
       number(row + 1));
     const current = row === view.task ? "true" : null;
-    return make("tr", { role: "row", "data-row": row, "aria-current": current }, first, ...shown.map((name) => cellOf(name, row)));
+    return make("tr", { role: "row", "data-row": row, "aria-current": current }, first,
+      ...view.columns.map((name) => cellOf(name, row)));
   }
 
   function show() {
@@ -28,7 +28,9 @@
     const lines = view.rows.slice(begin, begin + view.size).map(lineOf);
     if (byId("task-row")) byId("tasks").after(byId("task")); // it outlives the row
     byId("table").tBodies[0].replaceChildren(...lines);
+    showHeads();
     showOrder();
+    showTotals();
     showCount(begin, lines.length);
     showPages();
     placeTask();
@@ -43,6 +45,83 @@
     // A column with too many texts for a choice is filtered by links only.
     const hidden = [...view.filters.keys()].some((name) => !byId(`filter-${name}`));
     byId("asked").className = hidden ? "" : "paper";
+  }
+
+  // --- Totals: of the rows that are found ----------------------------------------------
+
+  const SUMMED = ["states", "transitions", "seconds"];
+
+  function sumOf(name, rows) {
+    const values = rows.map((row) => columns.get(name).values[row]).filter((v) => v !== null);
+    return values.length ? values.reduce((a, b) => a + b, 0) : null;
+  }
+
+  function showTotals() {
+    const verdicts = columns.get("verdict");
+    const counts = verdicts.texts.map((text, value) =>
+      [text, view.rows.filter((row) => verdicts.values[row] === value).length]);
+    const said = counts.filter(([, n]) => n).map(([text, n]) => `${number(n)} ${text}`);
+    for (const name of SUMMED.filter((each) => columns.has(each))) {
+      const sum = sumOf(name, view.rows);
+      if (sum !== null) said.push(`${number(sum)} ${columns.get(name).title.toLowerCase()}`);
+    }
+    byId("totals").textContent = said.length ? `In all: ${said.join(", ")}.` : "";
+    showSummary();
+  }
+
+  // The table of verdicts at the top.
+  function showSummary() {
+    const reasons = columns.get("reason");
+    const textAt = (column, row) => (column ? textOf(column, row) : "");
+    for (const line of byId("summary").querySelectorAll("tr[data-verdict]")) {
+      const { verdict, reason } = line.dataset;
+      const rows = view.rows.filter((row) => textOf(columns.get("verdict"), row) === verdict
+        && textAt(reasons, row) === reason);
+      const share = view.rows.length ? (100 * rows.length) / view.rows.length : 0;
+      const seconds = columns.has("seconds") ? sumOf("seconds", rows) : null;
+      const [tasks, percent, total] = line.querySelectorAll("td.number");
+      tasks.textContent = number(rows.length);
+      percent.textContent = `${share.toFixed(1)} %`;
+      total.textContent = seconds === null ? "" : number(seconds);
+      line.querySelector("rect").setAttribute("width", (1.2 * share).toFixed(1));
+    }
+  }
+
+  // --- Columns ---------------------------------------------------------------------------
+
+  let headed = null; // the columns that have heads
+
+  function showHeads() {
+    if (headed === view.columns.join()) return;
+    headed = view.columns.join();
+    const line = byId("table").tHead.rows[0];
+    const heads = view.columns.map((name) => make("th", { role: "columnheader", scope: "col",
+      "data-name": name, class: columns.get(name).kind === "number" ? "number" : null },
+    columns.get(name).title));
+    line.replaceChildren(line.cells[0], ...heads);
+    prepareHeads(heads);
+  }
+
+  function chooseColumn(name, wanted) {
+    const names = [...columns.keys()].filter((each) => (
+      each === name ? wanted : view.columns.includes(each)));
+    if (!names.length) names.push(...usual);
+    // The usual ones in their usual order, then the others.
+    view.columns = [...usual.filter((each) => names.includes(each)),
+      ...names.filter((each) => !usual.includes(each))];
+    show();
+    remember();
+  }
+
+  function columnsField() {
+    const boxes = [...columns.values()].map((column) => {
+      const box = make("input", { type: "checkbox", value: column.name,
+        change: () => chooseColumn(column.name, box.checked) });
+      box.checked = view.columns.includes(column.name);
+      return make("label", {}, box, ` ${column.title}`);
+    });
+    return make("details", { id: "columns" }, make("summary", {}, "Columns"),
+      make("div", { class: "choices" }, ...boxes));
   }
 
   function showOrder() {
@@ -62,8 +141,8 @@
     choose();
   }
 
-  function prepareHeads() {
-    for (const head of byId("table").tHead.rows[0].cells) {
+  function prepareHeads(heads) {
+    for (const head of heads) {
       const button = make("button", { type: "button", click: () => sortBy(head.dataset.name) },
         head.textContent, make("span", { class: "arrow", "aria-hidden": "true" }));
       head.replaceChildren(button);
@@ -175,7 +254,7 @@
       + "states>1000 seconds<=0.5";
     controls.append(searchField());
     controls.append(...FILTERED.map(filterField).filter(Boolean));
-    controls.append(plainButton("Show all", forget, { id: "show-all" }),
+    controls.append(columnsField(), plainButton("Show all", forget, { id: "show-all" }),
       make("p", { class: "hint", id: "search-hint" }, hint));
     controls.addEventListener("submit", (event) => event.preventDefault());
     controls.hidden = false;

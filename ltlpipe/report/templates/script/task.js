@@ -69,7 +69,7 @@
     const line = view.task === null || WIDE.matches ? null : lineAt(view.task);
     const old = byId("task-row");
     if (line) {
-      const cell = make("td", { role: "cell", class: "detail", colspan: shown.length + 1 }, section);
+      const cell = make("td", { role: "cell", class: "detail", colspan: view.columns.length + 1 }, section);
       line.after(make("tr", { role: "row", id: "task-row" }, cell));
     } else if (view.task !== null && !WIDE.matches) byId("found").before(section);
     else if (section.previousElementSibling !== byId("tasks")) byId("tasks").after(section);

@@ -2,7 +2,7 @@
 
   // A copy of the address gives the same view: address.js.
   const view = { text: "", filters: new Map(), sort: null, descending: false, page: 0,
-    size: PAGE_SIZES[1], task: null, rows: [] };
+    size: PAGE_SIZES[1], task: null, rows: [], columns: [] };
 
   const COMPARISON = /^([a-z_0-9]+)(<=|>=|<|>|=)(-?[0-9.]+(?:e[-+]?[0-9]+)?)$/i;
   const COMPARE = {

@@ -75,6 +75,10 @@ class SymmetricNet(Coloured):
         self._initial = tuple(marked.get(cell, 0) for cell in range(len(self.cells)))
         self._unfolded: UnfoldedNet | UnsupportedError | None = None
 
+    def _sizes(self) -> dict[str, int]:
+        net = self.coloured
+        return {"place": len(net.places), "transition": len(net.transitions)}
+
     @cached_property
     def variables(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the cells."""

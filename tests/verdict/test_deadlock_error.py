@@ -1,0 +1,111 @@
+"""``--deadlock error``: a run that ends violates every formula."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import spot
+from hypothesis import given, settings
+
+from ltlpipe import LTS, Network, UnsupportedError, check, deadlocks
+from ltlpipe.runtime.errors import silenced
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from tests.example_counts import examples
+from tests.hypothesis_strategies import formulas, networks, petri_nets
+
+ONCE = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 2)], name="once")])
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)], name="ring")])
+
+
+@pytest.mark.parametrize("formula", ["true", "F b", "G a", "false"])
+def test_a_run_that_ends_violates_every_formula(formula):
+    found = check(ONCE, formula, deadlock="error")
+    assert found.verdict == "violated"
+    assert found.lasso is None
+    assert found.finite_run.kind == "maximal"
+    assert found.finite_run.prefix == ["a", "b"]
+    assert found.finite_run.states.tolist() == [[0], [1], [2]]
+
+
+def test_without_deadlocks_nothing_changes():
+    assert check(RING, "GF a", deadlock="error").verdict == "holds"
+    found = check(RING, "G a", deadlock="error")
+    assert found.verdict == "violated"
+    assert found.lasso is not None
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(networks(max_components=2), formulas(max_leaves=3))
+def test_agrees_with_the_search_for_deadlocks(network, formula):
+    with silenced():
+        found = check(network, formula, deadlock="error", unknown="never")
+        other = check(network, formula, deadlock="ignore", unknown="never")
+    ends = deadlocks(network)
+    if ends.verdict == "violated":
+        run = found.finite_run
+        assert found.verdict == "violated"
+        assert run.kind == "maximal"
+        assert run.prefix == ends.lasso.prefix
+    else:
+        assert found.verdict == other.verdict
+        assert found.finite_run is None
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(petri_nets())
+def test_nets(net):
+    found = check(net, "true", deadlock="error", max_states=2000)
+    ends = deadlocks(net, max_states=2000)
+    assert found.verdict == ends.verdict
+    if found.finite_run is not None:
+        assert not list(net.each_step(tuple(found.finite_run.states[-1].tolist())))
+
+
+def test_several_formulas_look_once(monkeypatch):
+    from ltlpipe.verdict import deadlocks as module
+
+    calls = []
+    real = module.deadlock_job
+
+    def counted(*args, **more):
+        calls.append(args)
+        return (yield from real(*args, **more))
+
+    monkeypatch.setattr(module, "deadlock_job", counted)
+    system = Network([LTS.from_transitions([(0, "a", 1)], name="short")])
+    for _ in range(3):
+        assert check(system, "G a", deadlock="error").finite_run is not None
+    assert len(calls) == 1
+
+
+def test_graphs_of_spot():
+    graph = spot.automaton(
+        """HOA: v1
+States: 2
+Start: 0
+AP: 1 "p"
+Acceptance: 0 t
+--BODY--
+State: 0
+[0] 1
+State: 1
+--END--"""
+    )
+    found = check(graph, "F p", deadlock="error")
+    assert found.verdict == "violated"
+    assert len(found.finite_run.steps) == 1
+    assert json.dumps(found.to_dict())
+
+
+def test_no_certificate(tmp_path):
+    with pytest.raises(UnsupportedError, match="certificate"):
+        check(RING, "GF a", deadlock="error", certificate=str(tmp_path / "c"))
+
+
+def test_a_net_that_ends_at_once():
+    net = PetriNet([Place("p", "p", 0)], [Transition("t", "t", {0: 1}, {})])
+    found = check(net, "G p == 0", deadlock="error")
+    assert found.finite_run.prefix == []
+    assert found.to_dict()["finite_run"]["kind"] == "maximal"
