@@ -62,9 +62,6 @@ class NotApplicableError(Exception):
         The reason.
     """
 
-    part = "component"
-    """What runs are fair to, unless sets are named."""
-
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
@@ -153,12 +150,15 @@ class Question(ABC):
         The states of the system that a search in plain Python has met, and their steps.
     takes_ends : bool
         Whether searches stop where every word is accepted; see `ends`.
+    part : str
+        What runs are fair to, unless sets are named.
     """
 
     kind: str
     system_condition: Condition | None = None
     explored: Any = None
     takes_ends: bool = True
+    part: str = "component"
 
     def __init__(
         self,

@@ -62,36 +62,28 @@ class Formula(NamedTuple):
 
 def tabulate(condition: Condition) -> Formula:
     """Return a condition as a table."""
-    rows: list[tuple[int, int, int]] = []
-    parents: list[int] = []
-    _append(condition, rows, parents)
-    parents[-1] = -1
-    table = np.array(rows, dtype=np.int64)
-    n = len(rows)
+    rows: list[list[int]] = []
+
+    def append(part: Condition) -> int:
+        """Append the nodes of a part; return the place of its root."""
+        first = len(rows)
+        below = [append(own) for own in part.parts]
+        for node in below:
+            rows[node][2] = len(rows)
+        rows.append([int(part.op), 1 << part.mark, -1, first])
+        return len(rows) - 1
+
+    append(condition)
+    ops, bits, parents, firsts = np.array(rows, dtype=np.int64).T
     return Formula(
-        ops=table[:, 0].astype(np.uint8),
-        bits=table[:, 1].astype(np.uint32),
-        parents=np.array(parents, dtype=np.int32),
-        firsts=table[:, 2].astype(np.int32),
-        satisfied=np.zeros(n, dtype=np.uint8),
-        possible=np.zeros(n, dtype=np.uint8),
-        needs=np.zeros(n, dtype=np.uint32),
+        ops=ops.astype(np.uint8),
+        bits=bits.astype(np.uint32),
+        parents=parents.astype(np.int32),
+        firsts=firsts.astype(np.int32),
+        satisfied=np.zeros(len(rows), dtype=np.uint8),
+        possible=np.zeros(len(rows), dtype=np.uint8),
+        needs=np.zeros(len(rows), dtype=np.uint32),
     )
-
-
-def _append(
-    condition: Condition, rows: list[tuple[int, int, int]], parents: list[int]
-) -> None:
-    """Append the nodes of a condition, their parents apart."""
-    first = len(rows)
-    wholes = []
-    for part in condition.parts:
-        _append(part, rows, parents)
-        wholes.append(len(rows) - 1)
-    for part_node in wholes:
-        parents[part_node] = len(rows)
-    rows.append((int(condition.op), 1 << condition.mark, first))
-    parents.append(-1)
 
 
 def needed_fins(condition: Condition) -> int:

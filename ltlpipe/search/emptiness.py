@@ -37,7 +37,7 @@ from ltlpipe.search.growth import (
     total_bytes,
     zeros,
 )
-from ltlpipe.search.interning import FEWEST_WORDS, fold_rows, needed_parts, new_tree
+from ltlpipe.search.interning import FEWEST_WORDS, fold_rows, new_tree, parts_per_row
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.store import (
     MAX_LOAD,
@@ -49,7 +49,7 @@ from ltlpipe.search.store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from enum import IntEnum
 
     from ltlpipe.runtime.jobs import Job
@@ -111,12 +111,16 @@ class StoredSearch(Resumable):
 
     def _new_arrays(self, n_states: int) -> Any:
         """Return the algorithm's NamedTuple of arrays."""
-        made: dict[str, np.ndarray] = {}
+        return self._as_arrays(self._new_columns(n_states))
+
+    def _new_columns(self, n_states: int) -> dict[str, Any]:
+        """Return new arrays, those that are declared, by their names."""
+        made: dict[str, Any] = {}
         for register, columns in self._columns.items():
             of_states = register == Reg.STORED
-            entries = n_states if of_states else FIRST_ENTRIES + self._needed(register)
-            made |= zeros(columns, entries)
-        return self._as_arrays(made)
+            needed = FIRST_ENTRIES + self._needed(register, self.registers)
+            made |= zeros(columns, n_states if of_states else needed)
+        return made
 
     def _as_arrays(self, made: dict[str, np.ndarray]) -> Any:
         """Return the NamedTuple of the arrays declared, and what else is in it."""
@@ -142,7 +146,7 @@ class StoredSearch(Resumable):
         self.registers[Reg.STORED] = len(initial)
         for _ in resize_slots(self.store, self.registers, int(room / MAX_LOAD) + 1):
             pass
-        for _ in self._grow_parts(math.inf):
+        for _ in self._grow_states(math.inf):
             pass
 
     @property
@@ -173,10 +177,10 @@ class StoredSearch(Resumable):
     def assert_consistent(self) -> None:
         """Check the invariants that the module states; for tests."""
 
-    def _needed(self, register: IntEnum) -> int:
+    def _needed(self, register: IntEnum, registers: np.ndarray) -> int:
         """Return the entries that one more expansion can need in all."""
         more = self._branching + 2 if register in self.waiting else 1
-        return int(self.registers[register]) + more
+        return int(registers[register]) + more
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
         try:
@@ -226,32 +230,39 @@ class StoredSearch(Resumable):
 
     def _grow_arrays(self, limit_bytes: float) -> Iterator[None]:
         yield from self._grow_states(limit_bytes)
-        for register, columns in self._columns.items():
-            leader = attrgetter(next(iter(columns)))(self.arrays)
-            if register == Reg.STORED or self._needed(register) <= leader.shape[0]:
-                continue
-            if register == Reg.TOP:
-                yield from self._sweep()
-            needed = self._needed(register)
-            if needed > _SWEPT * leader.shape[0]:
-                entry_bytes = self._entry_bytes(register)
-                length = self._new_length(leader, needed, limit_bytes, entry_bytes)
-                leader.resize(length, refcheck=False)
-                self._follow()
+        yield from self._grow_stacks(self.arrays, self.registers, limit_bytes)
         self._follow()  # once more: memory may have been refused half-way
+
+    def _grow_stacks(
+        self, arrays: Any, registers: np.ndarray, limit_bytes: float
+    ) -> Iterator[None]:
+        """Make room in the arrays that other registers than STORED count."""
+        for register, columns in self._columns.items():
+            if register == Reg.STORED:
+                continue
+            stacks = [attrgetter(name)(arrays) for name in columns]
+            length = len(stacks[0])
+            if self._needed(register, registers) > length:
+                if register == Reg.TOP:
+                    yield from self._sweep()
+                needed = self._needed(register, registers)
+                if needed > _SWEPT * length:
+                    entry_bytes = self._entry_bytes(register)
+                    length = self._new_length(
+                        stacks[0], needed, limit_bytes, entry_bytes
+                    )
+            for stack, column in zip(stacks, columns.values(), strict=True):
+                stack.resize(column.shape(length), refcheck=False)
 
     def _sweep(self) -> Iterator[None]:
         """Take off a full stack what can be taken off, with pauses."""
         yield from ()
 
     def _follow(self) -> None:
-        """Resize the arrays whose lengths depend on others'."""
-        for register, columns in self._columns.items():
-            arrays = [attrgetter(name)(self.arrays) for name in columns]
-            of_states = register == Reg.STORED
-            length = (self.store.rows if of_states else arrays[0]).shape[0]
-            for array, column in zip(arrays, columns.values(), strict=True):
-                array.resize(column.shape(length), refcheck=False)
+        """Give each state that has a row its entries."""
+        for name, column in self._columns.get(Reg.STORED, {}).items():
+            shape = column.shape(len(self.store.rows))
+            attrgetter(name)(self.arrays).resize(shape, refcheck=False)
 
     @property
     def _state_bytes(self) -> float:
@@ -264,46 +275,53 @@ class StoredSearch(Resumable):
         return self._branching
 
     def _grow_states(self, limit_bytes: float) -> Iterator[None]:
-        needed = self.n_stored + self._more_states
+        table = self.registers, self._more_states, limit_bytes
+        self.store = self._with_rows(self.store, *table, self._state_bytes)
+        self._follow()
+        self.store = yield from self._with_slots(self.store, *table)
+        tree = self.store.tree
+        if tree is not None:
+            more = self._more_states * parts_per_row(tree)
+            table = tree.registers, more, limit_bytes
+            self._with_rows(tree.parts, *table, 0)
+            yield from self._with_slots(tree.parts, *table)
+
+    def _with_rows(
+        self,
+        store: Store,
+        registers: np.ndarray,
+        more: int,
+        limit_bytes: float,
+        row_bytes: float,
+    ) -> Store:
+        """Make room for more rows, which take so many bytes beside their words."""
+        rows, needed = store.rows, int(registers[Reg.STORED]) + more
         if needed > MAX_STATES:
             raise OutOfMemoryError
-        rows, slots = self.store.rows, self.store.slots
-        if needed > rows.shape[0]:
-            row_bytes = self._state_bytes
-            row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
-            length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
-            with self._room_on_disk():
-                self.store = with_room(self.store, length)
-            self._follow()
-        if needed > MAX_LOAD * slots.shape[0]:
+        if needed <= len(rows):
+            return store
+        row_bytes += 0 if is_mapped(rows) else 8 * rows.shape[1]
+        length = self._new_length(rows, needed, limit_bytes, max(row_bytes, 1 / 64))
+        with self._room_on_disk():
+            return with_room(store, length)
+
+    def _with_slots(
+        self, store: Store, registers: np.ndarray, more: int, limit_bytes: float
+    ) -> Generator[None, None, Store]:
+        """Make room for the slots of more rows, with pauses."""
+        slots, needed = store.slots, int(registers[Reg.STORED]) + more
+        if needed > MAX_LOAD * len(slots):
             length = int(needed / MAX_LOAD) + 1
             if not is_mapped(slots):
                 length = self._new_length(slots, length, limit_bytes, 4, rebuilt=True)
             with self._room_on_disk():
-                self.store = with_slots(self.store, length)
-            yield from self._fill()
-        yield from self._grow_parts(limit_bytes)
+                store = with_slots(store, length)
+            yield from self._fill(store, registers)
+        return store
 
-    def _fill(self) -> Iterator[None]:
+    def _fill(self, store: Store, registers: np.ndarray) -> Iterator[None]:
         """Enter all rows into empty slots, with pauses."""
-        return fill(self.store, self.registers)
-
-    def _grow_parts(self, limit_bytes: float) -> Iterator[None]:
-        """Make room in the table of a store that keeps rows as trees."""
-        tree = self.store.tree
-        if tree is None:
-            return
-        needed = needed_parts(tree, self._branching)
-        if needed > MAX_STATES:
-            raise OutOfMemoryError
-        rows, slots = tree.parts.rows, tree.parts.slots
-        if needed > rows.shape[0]:
-            length = self._new_length(rows, needed, limit_bytes, 8)
-            rows.resize((length, 1), refcheck=False)
-        if needed > MAX_LOAD * slots.shape[0]:
-            minimum = int(needed / MAX_LOAD) + 1
-            length = self._new_length(slots, minimum, limit_bytes, 4, rebuilt=True)
-            yield from resize_slots(tree.parts, tree.registers, length)
+        return fill(store, registers)
 
     def _new_length(
         self,

@@ -96,12 +96,21 @@ def exploring_step(expand, product, store, registers, arrays, budget):
     return Status.RUNNING
 
 
-class Exploration(Search):
+class _InOrder(Search):
+    """A search that expands states in the order of their numbers."""
+
+    generalised = True
+    emerson_lei = True
+
+    def visited(self) -> np.ndarray:
+        """Return bool[n_stored]: the states that have been expanded."""
+        return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
+
+
+class Exploration(_InOrder):
     """An exploration of a product in progress; it looks for no run."""
 
     name = "exploration"
-    generalised = True
-    emerson_lei = True
     kernel = staticmethod(exploring_step)
 
     arrays: Counted
@@ -125,10 +134,6 @@ class Exploration(Search):
     def fin_transitions(self) -> int:
         """Transitions that carry Fin marks, so far."""
         return int(self.arrays.counted[0])
-
-    def visited(self) -> np.ndarray:
-        """Return bool[n_stored]: the states that have been expanded."""
-        return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
 
     def statistics(self) -> dict[str, int]:
         """Return what only this algorithm counts."""
@@ -282,7 +287,7 @@ def note_ways(parent, arrays, product, known, state, n, at):
         arrays.actions[at + i] = product.row_actions[i]
 
 
-class Recording(Search):
+class Recording(_InOrder):
     """A product being recorded; it looks for no run.
 
     Its `step` returns FOUND at the levels that `stop_at` names, and can go on.
@@ -300,8 +305,6 @@ class Recording(Search):
     """
 
     name = "recording"
-    generalised = True
-    emerson_lei = True
     kernel = staticmethod(recording_step)
     array_type = Arrays
     waiting: ClassVar = (Breadth.N_EDGES,)
@@ -376,10 +379,6 @@ class Recording(Search):
         """Expand at most so many levels, and return before that after some."""
         self.registers[Breadth.MOST_LEVELS] = most_levels
         self.registers[Breadth.NEXT_STOP] = next_stop
-
-    def visited(self) -> np.ndarray:
-        """Return bool[n_stored]: the states that have been expanded."""
-        return np.asarray(np.arange(self.n_stored) < self.registers[Reg.VISITED])
 
     def assert_consistent(self) -> None:
         """Check that levels and transitions are in order, and lead to stored states."""

@@ -95,10 +95,9 @@ def new_tree(n_words: int, n_rows: int) -> Tree:
     )
 
 
-def needed_parts(tree: Tree, batch: int) -> int:
-    """Return the parts that there may be after so many rows more."""
-    most_new = batch * (tree.known.shape[0] - 2)
-    return int(tree.registers[Reg.STORED] + most_new)
+def parts_per_row(tree: Tree) -> int:
+    """Return the most parts of a row that can be new."""
+    return len(tree.known) - 2
 
 
 @specialised

@@ -76,11 +76,12 @@ def new_buffers(
     rows = np.zeros((n_successors, n_words), dtype=np.uint64)
     actions = np.zeros(n_successors, dtype=np.int32)
     marks = np.zeros(n_successors, dtype=np.uint32)
-    steps = rows, actions, marks
+    own: dict[str, np.ndarray]
+    own = {"system_rows": rows, "actions": actions, "system_marks": marks}
     if not in_place:
-        steps = tuple(np.zeros((n_steps, *b.shape[1:]), b.dtype) for b in steps)
+        own = {k: np.zeros((n_steps, *b.shape[1:]), b.dtype) for k, b in own.items()}
     return {
-        **dict(zip(("system_rows", "actions", "system_marks"), steps, strict=True)),
+        **own,
         "letters": np.zeros(n_steps, dtype=np.int32),
         "row": np.zeros(n_words, dtype=np.uint64),
         "rows": rows,
@@ -171,7 +172,8 @@ def make_problem(
     if relation is not None:
         if visible is None:
             raise ValueError("ample sets need the visible actions")
-        tables = new_tables if isinstance(relation, Relation) else stubborn_tables
+        by_components = isinstance(relation, Relation)
+        tables: Any = new_tables if by_components else stubborn_tables
         ample = tables(relation, visible, s)
     nothing = np.zeros(0, dtype=np.uint32)
     initial = system.initial.copy()

@@ -121,19 +121,12 @@ def decoded(text: str) -> tuple[str, list[Member]]:
     """
     try:
         told = json.loads(text)
-        members = [
-            Member(
-                states=int(states),
-                transitions=int(transitions),
-                coverage=None if coverage is None else float(coverage),
-                omitted=float(omitted),
-                sample=np.frombuffer(
-                    base64.b64decode(hashes, validate=True), dtype="<u8"
-                ).astype(np.uint64),
-                most=int(most),
-            )
-            for states, transitions, coverage, omitted, most, hashes in told["searches"]
-        ]
+        members = []
+        for states, transitions, coverage, omitted, most, hashes in told["searches"]:
+            kept = np.frombuffer(base64.b64decode(hashes, validate=True), dtype="<u8")
+            share = None if coverage is None else float(coverage)
+            figures = int(states), int(transitions), share, float(omitted)
+            members.append(Member(*figures, kept.astype(np.uint64), int(most)))
         return str(told["product"]), members
     except (ValueError, TypeError, KeyError, RecursionError):
         raise LtlpipeError(

@@ -63,7 +63,7 @@ from ltlpipe.search.scc.couvreur99 import Couvreur99
 from ltlpipe.search.scc.rules import NOTED, REMOVED, Fin, SccReg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.emptiness import ProductLasso, Search
@@ -82,12 +82,10 @@ TURN = 1 << 14
 
 def pairs_of(problem: Problem) -> list[Clause]:
     """Return the pairs of a problem, those with the same Fin marks in a row."""
-    clauses = problem.clauses()
-    order = list(dict.fromkeys(clause.fin for clause in clauses))
-    return sorted(clauses, key=lambda clause: order.index(clause.fin))
+    return [pair for group in by_fin(problem.clauses()) for pair in group]
 
 
-def by_fin(pairs: list[Clause]) -> list[list[Clause]]:
+def by_fin(pairs: Sequence[Clause]) -> list[list[Clause]]:
     """Return the pairs with the same Fin marks together."""
     groups: dict[int, list[Clause]] = {}
     for pair in pairs:
@@ -277,13 +275,11 @@ class RabinParallel(Rabin):
     name = "rabin-parallel"
     takes_workers = True
 
-    def __init__(
-        self, problem: Problem, *, known: Search | None = None, workers: int = 1
-    ) -> None:
+    def __init__(self, problem: Problem, *, workers: int = 1) -> None:
         first, *others = by_fin(pairs_of(problem)) or [[]]
         self._others: list[Rabin] = []
         self._workers = workers
-        super().__init__(problem, known=known, pairs=first)
+        super().__init__(problem, pairs=first)
         self._others = [Rabin(problem.with_own_buffers(), pairs=p) for p in others]
         self._waiting: list[Rabin] = [self, *self._others]
         self._left: dict[Rabin, int] = {}  # expansions of the turns that are running
@@ -311,12 +307,6 @@ class RabinParallel(Rabin):
             else:
                 others_bytes = self.memory_bytes - search.memory_bytes
                 yield from search.grow(limit_bytes - others_bytes)
-
-    def _advance(self, search: Rabin, budget: int) -> Status:
-        if search is self:
-            return super().step(budget)
-        search.registers[Reg.MAX_STATES] = self.registers[Reg.MAX_STATES]
-        return search.step(budget)
 
     def step(self, budget: int) -> Status:
         """Expand at most `budget` states in every search whose turn it is."""
@@ -350,7 +340,8 @@ class RabinParallel(Rabin):
 
         def advance(search: Rabin) -> Status:
             before = int(search.registers[Reg.EXPANSIONS])
-            status = self._advance(search, min(budget, self._left[search]))
+            search.registers[Reg.MAX_STATES] = self.registers[Reg.MAX_STATES]
+            status = Rabin.step(search, min(budget, self._left[search]))
             self._left[search] -= int(search.registers[Reg.EXPANSIONS]) - before
             return status
 

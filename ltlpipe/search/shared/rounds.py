@@ -98,10 +98,35 @@ _OF_ONE_ROUND = [
 
 
 class Rounds(UFSCC):
-    """A search in rounds; the columns that it adds to `UFSCC` have `fstates`."""
+    """A search in rounds; the columns that it adds to `UFSCC` have `fstates`.
 
+    It passes over the whole product for each of its `passes`.
+    """
+
+    emerson_lei = True
     _is_over = False  # a round, and what follows is not yet prepared
-    _has_ended = False  # all rounds, without a run
+
+    def __init__(self, problem: Problem, passes: list[Any], **options: int) -> None:
+        self._passes = passes
+        self.n_passes = 0
+        self._has_ended = not passes  # all rounds, without a run
+        super().__init__(problem, **options)
+
+    def _clauses(self) -> np.ndarray:
+        return np.zeros(0, dtype=np.uint32)
+
+    def _begin(self) -> None:
+        super()._begin()
+        if self._passes:
+            self._begin_pass()
+
+    def _begin_pass(self) -> None:
+        self.n_passes += 1
+        self._set_pass(self._passes.pop(0))
+
+    @abstractmethod
+    def _set_pass(self, what: Any) -> None:
+        """Have workers search for what an entry of the passes says."""
 
     def step(self, budget: int) -> Status:
         """Expand about `budget` states, by all workers together.
@@ -125,9 +150,13 @@ class Rounds(UFSCC):
         yield from self._next_round()
         self._is_over = False
 
-    @abstractmethod
     def _next_round(self) -> Iterator[None]:
         """Begin the next round, with pauses; set `_has_ended` if there is none."""
+        if not self._passes:
+            self._has_ended = True
+            return
+        yield from self._forget()
+        self._begin_pass()
 
     def _forget(self) -> Iterator[None]:
         """Begin again with the initial state, knowing nothing of sets of states."""
@@ -153,44 +182,17 @@ class SharedRabin(Rounds):
     """The searches of Bloemen et al. 2019, Algorithm 1, each by all workers."""
 
     name = "rabin"
-    emerson_lei = True
     _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32}
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        workers: int = 1,
-        seed: int = 0,
-        pairs: list[Clause] | None = None,
-    ) -> None:
-        self._left = rounds_of(pairs_of(problem) if pairs is None else pairs)
-        self.n_rounds = len(self._left)
-        self._has_ended = not self._left
-        super().__init__(problem, workers=workers, seed=seed)
+    def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
+        passes = rounds_of(pairs_of(problem))
+        super().__init__(problem, passes, workers=workers, seed=seed)
 
-    def _clauses(self) -> np.ndarray:
-        """Return uint32[c], Inf marks of the pairs that are searched."""
-        return np.zeros(0, dtype=np.uint32)
-
-    def _begin(self) -> None:
-        super()._begin()
-        if self._left:
-            self._begin_round()
-
-    def _begin_round(self) -> None:
-        """Begin the search for the next pairs."""
-        fin, infs = self._left.pop(0)
+    def _set_pass(self, what: tuple[int, list[int]]) -> None:
+        fin, infs = what
         self.arrays.avoided[0] = fin
         self._update(clauses=np.array(infs, dtype=np.uint32))
         self.registers[Worker.EMPTY_ACCEPTS] = 0 in infs
-
-    def _next_round(self) -> Iterator[None]:
-        if not self._left:
-            self._has_ended = True
-            return
-        yield from self._forget()
-        self._begin_round()
 
     def _seen_clause(self, marks: int) -> Clause:
         fin, infs = int(self.arrays.avoided[0]), self.arrays.clauses.tolist()
@@ -200,7 +202,7 @@ class SharedRabin(Rounds):
         """Return what only this algorithm counts."""
         return {
             **super().statistics(),
-            "searches": self.n_rounds - len(self._left),
+            "searches": self.n_passes,
             "reentered": int(self.registers[Worker.REENTERED]),
         }
 
@@ -240,39 +242,28 @@ class SharedTela(Rounds):
     """The search after Baier et al. 2019, by several workers, in progress."""
 
     name = "tela"
-    emerson_lei = True
     _listed: ClassVar[dict[str, Column]] = {"fstates": UINT32, "labels": UINT32}
 
     def __init__(self, problem: Problem, *, workers: int = 1, seed: int = 0) -> None:
         self._condition = problem.acceptance
-        self._passes = passes_of(self._condition, _BLIND)
         self._batches: list[Batch] = []
         self._kinds = np.zeros(1, dtype=np.int32)  # of the parts of this round
         self._left: list[Alternative] = []  # what is searched in parts of each kind
         self._members: np.ndarray | None = None  # those of this round; None: all states
         self._is_whole = False  # the product has been searched once
-        self._has_ended = not self._passes
-        self.n_passes = self.n_splits = 0
-        super().__init__(problem, workers=workers, seed=seed)
-
-    def _clauses(self) -> np.ndarray:
-        return np.zeros(0, dtype=np.uint32)
+        self.n_splits = 0
+        passes = passes_of(self._condition, _BLIND)
+        super().__init__(problem, passes, workers=workers, seed=seed)
 
     def _goal(self) -> Formula:
         return tabulate(self._condition)
 
-    def _begin(self) -> None:
-        super()._begin()
+    def _set_pass(self, what: Alternative) -> None:
         self.registers[Worker.EMPTY_ACCEPTS] = self._condition.satisfied_by(0)
-        if self._passes:
-            self._begin_pass()
-
-    def _begin_pass(self) -> None:
-        self.n_passes += 1
-        self._left = [self._passes.pop(0)]
+        self._left = [what]
         self._kinds = np.zeros(1, dtype=np.int32)
         self._members = None
-        self._update(avoided=np.array([self._left[0][0]], dtype=np.uint32))
+        self._update(avoided=np.array([what[0]], dtype=np.uint32))
 
     @property
     def memory_bytes(self) -> int:
@@ -285,14 +276,14 @@ class SharedTela(Rounds):
         yield from self._take_apart()
         if self._batches:
             yield from self._begin_parts()
-        elif self._passes:
-            for states in self._blocks():
-                self.arrays.labels[states] = 0
-                yield
-            self._begin_pass()
-            yield from self._forget()
-        else:
-            self._has_ended = True
+            return
+        yield from self._clear_labels()
+        yield from super()._next_round()
+
+    def _clear_labels(self) -> Iterator[None]:
+        for states in self._blocks():
+            self.arrays.labels[states] = 0
+            yield
 
     def _blocks(self) -> Iterator[np.ndarray]:
         """Yield the states of this round, int64[...] each time."""
@@ -367,9 +358,7 @@ class SharedTela(Rounds):
         has_turn = many[batch.kinds] > batch.turn
         if (many > batch.turn + 1).any():
             self._batches.append(replace(batch, turn=batch.turn + 1))
-        for states in self._blocks():
-            self.arrays.labels[states] = 0
-            yield
+        yield from self._clear_labels()
         last = [found[min(batch.turn, len(found) - 1)] for found in batch.alternatives]
         self._left, self._kinds = last, batch.kinds
         avoided = np.array([marks for marks, _ in last], dtype=np.uint32)[batch.kinds]

@@ -181,38 +181,31 @@ class SharedSearch(Search):
         shared = zeros(self._columns[Reg.STORED], room) | self._constants()
         shared |= self._views(shared)
         self._of_workers = [
-            self.array_type(**shared, **self._new_own(room), own=own)
+            self.array_type(**self._new_own(room) | shared, own=own)
             for own in self._owns
         ]
         self.arrays = self._of_workers[0]
         self.registers[Reg.STORED] = len(initial)
-        for _ in self._fill():
+        for _ in self._fill(self.store, self.registers):
             pass
 
     def _views(self, shared: dict[str, np.ndarray]) -> dict[str, np.ndarray]:  # noqa: ARG002 (some have none)
         """Return views of the shared arrays that kernels take besides."""
         return {}
 
-    def _stacks(self) -> Iterator[tuple[IntEnum, dict[str, Column]]]:
-        """Yield what each worker has for itself, by what counts the entries."""
-        return ((r, c) for r, c in self._columns.items() if r != Reg.STORED)
-
     def _new_own(self, room: int) -> dict[str, Any]:
-        """Return what a worker has for itself, with room for so many states."""
-        made: dict[str, Any] = zeros(self._own_states(), room)
-        for _, columns in self._stacks():
-            made |= zeros(columns, FIRST_ENTRIES + self._branching + 1 + self._extra)
-        return made
+        """Return what a worker may have for itself, with room for so many states."""
+        return self._new_columns(room) | zeros(self._own_states(), room)
 
     def _shared_store(self) -> Store:
         """Return the store as workers take it."""
         return self.store._replace(shared=_NOTHING)
 
-    def _fill(self) -> Iterator[None]:
+    def _fill(self, store: Store, registers: np.ndarray) -> Iterator[None]:
         """Enter all rows into empty slots, all workers together, with pauses."""
-        ranges = begin_resizing(self.store, self.registers, self._owns)
+        ranges = begin_resizing(store, registers, self._owns)
         for k in range(0, len(ranges), self.n_workers):
-            fill = partial(fill_slots, self._shared_store(), self.registers)
+            fill = partial(fill_slots, store._replace(shared=_NOTHING), registers)
             some = ranges[k : k + self.n_workers]
             self._together([partial(fill, *rows) for rows in some])
             yield
@@ -272,21 +265,23 @@ class SharedSearch(Search):
         return [first, *(other.result() for other in others)]
 
     def _advance(self, number: int, budget: int) -> Status:
+        kernel, arguments = self.kernel_call(budget, number)
         try:
-            status = Status(
-                self.kernel(
-                    self.problem.expand,
-                    self._products[number],
-                    self._shared_store(),
-                    self.registers,
-                    self._of_workers[number],
-                    budget,
-                )
-            )
+            return Status(kernel(*arguments))
         except BaseException:
             self.registers[Worker.STOP] = 1  # the others need not go on
             raise
-        return status
+
+    def kernel_call(self, budget: int, number: int = 0) -> tuple[Any, tuple[Any, ...]]:
+        """Return the kernel and the arguments with which a worker calls it."""
+        return self.kernel, (
+            self.problem.expand,
+            self._products[number],
+            self._shared_store(),
+            self.registers,
+            self._of_workers[number],
+            budget,
+        )
 
     def _sum_up(self) -> None:
         """Tell the registers what the workers have counted, and take permits back."""
@@ -299,24 +294,13 @@ class SharedSearch(Search):
         registers[Reg.MAX_DEPTH] = max(int(own[Reg.MAX_DEPTH]) for own in owns)
 
     def _grow(self, limit_bytes: float) -> Iterator[None]:
-        self._grow_own(limit_bytes)
+        for arrays, own in zip(self._of_workers, self._owns, strict=True):
+            yield from self._grow_stacks(arrays, own, limit_bytes)
         self._follow()  # memory may have been refused half-way
         yield from self._grow_states(limit_bytes)
 
-    def _grow_own(self, limit_bytes: float) -> None:
-        """Make room in each worker's stacks."""
-        for arrays, own in zip(self._of_workers, self._owns, strict=True):
-            for register, columns in self._stacks():
-                stacks = [getattr(arrays, name) for name in columns]
-                needed = int(own[register]) + self._branching + 1 + self._extra
-                length = stacks[0].shape[0]
-                if needed > length:
-                    entry_bytes = self._entry_bytes(register)
-                    length = self._new_length(
-                        stacks[0], needed, limit_bytes, entry_bytes
-                    )
-                for stack, column in zip(stacks, columns.values(), strict=True):
-                    stack.resize(column.shape(length), refcheck=False)
+    def _needed(self, register: IntEnum, registers: np.ndarray) -> int:
+        return int(registers[register]) + self._branching + 1 + self._extra
 
     @property
     def _more_states(self) -> int:

@@ -17,6 +17,7 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.runtime import jobs
 from ltlpipe.runtime.kernels import atomics
 from ltlpipe.runtime.kernels.jit import INTERPRETED
+from ltlpipe.search import emptiness
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.shared import search as shared_search
@@ -46,6 +47,7 @@ WORKERS = st.sampled_from([1, 2, 3, 8])
 def tiny_tables(monkeypatch):
     """All arrays have room for next to nothing, and grow all the time."""
     monkeypatch.setattr(shared_search, "FIRST_ENTRIES", 2)
+    monkeypatch.setattr(emptiness, "FIRST_ENTRIES", 2)
     monkeypatch.setattr(shared_search, "CHUNK", 4)
 
 
@@ -238,6 +240,7 @@ rng = random.Random(7)
 sys.setswitchinterval(1e-5)
 atomics.between = lambda: rng.random() < 0.2 and time.sleep(0)
 test_workers.shared_search.FIRST_ENTRIES, test_workers.shared_search.CHUNK = 2, 4
+test_workers.emptiness.FIRST_ENTRIES = 2
 for seed in range(60):
     automaton = test_workers.large(rng, rng.choice([3, 6, 12]))
     for kind in test_workers.UFSCC, test_workers.CNDFS:
