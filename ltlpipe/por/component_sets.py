@@ -39,7 +39,7 @@ from ltlpipe.runtime.kernels.jit import inlined, specialised, trailing_zeros
 
 if TYPE_CHECKING:
     from ltlpipe.por.tables import Enabling, Relation
-    from ltlpipe.systems.networks.packing import PackedNetwork
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 _WORD_BITS = 64
 _ONE = np.uint64(1)
@@ -115,7 +115,7 @@ def highest_seed(tables: AmpleTables) -> int:
     return len(n_sets)
 
 
-def ample_bytes(system: PackedNetwork, n_actions: int) -> int:
+def ample_bytes(system: PackedSystem, n_actions: int) -> int:
     """Return the bytes of the tables for a packed network, before they are made."""
     n_components = len(system.fields)
     n_words = -(-n_components // _WORD_BITS)

@@ -53,7 +53,7 @@ from ltlpipe.runtime.kernels.jit import called, inlined, specialised
 if TYPE_CHECKING:
     from ltlpipe.por.tables import Enabling
     from ltlpipe.systems.networks.lts import Network
-    from ltlpipe.systems.networks.packing import PackedNetwork
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 MAX_CANDIDATES = 64
 """Sets that are kept of one state."""
@@ -126,7 +126,7 @@ def with_own_buffers(tables: AmpleTables) -> AmpleTables:
     return tables._replace(**own, stubborn=stubborn)
 
 
-def stubborn_bytes(network: Network, packed: PackedNetwork) -> int:
+def stubborn_bytes(network: Network, packed: PackedSystem) -> int:
     """Return the bytes of the tables for a packed network, before they are made."""
     n_actions = len(network.actions)
     n_words = _slot_words(n_actions, packed.max_successors)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS, Network
-    from ltlpipe.systems.networks.packing import PackedNetwork
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 _WORD_BITS = 64
 MAX_WORK = 1 << 26
@@ -82,7 +82,7 @@ class _Rows(NamedTuple):
     stays: np.ndarray
 
 
-def relation_of(network: Network, packed: PackedNetwork) -> Relation:
+def relation_of(network: Network, packed: PackedSystem) -> Relation:
     """Build the relation of a network in the layout in which it is packed."""
     n_words = -(-len(network.components) // _WORD_BITS)
     participants = np.zeros((len(network.actions), n_words), dtype=np.uint64)
@@ -100,7 +100,7 @@ def relation_of(network: Network, packed: PackedNetwork) -> Relation:
     return Relation(_layout(packed), np.concatenate(rows), participants)
 
 
-def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
+def enabling_of(network: Network, packed: PackedSystem) -> Enabling:
     """Build the tables of a network in the layout in which it is packed.
 
     The kernel that this needs is compiled, unless `ready_tables` has seen to it.
@@ -133,7 +133,7 @@ def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
     )
 
 
-def _layout(packed: PackedNetwork) -> np.ndarray:
+def _layout(packed: PackedSystem) -> np.ndarray:
     """Return int64[n, 4]: where rows hold each component, and its first local state."""
     first = np.cumsum([0, *map(len, packed.local_states)])
     fields = [(field.word, field.shift, field.mask) for field in packed.fields]
@@ -141,7 +141,7 @@ def _layout(packed: PackedNetwork) -> np.ndarray:
 
 
 def _parts(
-    network: Network, packed: PackedNetwork
+    network: Network, packed: PackedSystem
 ) -> Iterator[tuple[LTS, np.ndarray, np.ndarray]]:
     """Yield each component, what the values of its field mean, its labels' actions."""
     index = {
@@ -175,7 +175,7 @@ def label_words(network: Network) -> int:
     return max(1, -(-most // _WORD_BITS))
 
 
-def enabling_bytes(network: Network, packed: PackedNetwork) -> int:
+def enabling_bytes(network: Network, packed: PackedSystem) -> int:
     """Return the bytes of the tables, before they are made."""
     rows = sum(map(len, packed.local_states))
     pairs = sum(component.n_transitions for component in network.components)

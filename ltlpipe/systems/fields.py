@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.runtime.jobs import Job
 
 _WORD_BITS = 64
@@ -28,6 +32,19 @@ class Field(NamedTuple):
     def mask(self) -> int:
         """The field's bits, moved to bit 0."""
         return (1 << self.bits) - 1
+
+    def values(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers, int64[n], in rows uint64[n, w]."""
+        bits = rows[:, self.word] >> np.uint64(self.shift) & np.uint64(self.mask)
+        return bits.astype(np.int64) + self.low
+
+
+def row_of(fields: Iterable[Field], values: Iterable[int], n_words: int) -> np.ndarray:
+    """Return the row, uint64[n_words], with numbers in their fields."""
+    words = [0] * n_words
+    for field, value in zip(fields, values, strict=True):
+        words[field.word] |= value - field.low << field.shift
+    return np.array(words, dtype=np.uint64)
 
 
 def allocate(sizes: list[int]) -> list[Field]:

@@ -11,23 +11,21 @@ propositions that hold in the state that a step leaves.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from ltlpipe.runtime.objects import Displayed, graph_output
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.networks.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.fields import Field
+    from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.propositions.binding import Vocabulary
 
 Valuation = tuple[int, ...]
@@ -141,7 +139,7 @@ class Model(Displayed, ABC):
         extra_values: int = 1,
         seed: int | None = None,
         ample: np.ndarray | None = None,
-    ) -> PackedModel:
+    ) -> PackedSystem:
         """Lay out the tables for one property.
 
         Parameters
@@ -164,7 +162,7 @@ class Model(Displayed, ABC):
 
     def packing(
         self, propositions: Sequence[Expression], **layout: Any
-    ) -> Job[PackedModel]:
+    ) -> Job[PackedSystem]:
         """Do `pack`, whose arguments it takes, as a job."""
         yield from self.prepared()
         return self.pack(propositions, **layout)
@@ -207,28 +205,6 @@ class Model(Displayed, ABC):
         """
         output = graph_output()
         return output.model_to_spot(self, propositions, max_states, stutters=stutters)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackedModel(PackedSystem):
-    """What a search sees of a model.
-
-    Parameters
-    ----------
-    places : tuple of Field
-        Where each variable lies.
-    """
-
-    places: tuple[Field, ...]
-
-    def unpack(self, rows: np.ndarray) -> np.ndarray:
-        """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""
-        states = np.empty((len(rows), len(self.places)), dtype=np.int64)
-        for i, place in enumerate(self.places):
-            value = rows[:, place.word] >> np.uint64(place.shift)
-            bits = value & np.uint64(place.mask)
-            states[:, i] = bits.astype(np.int64) + place.low
-        return states
 
 
 System = Network | Model | SpotGraph

@@ -26,8 +26,6 @@ from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocate
 from ltlpipe.systems.networks.packing import PACKING
@@ -588,13 +586,6 @@ class Layout:
     places: tuple[Field, ...]  # where each variable lies
     chunks: dict[int, tuple[Chunk, ...]]  # of each array, by its first variable
     n_words: int  # words that the model needs
-
-    def packed(self, values: Sequence[int], n_words: int) -> np.ndarray:
-        """Return the row, uint64[n_words], of a state."""
-        words = [0] * n_words
-        for value, place in zip(values, self.places, strict=True):
-            words[place.word] |= value - place.low << place.shift
-        return np.array(words, dtype=np.uint64)
 
     def with_extra(self, n_values: int) -> Field:
         """Return a field for numbers below `n_values` that the model leaves free.
