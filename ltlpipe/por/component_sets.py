@@ -95,9 +95,13 @@ class Reduction(NamedTuple):
 
 def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> AmpleTables:
     """Return tables with buffers for states of at most `max_steps` steps."""
-    n_words = relation.participants.shape[1]
     # Candidates begin with components that no earlier one began with.
-    room = min(max_steps, len(relation.components))
+    return with_buffers(relation, visible, min(max_steps, len(relation.components)))
+
+
+def with_buffers(relation: Relation, visible: np.ndarray, room: int) -> AmpleTables:
+    """Return tables with buffers for at most `room` candidates."""
+    n_words = relation.participants.shape[1]
     return AmpleTables(
         components=relation.components,
         relation=relation.related,

@@ -46,8 +46,9 @@ from ltlpipe.por.component_sets import (
     close_seed,
     find_candidates,
     is_known,
+    with_buffers,
 )
-from ltlpipe.por.tables import enabling_bytes
+from ltlpipe.por.tables import Relation, enabling_bytes
 from ltlpipe.runtime.kernels.jit import called, inlined, specialised
 
 if TYPE_CHECKING:
@@ -86,27 +87,23 @@ def stubborn_tables(
     """
     n_actions = len(visible)
     n_words = _slot_words(n_actions, max_steps)
-    room = min(max_steps, n_actions, MAX_CANDIDATES)
-    return AmpleTables(
-        components=enabling.components,
-        relation=np.zeros((0, n_words), dtype=np.uint64),
+    numbers = [np.zeros(n_actions, dtype=np.int64) for _ in range(3)]
+    stacks = [np.zeros(n_actions, dtype=np.int32) for _ in range(3)]
+    relation = Relation(
+        enabling.components,
+        related=np.zeros((0, n_words), dtype=np.uint64),
         participants=np.zeros((n_actions, n_words), dtype=np.uint64),
-        visible=visible.astype(np.uint8),
-        closures=np.zeros((room + 2, n_words), dtype=np.uint64),
-        sizes=np.zeros(room, dtype=np.int32),
-        seeds=np.zeros(room, dtype=np.int32),
+    )
+    room = min(max_steps, n_actions, MAX_CANDIDATES)
+    return with_buffers(relation, visible, room)._replace(
         stubborn=StubbornTables(
-            enabling=enabling,
-            shown=np.flatnonzero(visible).astype(np.int32),
-            local=np.zeros(len(enabling.components), dtype=np.int64),
-            inside=np.zeros(n_actions, dtype=np.int64),
-            when=np.zeros(n_actions, dtype=np.int64),
-            failed=np.zeros(n_actions, dtype=np.int64),
-            steps=np.zeros(n_actions, dtype=np.int32),
-            enabled=np.zeros(n_actions, dtype=np.int32),
-            disabled=np.zeros(n_actions, dtype=np.int32),
-            counts=np.zeros(len(Count), dtype=np.int64),
-        ),
+            enabling,
+            np.flatnonzero(visible).astype(np.int32),
+            np.zeros(len(enabling.components), dtype=np.int64),
+            *numbers,
+            *stacks,
+            np.zeros(len(Count), dtype=np.int64),
+        )
     )
 
 

@@ -71,17 +71,6 @@ class Enabling(NamedTuple):
     parts: np.ndarray  # int64[n_parts, 2]: a participant, and its label's bit
 
 
-class _Rows(NamedTuple):
-    """What one component contributes to `Enabling`, with rows from 0 on."""
-
-    first: np.ndarray
-    actions: np.ndarray
-    moves: np.ndarray
-    leads: np.ndarray
-    enables: np.ndarray
-    stays: np.ndarray
-
-
 def relation_of(network: Network, packed: PackedSystem) -> Relation:
     """Build the relation of a network in the layout in which it is packed."""
     n_words = -(-len(network.components) // _WORD_BITS)
@@ -106,17 +95,16 @@ def enabling_of(network: Network, packed: PackedSystem) -> Enabling:
     The kernel that this needs is compiled, unless `ready_tables` has seen to it.
     """
     n_words = label_words(network)
-    found = []
-    work = MAX_WORK
+    n_pairs, work = 0, MAX_WORK
+    starts, found = [], []
     for component, names, numbers in _parts(network, packed):
-        rows, work = _rows_of(component, names, numbers, n_words, work)
+        first, rows, work = _rows_of(component, names, numbers, n_words, work)
+        starts.append(first[:-1] + n_pairs)
+        n_pairs += int(first[-1])
         found.append(rows)
-    n_pairs = np.cumsum([0] + [len(rows.actions) for rows in found])
-    starts = [rows.first[:-1] + k for rows, k in zip(found, n_pairs, strict=False)]
-    columns = {
-        name: np.concatenate([getattr(rows, name) for rows in found])
-        for name in _Rows._fields[1:]
-    }
+    actions, moves, leads, enables, stays = map(
+        np.concatenate, zip(*found, strict=True)
+    )
     n_parts = [len(action.participants) for action in network.actions]
     places = [{a: k for k, a in enumerate(c.labels)} for c in network.components]
     parts = [
@@ -126,8 +114,12 @@ def enabling_of(network: Network, packed: PackedSystem) -> Enabling:
     ]
     return Enabling(
         components=_layout(packed),
-        first=np.concatenate([*starts, n_pairs[-1:]]).astype(np.int64),
-        **columns,
+        first=np.concatenate([*starts, [n_pairs]]).astype(np.int64),
+        actions=actions,
+        moves=moves,
+        leads=leads,
+        enables=enables,
+        stays=stays,
         first_part=np.cumsum([0, *n_parts], dtype=np.int64),
         parts=np.array(parts, dtype=np.int64).reshape(-1, 2),
     )
@@ -193,8 +185,11 @@ def enabling_bytes(network: Network, packed: PackedSystem) -> int:
 
 def _rows_of(
     component: LTS, names: np.ndarray, numbers: np.ndarray, n_words: int, work: int
-) -> tuple[_Rows, int]:
-    """Return the rows of a component, and what is left of `work`.
+) -> tuple[np.ndarray, tuple[np.ndarray, ...], int]:
+    """Return the rows of a component, from 0 on, and what is left of `work`.
+
+    That is, the first pair of each row and the end, and `actions`, `moves`, `leads`,
+    `enables` and `stays` as in `Enabling`.
 
     Parameters
     ----------
@@ -232,7 +227,7 @@ def _rows_of(
         edges = [column[order].astype(np.int64) for column in (src, dst, of_pair)]
         work = int(leading(*edges, enables, leads, np.zeros_like(enables), work))
     first = np.searchsorted(row, np.arange(k + 1))
-    return _Rows(first, numbers[label_of], moves, leads, enables, stays), work
+    return first, (numbers[label_of], moves, leads, enables, stays), work
 
 
 @njit

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.jobs import complete
-from ltlpipe.runtime.ticks import Ticks
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.ticks import Ticks
 
 _WORD_BITS = 64
 
@@ -45,11 +43,6 @@ def row_of(fields: Iterable[Field], values: Iterable[int], n_words: int) -> np.n
     for field, value in zip(fields, values, strict=True):
         words[field.word] |= value - field.low << field.shift
     return np.array(words, dtype=np.uint64)
-
-
-def allocate(sizes: list[int]) -> list[Field]:
-    """Do `allocation` at once."""
-    return complete(allocation(sizes, Ticks("packing")))
 
 
 def allocation(sizes: list[int], ticks: Ticks) -> Job[list[Field]]:

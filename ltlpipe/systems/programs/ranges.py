@@ -26,8 +26,9 @@ from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.fields import Field, allocate
+from ltlpipe.systems.fields import Field, allocation
 from ltlpipe.systems.networks.packing import PACKING
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
@@ -622,7 +623,8 @@ def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
         size = len(program.slot_variables(slot))
         most = WORD_BITS // bits[slot] if bits[slot] else size
         units += [(slot + i, min(most, size - i)) for i in range(0, size, most)]
-    fields = allocate([1 << bits[first] * size for first, size in units])
+    sizes = [1 << bits[first] * size for first, size in units]
+    fields = complete(allocation(sizes, Ticks(PACKING)))
     places: list[Field] = []
     chunks: dict[int, tuple[Chunk, ...]] = {}
     for (first, size), own in zip(units, fields, strict=True):
