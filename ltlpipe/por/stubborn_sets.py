@@ -87,8 +87,12 @@ def stubborn_tables(
     """
     n_actions = len(visible)
     n_words = _slot_words(n_actions, max_steps)
-    numbers = [np.zeros(n_actions, dtype=np.int64) for _ in range(3)]
-    stacks = [np.zeros(n_actions, dtype=np.int32) for _ in range(3)]
+    of_actions = 3 * [np.int64] + 3 * [np.int32]
+    buffers = [
+        np.zeros(len(enabling.components), dtype=np.int64),
+        *(np.zeros(n_actions, dtype) for dtype in of_actions),
+        np.zeros(len(Count), dtype=np.int64),
+    ]
     relation = Relation(
         enabling.components,
         related=np.zeros((0, n_words), dtype=np.uint64),
@@ -97,12 +101,7 @@ def stubborn_tables(
     room = min(max_steps, n_actions, MAX_CANDIDATES)
     return with_buffers(relation, visible, room)._replace(
         stubborn=StubbornTables(
-            enabling,
-            np.flatnonzero(visible).astype(np.int32),
-            np.zeros(len(enabling.components), dtype=np.int64),
-            *numbers,
-            *stacks,
-            np.zeros(len(Count), dtype=np.int64),
+            enabling, np.flatnonzero(visible).astype(np.int32), *buffers
         )
     )
 

@@ -26,6 +26,7 @@ from ltlpipe.automata.graphs import (
     is_kripke,
     propositions_of,
 )
+from ltlpipe.runtime.arrays import ranges
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.objects import Displayed
@@ -272,8 +273,7 @@ def transitions_of(
                 f"{_MOST_TRANSITIONS:,}"
             )
         place = np.repeat(np.arange(len(of), dtype=np.int32), counts)
-        within = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return place, flat[np.repeat(begins[of], counts) + within]
+        return place, flat[ranges(begins[of], counts)]
 
     if system.accepts_nothing:
         keys = keys._replace(of_edge=keys.of_edge[:0])

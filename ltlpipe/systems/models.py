@@ -51,32 +51,29 @@ class Model(Displayed, ABC):
         What moves in a step: a transition of a net, transitions of processes.
     vocabulary : Vocabulary
         All names that propositions may use.
+    about : tuple of str
+        What to tell people of the model beside its name, in lines.
+    processes : tuple of str
+        The variables that are the states of processes; none of a net.
+    has_colours : bool
+        Whether it is a symmetric net.
+    is_unfolded : bool
+        Whether `unfolding` costs nothing.
     """
 
     name: str
     variables: tuple[str, ...]
     actions: tuple[str, ...]
     vocabulary: Vocabulary
+    about: tuple[str, ...] = ()
+    processes: tuple[str, ...] = ()
+    has_colours: bool = False
+    is_unfolded: bool = True
 
     def _sizes(self) -> dict[str, int]:
         sizes = {"variable": len(self.variables), "action": self.n_actions}
         processes = len(self.processes)
         return ({"process": processes} if processes else {}) | sizes
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """What to tell people of the model beside its name, in lines."""
-        return ()
-
-    @property
-    def processes(self) -> tuple[str, ...]:
-        """The variables that are the states of processes; none of a net."""
-        return ()
-
-    @property
-    def has_colours(self) -> bool:
-        """Whether it is a symmetric net."""
-        return False
 
     def movers(self, action: int) -> tuple[str, ...]:
         """Return the processes that move in an action, by its number."""
@@ -117,11 +114,6 @@ class Model(Displayed, ABC):
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""
         yield from ()
-
-    @property
-    def is_unfolded(self) -> bool:
-        """Whether `unfolding` costs nothing."""
-        return True
 
     def unfolding(self) -> Job[Model]:
         """Return the model that is searched state by state: itself.

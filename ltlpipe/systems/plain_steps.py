@@ -351,18 +351,11 @@ def _taken(
     state: Any, owner: int, lead: _Lead, choices: list[list[int]], marks: int
 ) -> Iterator[PlainStep]:
     """Yield the steps by an action whose participants have some targets each."""
-    action, letter, others, own = lead
-    if not others:
-        head, tail = state[:owner], state[owner + 1 :]
-        for target in own:
-            yield PlainStep(action, letter, marks, (*head, target, *tail))
-        return
     for targets in product(*choices):
         successor = list(state)
-        successor[owner] = targets[0]
-        for i, target in zip(others, targets[1:], strict=True):
+        for i, target in zip((owner, *lead.others), targets, strict=True):
             successor[i] = target
-        yield PlainStep(action, letter, marks, tuple(successor))
+        yield PlainStep(lead.action, lead.letter, marks, tuple(successor))
 
 
 class ModelSteps(NamedSteps):

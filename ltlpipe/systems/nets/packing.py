@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import group_begins, ranges
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import allocation, row_of
 from ltlpipe.systems.nets.kernels import (
@@ -36,7 +37,6 @@ from ltlpipe.systems.nets.kernels import (
     expand_net,
     expand_net_orbits,
 )
-from ltlpipe.systems.nets.structure import group_begins, ranges
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem
 from ltlpipe.systems.propositions.kernels import assemble, taken_bits
 

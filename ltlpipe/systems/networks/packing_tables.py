@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import group_begins
 from ltlpipe.systems.networks.packing_kernels import COMPONENT_STRIDE, Header
 
 if TYPE_CHECKING:
@@ -296,10 +297,7 @@ def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
         dst = np.searchsorted(states, dst[inside])
     src, label, dst = (column.astype(np.int64) for column in (src, label, dst))
     order = np.lexsort((dst, src, label))  # the first of equals leads
-    columns = np.stack([label, src, dst])[:, order]
-    leads = np.ones(len(order), dtype=np.bool_)
-    leads[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
-    kept = np.sort(order[leads])
+    kept = np.sort(order[group_begins(label[order], src[order], dst[order])])
     kept = kept[np.argsort(label[kept], kind="stable")]
     ends = np.searchsorted(label[kept], np.arange(len(component.labels) + 1))
     return {

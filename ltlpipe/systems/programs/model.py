@@ -113,7 +113,7 @@ class DveModel(Model):
         )
 
     @cached_property
-    def processes(self) -> tuple[str, ...]:
+    def processes(self) -> tuple[str, ...]:  # type: ignore[override]
         """The processes, by the variables of their states, which have their names."""
         program = self.program
         return tuple(program.variables[p.state].name for p in program.processes)
