@@ -21,12 +21,14 @@ state and a label that it enables.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.systems.networks.packing import transitions_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,9 +84,8 @@ def relation_of(network: Network, packed: PackedSystem) -> Relation:
     rows = []
     for component, names, numbers in _parts(network, packed):
         related = np.zeros((len(names), n_words), dtype=np.uint64)
-        value, inside = _values(component, names)
-        by_label = participants[numbers]
-        np.bitwise_or.at(related, value, by_label[component.label[inside]])
+        src, label, _ = transitions_between(component, names)
+        np.bitwise_or.at(related, src, participants[numbers[label]])
         rows.append(related)
     return Relation(_layout(packed), np.concatenate(rows), participants)
 
@@ -105,13 +106,10 @@ def enabling_of(network: Network, packed: PackedSystem) -> Enabling:
     actions, moves, leads, enables, stays = map(
         np.concatenate, zip(*found, strict=True)
     )
-    n_parts = [len(action.participants) for action in network.actions]
-    places = [{a: k for k, a in enumerate(c.labels)} for c in network.components]
-    parts = [
-        (who, places[who][action.name])
-        for action in network.actions
-        for who in action.participants
-    ]
+    parts: list[list[tuple[int, int]]] = [[] for _ in network.actions]
+    for who, own in enumerate(network.label_actions):
+        for bit, number in enumerate(own):
+            parts[number].append((who, bit))
     return Enabling(
         components=_layout(packed),
         first=np.concatenate([*starts, [n_pairs]]).astype(np.int64),
@@ -120,8 +118,8 @@ def enabling_of(network: Network, packed: PackedSystem) -> Enabling:
         leads=leads,
         enables=enables,
         stays=stays,
-        first_part=np.cumsum([0, *n_parts], dtype=np.int64),
-        parts=np.array(parts, dtype=np.int64).reshape(-1, 2),
+        first_part=np.cumsum([0, *map(len, parts)], dtype=np.int64),
+        parts=np.array(list(chain(*parts)), dtype=np.int64).reshape(-1, 2),
     )
 
 
@@ -136,22 +134,10 @@ def _parts(
     network: Network, packed: PackedSystem
 ) -> Iterator[tuple[LTS, np.ndarray, np.ndarray]]:
     """Yield each component, what the values of its field mean, its labels' actions."""
-    index = {
-        (action.name, who): number
-        for number, action in enumerate(network.actions)
-        for who in action.participants
-    }
-    parts = zip(network.components, packed.local_states, strict=True)
-    for who, (component, names) in enumerate(parts):
-        numbers = [index[label, who] for label in component.labels]
+    actions = network.label_actions
+    parts = zip(network.components, packed.local_states, actions, strict=True)
+    for component, names, numbers in parts:
         yield component, names, np.array(numbers, dtype=np.int32)
-
-
-def _values(component: LTS, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of transitions' sources, and bool[m]: which have one."""
-    value = np.searchsorted(names, component.src).clip(max=len(names) - 1)
-    inside = names[value] == component.src
-    return value[inside], inside
 
 
 def ready_tables() -> Job[None]:
@@ -205,9 +191,7 @@ def _rows_of(
         Words that may be looked at for what leads where.
     """
     k, n_labels = len(names), len(component.labels)
-    src, inside = _values(component, names)
-    dst = np.searchsorted(names, component.dst[inside])
-    label = component.label[inside].astype(np.int64)
+    src, label, dst = transitions_between(component, names)
     pair, of_pair = np.unique(src * n_labels + label, return_inverse=True)
     row, label_of = np.divmod(pair, max(1, n_labels))
     moves = np.zeros(len(pair), dtype=np.uint8)
@@ -224,7 +208,7 @@ def _rows_of(
     leads = np.full((len(pair), n_words), ~np.uint64(0), dtype=np.uint64)
     if k * len(src) * n_words <= work:  # else it is spent before the end
         order = np.argsort(src, kind="stable")
-        edges = [column[order].astype(np.int64) for column in (src, dst, of_pair)]
+        edges = [src[order], dst[order], of_pair[order].astype(np.int64)]
         work = int(leading(*edges, enables, leads, np.zeros_like(enables), work))
     first = np.searchsorted(row, np.arange(k + 1))
     return first, (numbers[label_of], moves, leads, enables, stays), work
