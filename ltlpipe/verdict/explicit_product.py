@@ -108,10 +108,10 @@ def _product(question: Question, max_states: int) -> Any:
                 yield (target, dst), (label, marks | own)
 
     start = moves.first(), table.initial
-    found = explored(start, steps, max_states, "the product")
+    states, edges = explored(start, steps, max_states, "the product")
     made = writer.finished(
-        ((src, dst, *about) for src, dst, about in found.edges),
-        [_name_of(moves.states[number], at) for number, at in found.states],
+        ((src, dst, *about) for src, dst, about in edges),
+        [_name_of(moves.states[number], at) for number, at in states],
         goal_of(table, system),
         table.n_marks + system.n_marks,
     )
