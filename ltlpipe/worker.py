@@ -21,7 +21,7 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.errors import AS_WRITTEN, name_as
+from ltlpipe.runtime.names import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
 from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
 
