@@ -61,14 +61,6 @@ class Draft(NamedTuple):
         return len(self.cells) // self.n_letters
 
 
-class Structure(NamedTuple):
-    """What is known of an automaton as a whole; see `PropertyAutomaton`."""
-
-    weak: bool
-    terminal: bool
-    accepting: frozenset[int]  # reachable states of SCCs with an accepting cycle
-
-
 def table_of(draft: Draft) -> PropertyAutomaton:
     """Return the table of an automaton, with its structure.
 
@@ -82,17 +74,16 @@ def table_of(draft: Draft) -> PropertyAutomaton:
     if condition is not None:
         cells, n_marks, condition = _simplified(cells, condition)
         cells = [_undominated(cell, condition) for cell in cells]
-    structure = structure_of(
+    weak, terminal, accepting = structure_of(
         draft._replace(cells=cells, n_marks=n_marks, condition=condition)
     )
     elsewhere = any(
-        cell and at // n_letters not in structure.accepting
-        for at, cell in enumerate(cells)
+        cell and at // n_letters not in accepting for at, cell in enumerate(cells)
     )
     # Without marks every state counts as accepting, those on no cycle included.
-    if structure.weak and (n_marks > 0 or elsewhere):
+    if weak and (n_marks > 0 or elsewhere):
         n_marks, condition = 1, None
-        cells = _marked_by_state(cells, n_letters, structure.accepting)
+        cells = _marked_by_state(cells, n_letters, accepting)
     return PropertyAutomaton(
         n_states=draft.n_states,
         initial=draft.initial,
@@ -100,8 +91,8 @@ def table_of(draft: Draft) -> PropertyAutomaton:
         **columns_of(cells),
         n_marks=n_marks,
         state_based=_is_state_based(cells, n_letters),
-        weak=structure.weak,
-        terminal=structure.terminal,
+        weak=weak,
+        terminal=terminal,
         system_marks=draft.system_marks,
         condition=condition,
     )
@@ -212,8 +203,11 @@ def _components(graph: Any) -> Any:
     return components
 
 
-def structure_of(draft: Draft) -> Structure:
-    """Find the structure of an automaton."""
+def structure_of(draft: Draft) -> tuple[bool, bool, frozenset[int]]:
+    """Return whether an automaton is weak, and terminal, and its accepting states.
+
+    These are the reachable ones of SCCs with an accepting cycle.
+    """
     import spot
 
     graph = spot_graph(draft)
@@ -226,7 +220,7 @@ def structure_of(draft: Draft) -> Structure:
     )
     weak = bool(spot.is_inherently_weak_automaton(graph, components))
     terminal = weak and accepting == _universal(draft.cells, draft.n_letters, accepting)
-    return Structure(weak, terminal, accepting)
+    return weak, terminal, accepting
 
 
 def spot_graph(draft: Draft) -> Any:
