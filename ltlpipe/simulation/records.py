@@ -11,7 +11,7 @@ from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.plain_steps import Move
-from ltlpipe.verdict.lasso import FiniteRun, Lasso
+from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.recorded import GIVEN, Record, RecordedStep
 from ltlpipe.verdict.verdict import Verdict
 
@@ -47,14 +47,16 @@ def given_lasso(
         # The states of a graph's steps do not say what holds there.
         if given.system is system and not isinstance(system, SpotGraph):
             return Record((), len(given.prefix), None, formula, GIVEN, repeats, given)
-        told: dict[str, Any] = {"formula": formula}
-        if isinstance(given, FiniteRun):
-            told["finite_run"] = given.to_dict()
-        else:
-            steps = [step.to_dict() for step in given.steps]
-            told["lasso"] = given.to_dict() | {"steps": steps}
-        record = record_of(told)
-        return record and record._replace(repeats=repeats)
+        steps = [
+            RecordedStep(
+                step.action,
+                step.moves,
+                given.valuation(k) if given.has_valuations else None,
+            )
+            for k, step in enumerate(given.steps)
+        ]
+        first, kind = len(given.prefix), getattr(given, "kind", None)
+        return Record(tuple(steps), first, kind, formula, GIVEN, repeats)
     if isinstance(given, dict):
         record = record_of(given)
         if record is None:
