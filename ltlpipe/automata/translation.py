@@ -276,30 +276,26 @@ def table_over_states(
     one of that kind, and simplifies it.  Letter i is the set of the propositions
     ``propositions[k]`` for all bits k of i.  Errors are those of `table_over_actions`.
     """
-    automaton = violated
-    if isinstance(violated, Formula):
-        assert acceptance is not None
-        automaton = violations_of(violated, acceptance, deterministic=deterministic)
-    elif acceptance is not None:
-        automaton = of_kind(violated, acceptance, deterministic=deterministic)
+    automaton = violations_of(violated, acceptance, deterministic=deterministic)
     table = table_over_sets(automaton, propositions)
     return _of_acceptance(automaton, table, acceptance or "tela")
 
 
 def violations_of(
-    formula: Formula, acceptance: str, *, deterministic: bool = False
+    violated: Formula | Any, acceptance: str | None, *, deterministic: bool = False
 ) -> Any:
-    """Return Spot's automaton of the violations, before it is made one of a kind."""
+    """Return Spot's automaton of the violations, of what Spot is asked for by a kind.
+
+    With None an automaton is returned as it is.
+    """
     import spot
 
+    if acceptance is None:
+        return violated
     wishes = _wishes(acceptance, deterministic)
-    return _translated(spot.formula_Not(formula.spot), wishes)
-
-
-def of_kind(automaton: Any, acceptance: str, *, deterministic: bool = False) -> Any:
-    """Return an automaton that Spot has made one of a kind, and simplified."""
-    wishes = _wishes(acceptance, deterministic)
-    return by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
+    if isinstance(violated, Formula):
+        return _translated(spot.formula_Not(violated.spot), wishes)
+    return by_spot(lambda: violated.postprocess(*wishes, xargs=_SAFE))
 
 
 def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[str]]:

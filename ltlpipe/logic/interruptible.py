@@ -53,6 +53,7 @@ from ltlpipe.logic.actions import (
 )
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import (
+    CONNECTIVES,
     Formula,
     FormulaLike,
     fold,
@@ -343,7 +344,7 @@ def intrpt(formula: FormulaLike) -> Formula:
         unseen = without_actions(kind, [part.unseen for part in below])
         if kind == "X":
             return _Part(spot.formula_X(closed(below[0])), True, unseen)
-        if kind in _BOOLEAN:
+        if kind in CONNECTIVES:
             waiting = any(part.waiting for part in below)
             operands = [part.formula for part in below]
         else:
@@ -353,9 +354,6 @@ def intrpt(formula: FormulaLike) -> Formula:
 
     extended = closed(fold(tree, combine))
     return Formula(str(extended), extended)
-
-
-_BOOLEAN = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
 
 
 def without_actions(kind: str, below: list[bool]) -> bool:
