@@ -28,6 +28,7 @@ from ltlpipe.automata.conditions import (
     Condition,
     Op,
     Shape,
+    bits_of,
     has_shape,
     marks_in,
 )
@@ -311,13 +312,15 @@ def _simplified(
     Returns the transitions, the number of marks, all of which occur in the condition,
     and the condition; None is generalised Büchi.
     """
-    left = decided(condition, {marks for cell in cells for _, marks in cell})
+    carried = {marks for cell in cells for _, marks in cell}
+    left = decided(condition, carried)
     if left == FALSE:
         return [[] for _ in cells], 0, None
     used = marks_in(left.marks)
     number = {mark: i for i, mark in enumerate(used)}
     left = left.renumbered(number.__getitem__)
-    moved = [[(dst, _moved(marks, used)) for dst, marks in cell] for cell in cells]
+    new = {c: bits_of(number[m] for m in used if c >> m & 1) for c in carried}
+    moved = [[(dst, new[marks]) for dst, marks in cell] for cell in cells]
     plain = has_shape(left, Shape.GENERALISED_BUCHI)
     return moved, len(used), None if plain else left
 
@@ -334,11 +337,6 @@ def decided(condition: Condition, carried: set[int]) -> Condition:
         return TRUE if seen == (op == Op.INF) else FALSE
 
     return condition.mapped(leaf)
-
-
-def _moved(marks: int, used: Sequence[int]) -> int:
-    """Return the bits of the used marks, put next to each other."""
-    return sum(1 << i for i, mark in enumerate(used) if marks >> mark & 1)
 
 
 def _is_state_based(cells: Sequence[Cell], n_letters: int) -> bool:

@@ -209,23 +209,17 @@ def _accepting_without_actions(automaton: Any, invisible: Any) -> list[int]:
     import spot
 
     n_states = automaton.num_states()
-    edges: list[tuple[Any, ...]] = []
-    for edge in automaton.edges():
-        label = edge.cond & invisible
-        if label != buddy.bddfalse:
-            edges.append((edge.src, edge.dst, label, edge.acc))
+    edges: list[tuple[Any, ...]] = [
+        (edge.src, edge.dst, edge.cond & invisible, edge.acc)
+        for edge in automaton.edges()
+        if edge.cond & invisible != buddy.bddfalse
+    ]
     # From a state of its own, so that all are looked at.
     edges += [(n_states, state, invisible) for state in range(n_states)]
-    marks = automaton.num_sets()
-    quiet = automaton_of(
-        n_states + 1, edges, like=automaton, initial=n_states, n_marks=marks
-    )
+    own = {"initial": n_states, "n_marks": automaton.num_sets()}
+    quiet = automaton_of(n_states + 1, edges, like=automaton, **own)
     components = spot.scc_info(quiet)
-    return [
-        state
-        for state in range(n_states)
-        if components.is_useful_scc(components.scc_of(state))
-    ]
+    return [state for state in range(n_states) if components.is_useful_state(state)]
 
 
 def spelled(word: Any, numbers: list[Any], actions: list[str]) -> Word:
