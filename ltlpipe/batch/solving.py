@@ -164,7 +164,21 @@ def solve(
         ):
             rows.append(row)
             watcher.n_done += 1
-    return to_frame(sorted(rows, key=lambda row: int(row["task"])))
+    rows.sort(key=lambda row: int(row["task"]))
+    return _with_columns_of_caller(
+        to_frame(rows), [listed[row["task"]].beside for row in rows]
+    )
+
+
+def _with_columns_of_caller(
+    frame: pd.DataFrame, beside: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    import pandas as pd
+
+    for column in dict.fromkeys(name for cells in beside for name in cells):
+        values = [cells.get(column) for cells in beside]
+        frame[column] = pd.Series(values, dtype=object).convert_dtypes()
+    return frame
 
 
 def solve_rows(
@@ -267,7 +281,7 @@ def _run(
             if not workers.n_running and (interrupt.pressed or agenda.is_done):
                 return
             for answered in workers.wait(_WAIT_SECONDS):
-                row = answered.row
+                row = agenda.completed(answered.row)
                 agenda.record(row)
                 if row["reason"] != INTERRUPTED:
                     _tell(tasks[row["task"]], answered, watcher)
@@ -304,9 +318,12 @@ class _Agenda:
         self._known: list[Row] = []
         self._digests = Digests()
         self._keys: list[str] = []
+        merged = [{**options, **task.options} for task in tasks]
+        self._columns = [
+            option_columns(given, is_translated=task.is_translated)
+            for task, given in zip(tasks, merged, strict=True)
+        ]
         if store is not None:
-            merged = [{**options, **task.options} for task in tasks]
-            self._columns = list(map(option_columns, merged))
             identities = map(self._digests.identity, tasks, merged)
             rows = list(map(listed, tasks, merged, identities))
             self._keys = [row["key"] for row in rows]
@@ -322,7 +339,11 @@ class _Agenda:
     def _note(self, number: int, row: Row) -> None:
         """Note a row of the store, which may have another name for the same task."""
         own = encodable(self._tasks[number].columns)
-        self._known.append(row | own | self._columns[number] | {"task": number})
+        self._known.append(self.completed(row | own | {"task": number}))
+
+    def completed(self, row: Row) -> Row:
+        """Return a row with the options of its task: workers have a share of memory."""
+        return row | self._columns[row["task"]]
 
     def known(self) -> Iterator[Row]:
         """Yield the rows that came from the store and have not been yielded yet."""
