@@ -24,7 +24,7 @@ from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine, TaskBar, Watcher
 from ltlpipe.batch.pool import category_of
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
-from ltlpipe.batch.task_sources import as_tasks, multiplied
+from ltlpipe.batch.task_sources import as_tasks, multiplied, tasks_about
 from ltlpipe.batch.tasks import (
     CRASH,
     AutomatonFile,
@@ -64,7 +64,9 @@ if TYPE_CHECKING:
     from ltlpipe.batch.answering import Answer
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
+    from ltlpipe.logic.formulas import FormulaLike
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.systems.reading import SystemLike
 
 
 RETRIED = (
@@ -79,7 +81,15 @@ _WAIT_SECONDS = 0.2  # between checks of another run
 
 @takes_options(SOLVE)
 def solve(
-    tasks: StrPath | Iterable[StrPath | tuple[Any, Any] | Task] | pd.DataFrame,
+    tasks: SystemLike
+    | Mapping[str, SystemLike]
+    | Iterable[StrPath | tuple[Any, Any] | Task]
+    | pd.DataFrame,
+    formulas: FormulaLike
+    | os.PathLike[str]
+    | Iterable[FormulaLike]
+    | Mapping[str, FormulaLike]
+    | None = None,
     *,
     jobs: int | None = None,
     store: StrPath | None = None,
@@ -95,11 +105,16 @@ def solve(
 
     Parameters
     ----------
-    tasks : path, iterable of paths or pairs, or DataFrame
+    tasks : path, iterable of paths or pairs, DataFrame, or system
         Folders of problems (``system.*`` beside ``*.ltl``) and task tables (``.csv``,
         ``.parquet``), one or several; pairs of a system and a formula, as `check`
         takes them; or a DataFrame with columns as a task table: `system`, `formula`,
-        and any option.  A `Model` without a file cannot leave this process.
+        and any option; further columns of it are columns of the results.  A `Model`
+        without a file cannot leave this process.  With `formulas`, a system as `check`
+        takes it, or systems by the names that they have in the table.
+    formulas : formula, formulas, mapping of names to formulas, or path object, optional
+        What to check of the system, or of each; of a `pathlib.Path` the formulas in
+        the file.
     jobs : int, optional
         Processes that solve tasks.  By default tasks are solved in this process or,
         with a store, in one worker.
@@ -147,7 +162,8 @@ def solve(
     expect(TEXT, engine=engine)
     expect(TEXT.or_none, scheduler=scheduler)
     expect(WHOLE, attempts=attempts)
-    listed = multiplied(as_tasks(tasks), grid_of(grid))
+    asked = as_tasks(tasks) if formulas is None else tasks_about(tasks, formulas)
+    listed = multiplied(asked, grid_of(grid))
     rows = []
     with search_bar(progress) as bar:
         watcher = TaskBar(bar, listed)

@@ -26,6 +26,7 @@ import os
 import re
 import shlex
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -53,14 +54,7 @@ from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        Callable,
-        Collection,
-        Iterable,
-        Iterator,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -130,6 +124,45 @@ def as_tasks(tasks: Any) -> list[Task]:
         else:
             raise wrong_kind(place, f"one of {_EXPECTED}", item)
     return found
+
+
+def tasks_about(systems: Any, formulas: Any) -> list[Task]:
+    """Return the tasks of a system, or systems by name, and formulas, in order.
+
+    Raises
+    ------
+    FormulaError, InputError
+        A formula or the file of formulas cannot be read.
+    TypeError, UnsupportedError
+        The values are something else; names the parameter.
+    """
+    named = systems if isinstance(systems, Mapping) else {None: systems}
+    asked = _formulas_of(formulas)
+    known = _Systems()
+    found = []
+    for called, system in named.items():
+        place = _PLACE if called is None else f"{_PLACE}[{called!r}]"
+        given = known.given(system, place)
+        found += [
+            replace(task, system=given, called=None if called is None else str(called))
+            for task in asked
+        ]
+    return found
+
+
+def _formulas_of(formulas: Any) -> list[Task]:
+    """Return tasks that have formulas, their names and published verdicts."""
+    place = "formulas"
+    if isinstance(formulas, os.PathLike):
+        asked = enumerate(read_asked(formulas))
+        return [_task((), each, position) for position, each in asked]
+    if isinstance(formulas, Mapping):
+        return [
+            Task((), _asked(formula, f"{place}[{name!r}]"), k, name=str(name))
+            for k, (name, formula) in enumerate(formulas.items())
+        ]
+    listed = [formulas] if is_one(formulas) else list(formulas)
+    return [Task((), _asked(f, f"{place}[{k}]"), k) for k, f in enumerate(listed)]
 
 
 def _is_pair_of_texts(items: list[Any]) -> bool:
@@ -338,7 +371,7 @@ def _tasks_of(problem: Problem) -> list[Task]:
         for position, asked in enumerate(found):
             task = _task(problem.system, asked, position)
             name = asked.formula.name
-            if name is None or asked.number is None:
+            if name is None or not asked.is_listed:
                 tasks.append(task)
                 continue
             first = listed.setdefault(name, len(tasks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -244,3 +245,27 @@ def test_columns_of_the_caller(jobs):
     assert frame["expected"].tolist() == 2 * ["violated"] + 2 * ["holds"]
     assert frame["size"].tolist() == [2, 2, 3, 3]
     assert frame["family"].tolist() == ["rings", "rings", pd.NA, pd.NA]
+
+
+def test_a_system_and_formulas(folder):
+    """One system, or several by name; formulas may have names, or be in a file."""
+    file = folder / "f.ltl"
+    file.write_text("always: G a\n\nGF a\nG(\n7: F b\n")
+    frame = solve(RING, Path(file))
+    assert frame["formula_id"].tolist() == ["always", "f.ltl:3", "f.ltl:4", "7"]
+    assert verdicts(frame) == ["violated", "holds", "unknown", "holds"]
+    frame = solve(RING, ["G a", "GF a"], seed=1)
+    assert frame["formula_id"].tolist() == ["G a", "GF a"]
+    assert frame["seed"].tolist() == [1, 1]
+    (folder / "ring.aut").write_text(RING_TEXT)
+    systems = {"one": RING, "two": folder / "ring.aut"}
+    for jobs in (None, 1):
+        frame = solve(systems, {"always": "G a", "often": "GF a"}, jobs=jobs)
+        assert frame["system"].tolist() == ["one", "one", "two", "two"]
+        assert frame["formula_id"].tolist() == 2 * ["always", "often"]
+        assert verdicts(frame) == 2 * ["violated", "holds"]
+    assert solve(RING, "G a")["formula"].tolist() == ["G a"]
+    with pytest.raises(UnsupportedError, match=r"formulas\[0\]"):
+        solve(RING, [1])
+    with pytest.raises(UnsupportedError, match=r"tasks\['x'\]"):
+        solve({"x": 1}, "G a")
