@@ -232,6 +232,7 @@ FUNCTIONS = {
         {"tasks": [(RING, "F a")]},
         {
             "tasks": {"text", "texts", "frame"},
+            "formulas": KINDS["formulas"] | {"none", "dict", "empty dict"},
             "jobs": {"none", "whole"},
             "store": {"none", "text"},
             "retry": KINDS["names"],

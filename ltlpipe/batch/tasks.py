@@ -30,10 +30,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
 from ltlpipe.question.conditions import flag_of
-from ltlpipe.question.given_options import options_of, renamed
+from ltlpipe.question.given_options import (
+    DEFAULT,
+    configuration_of,
+    options_of,
+    renamed,
+)
 from ltlpipe.question.options import KINDS, OPTIONS, SOLVE, Options
 from ltlpipe.runtime.arguments import ANY, TEXT, a_kind, expect, several, wrong_kind
-from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    InputError,
+    UnsupportedError,
+    silenced,
+)
 from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
@@ -78,12 +88,22 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
     number: int | None = None  # which its file gives the formula
     expected: str | None = None  # the verdict that is published with it
+    name: str | None = None  # what the caller calls the formula
+    called: str | None = None  # the system, by the caller
+    beside: Mapping[str, Any] = field(default_factory=dict)  # columns of the caller
 
     @property
     def system_name(self) -> str:
         """The name of the system."""
+        if self.called is not None:
+            return self.called
         system = self.system
         return " ".join(system) if isinstance(system, tuple) else system.name
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether the property is a formula."""
+        return not isinstance(self.formula, AutomatonFile)
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -91,7 +111,7 @@ class Task:
         formula_id, formula = identity_of(self.formula)
         return {
             "system": self.system_name,
-            "formula_id": formula_id,
+            "formula_id": self.name or formula_id,
             "formula": formula,
             "expected": self.expected,
         }
@@ -150,7 +170,6 @@ LIMIT_COLUMNS = {
 """The columns of limits by their options; they are not in `configuration`."""
 
 _CHUNK = 1 << 20
-_PLAIN = "default"  # the configuration without any option
 
 
 def file_kind(path: str) -> str:
@@ -298,26 +317,48 @@ def meant(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return values
 
 
-def configuration_of(options: str) -> str:
-    """Return the column `configuration` for the result of `options_text`."""
-    return str(settings_of(json.loads(options))["configuration"])
-
-
-def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns with the options of a task."""
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns with the options of a task, as `options_text` has them."""
     limits = {title: options.get(name) for name, title in LIMIT_COLUMNS.items()}
-    others = [
-        f"{name}={_plain(value)}"
-        for name, value in options.items()
-        if name not in LIMIT_COLUMNS
-    ]
-    return {"configuration": " ".join(others) or _PLAIN, **limits}
+    return {"configuration": configuration_of(_renamed(options)), **limits}
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return ";".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _renamed(options: Mapping[str, Any]) -> dict[str, Any]:
+    with silenced():  # stores of earlier versions have earlier names
+        return renamed(options)
+
+
+_OPTION = re.compile(r" (?=[a-z_]+=)")
+"""The beginning of the next option of a configuration of earlier versions."""
+
+
+def configuration_in(text: str) -> str:
+    """Return a configuration as it is spelled today.
+
+    Tables of earlier versions have ``name=value``, with semicolons within a value;
+    other texts are left as they are.
+
+    Examples
+    --------
+    >>> configuration_in("deterministic=true fair_sets=a,b;c seed=1")
+    '--deterministic --fair-sets a,b --fair-sets c --seed 1'
+    >>> configuration_in("--seed 1"), configuration_in("default")
+    ('--seed 1', 'default')
+    """
+    if text == DEFAULT or text.startswith("--"):
+        return text
+    given = {}
+    for part in _OPTION.split(text):
+        name, found, value = part.partition("=")
+        if not found:
+            return text
+        try:
+            with silenced():
+                known = setting_name(name)
+            given[known] = setting_value(known, value)
+        except UnsupportedError:
+            return text
+    return configuration_of(given)
 
 
 GRID_PART = re.compile(r"[A-Za-z][\w-]*=")

@@ -286,7 +286,7 @@ def test_pairs_and_the_share_of_fin():
 
     assert known["pairs"].isna().tolist() == [True, True, False, False, False]
     assert known["pairs"]["TGRA"] == known["pairs"]["TELA"] == 2
-    assert known["pairs"]["TFLA"] == known.loc["TFLA", "acceptance"].count("|") + 1
+    assert known["pairs"]["TFLA"] == known.loc["TFLA", "condition"].count("|") + 1
     share = known["fin_share"]
     assert share.isna().tolist() == [True, True, False, True, False]
     assert 0 < share["TGRA"] < 1

@@ -261,7 +261,7 @@ def test_a_disagreement(run, ring, tmp_path, liar):
     command = f"ltlpipe compare {ring} -f {{}} --emptiness se05,couvreur99 "
     command += "--acceptance ba --deadlock stutter --seed 0 --max-states 100"
     assert outcome.err.splitlines() == [
-        f"error: {ring}: G a (f.ltl:1): {who}",
+        f"error: {ring}: G a (0): {who}",
         "  " + command.format("'G a'"),
         f"error: {ring}: G !b (f.ltl:3): {who}",
         "  " + command.format("'G !b'"),

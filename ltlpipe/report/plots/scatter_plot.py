@@ -15,6 +15,7 @@ from ltlpipe.report.plots.configurations import (
     answers,
     configured,
     cost_column,
+    named,
     questions,
 )
 from ltlpipe.runtime.arguments import TEXT, expect
@@ -150,9 +151,10 @@ def scatter(
     frame : DataFrame
         A result table, with columns `verdict`, `value`, and those of a question.
     a, b : str, optional
-        The configurations of the x- and the y-axis, as the plot names them; they can
-        be left out where there are two.  Where one of them has several rows for a
-        question, the one that cost least counts.
+        The configurations of the x- and the y-axis, as the plot names them or as they
+        were asked for (``emptiness=se05``); they can be left out where there are two.
+        Where one of them has several rows for a question, the one that cost least
+        counts.
     by, value
         As for `cactus`.
     title : str, optional
@@ -169,9 +171,11 @@ def scatter(
         configuration, or no question was asked with both.
     """
     expect(TEXT.or_none, title=title, a=a, b=b, value=value)
-    labels, names, _ = configured(frame, by)
+    known = configured(frame, by)
+    labels, names = known.labels, known.names
     value = value or cost_column(frame, by)
-    a, b = _chosen(names, a, b)
+    typed = (None if name is None else named(known, name) for name in (a, b))
+    a, b = _chosen(names, *typed)
     found = pairs(frame, a, b, by=by, value=value)
     if not len(found.x):
         raise UnsupportedError(
