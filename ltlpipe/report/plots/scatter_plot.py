@@ -7,7 +7,8 @@ time limit if there is one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.report import palette
 from ltlpipe.report.plots import figures
@@ -131,6 +132,8 @@ KINDS = {
 }
 """The kinds of points, their colours and markers; later ones are drawn above."""
 
+_WIDTH = 44  # characters of a line at an axis
+
 _MANY = 3000  # points that are drawn as one picture, not one by one
 
 
@@ -179,15 +182,63 @@ def scatter(
         )
     limit = _limit(frame[(labels == a) | (labels == b)], found, value)
     with figures.canvas(5.6, 5.9) as (figure, axes):
-        draw_points(axes, found, found.least(limit), limit, KINDS)
-        axes.set(
-            xlabel=f"{figures.plain(a)}, {figures.unit(value)}",
-            ylabel=f"{figures.plain(b)}, {figures.unit(value)}",
-            title=_summary(found, value),
-        )
+        _draw(axes, found, (a, b), limit, value)
         figure.suptitle(title or f"Questions asked with both ({len(found.x)})")
         figures.legend(figure, axes.collections, n_columns=len(KINDS))
     return figure
+
+
+def against_first(frame: pd.DataFrame, *, by: Sequence[str], value: str) -> Figure:
+    """Plot each configuration against the first, a panel for each.
+
+    The parameters and errors are those of `scatter`; all panels have the same axes.
+    """
+    names = configured(frame, by).names
+    if not names:
+        raise UnsupportedError("nothing to plot: all rows are of one configuration")
+    first, *others = names
+    compared = [
+        (name, pairs(frame, first, name, by=by, value=value)) for name in others
+    ]
+    compared = [(name, found) for name, found in compared if len(found.x)]
+    if not compared:
+        raise UnsupportedError(
+            f"nothing to plot: no question was asked as {first!r} was"
+        )
+    limit = max(found.most for _, found in compared) * 1.5
+    low = min(found.least(limit) for _, found in compared)
+    n_columns = min(len(compared), 3)
+    n_rows = -(-len(compared) // n_columns)
+    with figures.look() as figure_class:
+        size = (5.0 * n_columns, 5.9 * n_rows)
+        figure = figure_class(figsize=size, layout="constrained")
+        grid = figure.subplots(n_rows, n_columns, squeeze=False).flat
+        handles: dict[str, Any] = {}
+        for axes, (name, found) in zip(grid, compared, strict=False):
+            _draw(axes, found, (first, name), limit, value, low)
+            for points in axes.collections:
+                handles.setdefault(str(points.get_label()).partition(" (")[0], points)
+        for axes in [*grid][len(compared) :]:
+            axes.set_axis_off()
+        known = [*handles.values()], [*handles]
+        figure.legend(*known, loc="outside lower center", ncols=len(KINDS))
+        figure.suptitle("Questions asked with both; not answered: at the border")
+    return figure
+
+
+def _draw(
+    axes: Axes,
+    found: Pairs,
+    names: tuple[str, str],
+    limit: float,
+    value: str,
+    low: float | None = None,
+) -> None:
+    """Draw the points of two configurations, and name them at the axes."""
+    draw_points(axes, found, low or found.least(limit), limit, KINDS)
+    wrapped = ("\n".join(wrap(figures.plain(name), _WIDTH)) for name in names)
+    x, y = (f"{name}, {figures.unit(value)}" for name in wrapped)
+    axes.set(xlabel=x, ylabel=y, title=_summary(found, value))
 
 
 def _chosen(names: list[str], a: str | None, b: str | None) -> tuple[str, str]:
