@@ -42,7 +42,7 @@ from ltlpipe.question.given_options import (
     understood,
 )
 from ltlpipe.question.options import COMPARE, DEFAULTS, NEVER, Options
-from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several
+from ltlpipe.runtime.arguments import TEXT, TRUTH, WHOLE, expect, several
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import INTERRUPTED
 from ltlpipe.runtime.progress_bar import search_bar
@@ -225,6 +225,7 @@ def compare(
     """
     configured = configurations(emptiness, acceptance, grid)
     expect(TRUTH, empty=empty, sizes=sizes)
+    expect(WHOLE, repeat=repeat)
     asked: list[Formula | None] = [*formulas_of(formulas), *[None] * empty]
     runs = runs_of(asked, configured)
     with search_bar(progress) as bar:
@@ -259,7 +260,7 @@ def comparison_rows(
     """
     options = DEFAULTS[COMPARE] | options
     understood(options)
-    if not isinstance(repeat, int) or repeat < 1:
+    if repeat < 1:
         raise UnsupportedError(f"--repeat={repeat}: expected 1 or more")
     return _Comparison(system, options, watcher or Watcher(), repeat).rows(
         runs, sizes=sizes

@@ -150,7 +150,7 @@ class Option:
         """
         if value is None and self.default in (None, ()):
             return self.default
-        if self.default_name is not None and value == self.default_name:
+        if isinstance(value, str) and value == self.default_name:
             return self.default
         if self.metavar in UNITS and isinstance(value, str):
             value = _quantity(value, UNITS[self.metavar])
