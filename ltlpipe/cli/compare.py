@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 DISAGREEMENT = 4
 
-_PIPE_WIDTH = 160  # columns where there is no terminal to ask
 _SHOWN = {
     "states": "states",
     "transitions": "transitions",
@@ -198,7 +197,7 @@ def compare(
             rows.append(row)
     left = len(runs) - len(rows)
     if not quiet and not as_json:
-        shown = tables.drawn(_table_of(rows), width=_PIPE_WIDTH, to_file=False)
+        shown = tables.drawn(_table_of(rows))
         print(shown, end="")
         if len(configured) > 1 and rows:
             _print_standings(standings(rows, chosen["timeout"]))
