@@ -42,9 +42,14 @@ class Configuration(NamedTuple):
     def others(self) -> str:
         """The other options, as at the command line."""
         known = options_of(COMPARE)
-        given = {n: known[n].default_name if v is None else v for n, v in self.options}
-        told = {name: replace(known[name], default=None) for name in given}
-        return shlex.join(flags_of(given, told))
+        told = {name: replace(known[name], default=None) for name in self.settings}
+        return shlex.join(flags_of(self.settings, told))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The other options by their names; a default that has a name has that."""
+        known = options_of(COMPARE)
+        return {n: known[n].default_name if v is None else v for n, v in self.options}
 
 
 def cost(row: Row) -> float:

@@ -312,15 +312,15 @@ def _table_of(rows: list[Row]) -> Table:
     from rich.text import Text
 
     several = len({row["automaton"] for row in rows}) > 1
-    options = any(row["way"].others for row in rows)
+    options = dict.fromkeys(name for row in rows for name in row["way"].settings)
     shown = _columns(rows) if several else _SHOWN
     table = Table()
     table.add_column("formula", overflow="ellipsis", no_wrap=True, max_width=40)
     table.add_column("algorithm", no_wrap=True)
     if several:
         table.add_column("automaton", no_wrap=True)
-    if options:
-        table.add_column("options", overflow="ellipsis", no_wrap=True, max_width=40)
+    for name in options:
+        table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=40)
     table.add_column("verdict", no_wrap=True)
     for title in (*shown.values(), _SECONDS):
         table.add_column(title, justify="right", no_wrap=True)
@@ -331,7 +331,7 @@ def _table_of(rows: list[Row]) -> Table:
             table.add_section()
         cells = ["" if asked == previous else asked, row["emptiness"]]
         cells += [row["automaton"] or "-"] if several else []
-        cells += [row["way"].others] if options else []
+        cells += [str(row["way"].settings.get(name, "-")) for name in options]
         cells.append(row["verdict"] + (f" ({row['reason']})" if row["reason"] else ""))
         cells += [_cell(row.get(column)) for column in shown]
         cells.append(_time(row.get(_SECONDS)))
@@ -351,7 +351,7 @@ def _print_standings(found: list[Standing]) -> None:
 
     table = Table()
     table.add_column("way", overflow="fold")
-    titles = ("decided", "holds", "violated", "only it", _SECONDS, "PAR2")
+    titles = ("decided", "holds", "violated", "alone", _SECONDS, "PAR2")
     for title in titles:
         table.add_column(title, justify="right", no_wrap=True)
     for each in found:
@@ -359,7 +359,7 @@ def _print_standings(found: list[Standing]) -> None:
         cells = [str(each.way), *map(str, counts), str(len(each.alone))]
         cells += [_time(each.seconds), _time(each.par2)]
         table.add_row(*map(Text, cells))
-    print(tables.drawn(table, width=_PIPE_WIDTH, to_file=False), end="")
+    print(tables.drawn(table), end="")
     for each in found:
         for formula in each.alone:
             print(f"only {each.way} decides {formula or 'no accepting run'}")

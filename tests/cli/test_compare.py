@@ -154,7 +154,8 @@ def test_a_grid_of_translators(run, ring, tmp_path):
     assert frame["repeats"].tolist() == 4 * [2]
     assert (outcome.code, outcome.err) == (0, "")
     runs, ways = lines_of(outcome.out)
-    assert "--translator" in runs[0]
+    assert [cells(line)[2] for line in runs[2:]] == ["spot", "spot"]
+    assert " translator " in outcome.out.splitlines()[1]
     assert [cells(line)[0] for line in ways[-2:]] == [
         "se05 (BA) --translator spot",
         "couvreur99 (BA) --translator spot",
