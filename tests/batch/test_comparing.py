@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -428,6 +429,51 @@ def test_repetitions_that_contradict_each_other(monkeypatch):
     assert [str(e) for _, e in watcher.failures] == [
         "se05 (BA) F a: the verdicts of repetitions differ"
     ]
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["in a search", "between two"])
+def test_ctrl_c_in_a_later_repetition(ends, monkeypatch):
+    """What has been measured stays, whatever the order; nothing else is begun."""
+    measured = []
+
+    def interrupted(*args, **options):
+        verdict = check(*args, **options)
+        if options.get("max_states"):
+            return verdict
+        measured.append(options["emptiness"])
+        if len(measured) < 3:
+            return verdict
+        if not ends:
+            raise KeyboardInterrupt
+        return replace(verdict, verdict="unknown", reason="interrupted")
+
+    monkeypatch.setattr(comparing, "check", interrupted)
+    runs = runs_of(map(parse, ["F a", "F b"]), configurations(TWO))
+    found = []
+    with nullcontext() if ends else pytest.raises(KeyboardInterrupt):
+        for row in comparison_rows(NETWORK, runs, repeat=2):
+            found.append((row["emptiness"], row["verdict"], row["repeats"]))
+    assert measured == ["se05", "couvreur99", "couvreur99"]
+    assert found == [("se05", "holds", 1), ("couvreur99", "holds", 1)]
+
+
+def test_ctrl_c_while_turns_go_backwards():
+    """Rows of a turn that has not ended are given out before the exception."""
+    begun = []
+
+    class Impatient(Watcher):
+        def begin(self, run, number, total):
+            begun.append((run.configuration.emptiness, number, total))
+            if number == 4:
+                raise KeyboardInterrupt
+
+    runs = runs_of(map(parse, ["F a", "F b"]), configurations(TWO))
+    rows = comparison_rows(NETWORK, runs, watcher=Impatient())
+    found = [next(rows) for _ in range(3)]
+    with pytest.raises(KeyboardInterrupt):
+        next(rows)
+    assert [r["emptiness"] for r in found] == ["se05", "couvreur99", "couvreur99"]
+    assert [number for _, number, total in begun if total == 4] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("repeat", [0, -1])

@@ -182,7 +182,8 @@ def scatter(
         )
     limit = _limit(frame[(labels == a) | (labels == b)], found, value)
     with figures.canvas(5.6, 5.9) as (figure, axes):
-        _draw(axes, found, (a, b), limit, value)
+        draw_points(axes, found, found.least(limit), limit, KINDS)
+        _name(axes, a, b, _summary(found, value), value)
         figure.suptitle(title or f"Questions asked with both ({len(found.x)})")
         figures.legend(figure, axes.collections, n_columns=len(KINDS))
     return figure
@@ -205,40 +206,53 @@ def against_first(frame: pd.DataFrame, *, by: Sequence[str], value: str) -> Figu
         raise UnsupportedError(
             f"nothing to plot: no question was asked as {first!r} was"
         )
-    limit = max(found.most for _, found in compared) * 1.5
-    low = min(found.least(limit) for _, found in compared)
-    n_columns = min(len(compared), 3)
-    n_rows = -(-len(compared) // n_columns)
+    drawn = [Panel(first, name, _summary(f, value), f) for name, f in compared]
+    return panelled(drawn, KINDS, value, min(len(drawn), 3))
+
+
+class Panel(NamedTuple):
+    """One of several plots in a figure."""
+
+    x: str  # the names of both sides
+    y: str
+    title: str
+    found: Pairs
+
+
+def panelled(
+    panels: Sequence[Panel],
+    kinds: Mapping[str, tuple[str, str]],
+    value: str,
+    n_columns: int,
+) -> Figure:
+    """Draw panels with the same axes; `kinds` are those of `draw_points`, in order."""
+    limit = max(panel.found.most for panel in panels) * 1.5
+    low = min(panel.found.least(limit) for panel in panels)
+    n_rows = -(-len(panels) // n_columns)
     with figures.look() as figure_class:
-        size = (5.0 * n_columns, 5.9 * n_rows)
+        size = (4.6 * n_columns, 5.2 * n_rows)
         figure = figure_class(figsize=size, layout="constrained")
-        grid = figure.subplots(n_rows, n_columns, squeeze=False).flat
+        grid = [*figure.subplots(n_rows, n_columns, squeeze=False).flat]
         handles: dict[str, Any] = {}
-        for axes, (name, found) in zip(grid, compared, strict=False):
-            _draw(axes, found, (first, name), limit, value, low)
+        for axes, panel in zip(grid, panels, strict=False):
+            draw_points(axes, panel.found, low, limit, kinds)
+            _name(axes, panel.x, panel.y, panel.title, value)
             for points in axes.collections:
-                handles.setdefault(str(points.get_label()).partition(" (")[0], points)
-        for axes in [*grid][len(compared) :]:
+                handles[str(points.get_label()).rpartition(" (")[0]] = points
+        for axes in grid[len(panels) :]:
             axes.set_axis_off()
-        known = [*handles.values()], [*handles]
-        figure.legend(*known, loc="outside lower center", ncols=len(KINDS))
+        known = [kind for kind in kinds if kind in handles]
+        shown = [handles[kind] for kind in known]
+        figure.legend(shown, known, loc="outside lower center", ncols=len(kinds))
         figure.suptitle("Questions asked with both; not answered: at the border")
     return figure
 
 
-def _draw(
-    axes: Axes,
-    found: Pairs,
-    names: tuple[str, str],
-    limit: float,
-    value: str,
-    low: float | None = None,
-) -> None:
-    """Draw the points of two configurations, and name them at the axes."""
-    draw_points(axes, found, low or found.least(limit), limit, KINDS)
-    wrapped = ("\n".join(wrap(figures.plain(name), _WIDTH)) for name in names)
+def _name(axes: Axes, x: str, y: str, title: str, value: str) -> None:
+    """Name both sides of a plot."""
+    wrapped = ("\n".join(wrap(figures.plain(name), _WIDTH)) for name in (x, y))
     x, y = (f"{name}, {figures.unit(value)}" for name in wrapped)
-    axes.set(xlabel=x, ylabel=y, title=_summary(found, value))
+    axes.set(xlabel=x, ylabel=y, title=title)
 
 
 def _chosen(names: list[str], a: str | None, b: str | None) -> tuple[str, str]:
