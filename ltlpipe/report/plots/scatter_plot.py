@@ -67,13 +67,13 @@ class Pairs(NamedTuple):
         """The highest cost of an answer; 1 if there is none."""
         import numpy as np
 
-        return float(np.nanmax([*self.x, *self.y], initial=0.0)) or 1.0
+        return float(np.fmax.reduce([*self.x, *self.y], initial=0.0)) or 1.0
 
     def least(self, limit: float) -> float:
         """Return the start of the axes: below all answers, and below the limit."""
         import numpy as np
 
-        return float(np.nanmin([*self.x, *self.y], initial=limit)) / 1.5
+        return float(np.fmin.reduce([*self.x, *self.y], initial=limit)) / 1.5
 
 
 def pairs(
