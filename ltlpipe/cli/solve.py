@@ -298,7 +298,9 @@ def _kept(n_rows: int, out: str | None, store: str | None) -> str:
     return f"{done} printed, none kept; with --store FILE a later run can go on"
 
 
-def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:
+def split_grid(
+    paths: list[str], grid: list[str], expected: str = "folder and no task table"
+) -> tuple[list[str], list[str]]:
     """Return the paths, and the grid with those of its parts that stood among them.
 
     Behind ``--grid emptiness=se05`` a further ``acceptance=ba,tgba`` is an argument
@@ -311,7 +313,7 @@ def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]
     parts = [p for p in paths if GRID_PART.match(p) and not Path(p).exists()]
     paths = [p for p in paths if p not in parts]
     if not paths:
-        raise typer.BadParameter("--grid: no folder and no task table is named")
+        raise typer.BadParameter(f"--grid: no {expected} is named")
     return paths, grid + parts
 
 
