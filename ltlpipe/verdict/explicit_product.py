@@ -110,14 +110,14 @@ def _product(question: Question, max_states: int) -> Any:
                 yield (target, dst), (label, marks | own)
 
     start = moves.first(), table.initial
-    found = explored(start, steps, max_states, "the product")
+    states, edges = explored(start, steps, max_states, "the product")
     made = automaton_of(
-        len(found.states),
-        ((src, dst, of, marks_in(marks)) for src, dst, (of, marks) in found.edges),
+        len(states),
+        ((src, dst, of, marks_in(marks)) for src, dst, (of, marks) in edges),
         like=known,
         n_marks=table.n_marks + system.n_marks,
         acceptance=str(goal_of(table, system)),
-        names=[_name_of(moves.states[number], at) for number, at in found.states],
+        names=[_name_of(moves.states[number], at) for number, at in states],
     )
     made.merge_edges()
     return made
