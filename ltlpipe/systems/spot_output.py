@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.graphs import AutomatonWriter, kripke_structure
+from ltlpipe.automata.conditions import marks_in
+from ltlpipe.automata.graphs import kripke_structure, vocabulary
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import uses_step
+from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError
 from ltlpipe.systems.propositions.letters import evaluate
@@ -75,16 +76,17 @@ def network_to_spot(network: Network, max_states: int = MAX_STATES) -> Any:
         max_states,
         network.name or "the network",
     )
-    writer = AutomatonWriter(list(network.action_index))
+    known = vocabulary(list(network.action_index))
     labels = {
-        action: writer.label([names[action]] if action in names else [])
+        action: valuation(known, [names[action]] if action in names else [])
         for action in {about[0] for *_, about in edges}
     }
-    automaton = writer.finished(
-        ((src, dst, labels[a], marks) for src, dst, (a, marks) in edges),
-        [",".join(map(str, state)) for state in states],
-        generalised_buchi(view.n_marks),
-        view.n_marks,
+    automaton = automaton_of(
+        len(states),
+        ((src, dst, labels[a], marks_in(ms)) for src, dst, (a, ms) in edges),
+        like=known,
+        n_marks=view.n_marks,
+        names=[",".join(map(str, state)) for state in states],
     )
     automaton.prop_state_acc(True)
     if network.name:
