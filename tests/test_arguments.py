@@ -151,6 +151,8 @@ FUNCTIONS = {
             "formulas": KINDS["formulas"],
             "emptiness": KINDS["names"] | {"none"},
             "acceptance": KINDS["names"],
+            "grid": {"none", "text", "dict", "empty dict"},
+            "repeat": {"whole"},
             "empty": {"truth"},
             "sizes": {"truth"},
             "progress": KINDS["progress"] - {"callable"},

@@ -131,6 +131,7 @@ COMPARISON_DTYPES = DTYPES | {
     "max_current": "Int64",
     "lasso_length": "Int64",
     "bytes_per_state": "Float64",
+    "repeats": "Int64",
 }
 """The columns of a comparison: the statistics missing in the result table, of Schwoon &
 Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
@@ -138,6 +139,7 @@ Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
 `pairs` are the clauses of the acceptance condition in disjunctive normal form,
 generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
 `fin_share` is the share of the product's transitions that carry a Fin mark.
+Seconds and `memory_mib` are medians of `repeats` measurements.
 """
 
 _OF_VERDICT = (

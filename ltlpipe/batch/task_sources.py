@@ -610,7 +610,10 @@ class _Line(NamedTuple):
             elif OPTIONS[column].kind is object:
                 options[column] = self.file(text)
             else:
-                if column == _TRANSLATOR:
+                if (
+                    column == _TRANSLATOR
+                    and text.strip() != OPTIONS[column].default_name
+                ):
                     self._refuse_program(text, translators)
                 try:
                     options[column] = setting_value(column, text)

@@ -11,7 +11,8 @@ changed file makes a new task.
 Options of single tasks can be text: cells of a task table, values of a grid.  A grid is
 written ``emptiness=se05,couvreur99 acceptance=ba,tgba``: the values of an option have
 commas between, and a value that is a list itself has ``+`` between
-(``reduce=none,alphabet+ample``).
+(``reduce=none,alphabet+ample``).  A value may contain blanks
+(``translator=ltl2tgba -D %f,spot``); in double quotes, all else, too.
 """
 
 from __future__ import annotations
@@ -364,6 +365,10 @@ def configuration_in(text: str) -> str:
 GRID_PART = re.compile(r"[A-Za-z][\w-]*=")
 """The beginning of one option of a grid."""
 
+_QUOTED = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'  # what comes next is in no quotes
+_BETWEEN_PARTS = re.compile(rf"\s+(?={GRID_PART.pattern}){_QUOTED}")
+_GRID_VALUE = re.compile(r'(?:^|,)\s*(?:"([^"]*)"|([^,]*))(?=,|$)')
+
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -426,6 +431,11 @@ def setting_value(name: str, text: str) -> Any:
     return OPTIONS[name].meant(name, value)
 
 
+def grid_parts(texts: Sequence[str]) -> list[str]:
+    """Return the parts of a grid, one for each option; a text may contain several."""
+    return [part for text in texts for part in _BETWEEN_PARTS.split(text.strip())]
+
+
 def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of each option of a grid, each once.
 
@@ -433,14 +443,17 @@ def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     duplicates and wrong values are refused.
     """
     grid: dict[str, list[Any]] = {}
-    for part in (word for text in parts for word in text.split()):
+    for part in grid_parts(parts):
         name, found, texts = part.partition("=")
-        if not found or not all(texts.split(",")):
+        plain = [
+            quoted or text.replace("+", ",")
+            for quoted, text in _GRID_VALUE.findall(texts)
+        ]
+        if not found or not all(plain):
             raise UnsupportedError(f"--grid={part!r}: expected option=value,value")
         name = setting_name(name)
         if name in grid:
             raise UnsupportedError(f"--grid: {name} is given twice")
-        plain = [text.replace("+", ",") for text in texts.split(",")]
         values = [setting_value(name, text) for text in plain]
         grid[name] = list(dict.fromkeys(values))
     return grid

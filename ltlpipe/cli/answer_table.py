@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.cli.report import refuse_page, write_page
-from ltlpipe.runtime.errors import counted
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

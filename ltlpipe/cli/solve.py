@@ -18,8 +18,9 @@ from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import BUG, exit_code, json_line
 from ltlpipe.question.options import SOLVE
-from ltlpipe.runtime.errors import UnsupportedError, counted
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -297,7 +298,9 @@ def _kept(n_rows: int, out: str | None, store: str | None) -> str:
     return f"{done} printed, none kept; with --store FILE a later run can go on"
 
 
-def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:
+def split_grid(
+    paths: list[str], grid: list[str], expected: str = "folder and no task table"
+) -> tuple[list[str], list[str]]:
     """Return the paths, and the grid with those of its parts that stood among them.
 
     Behind ``--grid emptiness=se05`` a further ``acceptance=ba,tgba`` is an argument
@@ -310,7 +313,7 @@ def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]
     parts = [p for p in paths if GRID_PART.match(p) and not Path(p).exists()]
     paths = [p for p in paths if p not in parts]
     if not paths:
-        raise typer.BadParameter("--grid: no folder and no task table is named")
+        raise typer.BadParameter(f"--grid: no {expected} is named")
     return paths, grid + parts
 
 

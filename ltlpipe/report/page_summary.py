@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.comparing import disagreements
+from ltlpipe.batch.outcomes import disagreements
 from ltlpipe.batch.rers import Agreement
 from ltlpipe.batch.table import VERDICTS, from_frame
 from ltlpipe.question.given_options import QUESTION_OPTIONS, options_in

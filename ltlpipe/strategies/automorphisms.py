@@ -130,8 +130,7 @@ def _quotient(
     grant = yield Progress("tabulating", memory_bytes=needed)
     if needed > grant.memory_bytes:
         raise StoppedError("memory")
-    fields, values = side.fields(packed)
-    made = quotient(packed, fields, acting, values)
+    made = quotient(packed, acting)
     return replace(made, widened=lambda: _quotient(side, acting, packed.widened()))
 
 
@@ -219,10 +218,6 @@ class NetworkSide:
         yield from ()
         return packed
 
-    def fields(self, packed: Any) -> tuple[Any, Any]:
-        """Return the fields of the components, and what their values mean."""
-        return packed.fields, packed.local_states
-
     def kind(self, action: int) -> int:
         """Return what the property tells apart of an action."""
         return int(self._kinds[action])
@@ -273,10 +268,6 @@ class ModelSide:
             return packed
         wider = replace(widths, bits=bits, proven=proven)
         return (yield from packed.repacked(widths=wider))
-
-    def fields(self, packed: Any) -> tuple[Any, Any]:
-        """Return the fields of the variables; their values are what they are."""
-        return packed.places, None
 
     def kind(self, action: int) -> int:
         """Return which propositions about steps an action makes true, as bits."""

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import configured, questions
-from ltlpipe.report.plots.scatter_plot import Pairs, costs_of, draw_points, met
+from ltlpipe.report.plots.scatter_plot import Pairs, Panel, costs_of, met, panelled
 from ltlpipe.runtime.arguments import FRAME, TRUTH, Kind, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
 
@@ -90,36 +89,12 @@ def acceptances(
         )
     drawn = []
     for a, b, found, n_pairs in compared:
-        for title, has in N_PAIRS.items() if by_pairs else [("", None)]:
+        for text, has in N_PAIRS.items() if by_pairs else [("", None)]:
             some = found if has is None else found.where(has(n_pairs))
-            drawn.append((a, b, title, some))
-    limit = max(found.most for _, _, found, _ in compared) * 1.5
-    low = min(found.least(limit) for _, _, found, _ in compared)
+            title = f"{text} ({len(some.x)})" if text else f"{len(some.x)}"
+            drawn.append(Panel(a, b, title, some))
     n_columns = len(N_PAIRS) if by_pairs else len(drawn)
-    n_rows = len(drawn) // n_columns
-    with figures.look() as figure_class:
-        size = (4.2 * n_columns, 4.0 * n_rows)
-        figure = figure_class(figsize=size, layout="constrained")
-        grid = figure.subplots(n_rows, n_columns, squeeze=False).flat
-        for axes, (a, b, title, some) in zip(grid, drawn, strict=True):
-            draw_points(axes, some, low, limit, FIN_SHARES)
-            unit = figures.unit(value)
-            axes.set(xlabel=f"{a}, {unit}", ylabel=f"{b}, {unit}")
-            axes.set_title(f"{title} ({len(some.x)})" if title else f"{len(some.x)}")
-        handles = {
-            str(points.get_label()).rpartition(" (")[0]: points
-            for axes in figure.axes
-            for points in axes.collections
-        }
-        known = [name for name in FIN_SHARES if name in handles]
-        figure.legend(
-            [handles[name] for name in known],
-            known,
-            loc="outside lower center",
-            ncols=len(FIN_SHARES),
-        )
-        figure.suptitle("Questions asked with both; not answered: at the border")
-    return figure
+    return panelled(drawn, FIN_SHARES, value, n_columns)
 
 
 def shares(

@@ -7,7 +7,8 @@ time limit if there is one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.report import palette
 from ltlpipe.report.plots import figures
@@ -67,13 +68,13 @@ class Pairs(NamedTuple):
         """The highest cost of an answer; 1 if there is none."""
         import numpy as np
 
-        return float(np.nanmax([*self.x, *self.y], initial=0.0)) or 1.0
+        return float(np.fmax.reduce([*self.x, *self.y], initial=0.0)) or 1.0
 
     def least(self, limit: float) -> float:
         """Return the start of the axes: below all answers, and below the limit."""
         import numpy as np
 
-        return float(np.nanmin([*self.x, *self.y], initial=limit)) / 1.5
+        return float(np.fmin.reduce([*self.x, *self.y], initial=limit)) / 1.5
 
 
 def pairs(
@@ -132,6 +133,8 @@ KINDS = {
 }
 """The kinds of points, their colours and markers; later ones are drawn above."""
 
+_WIDTH = 44  # characters of a line at an axis
+
 _MANY = 3000  # points that are drawn as one picture, not one by one
 
 
@@ -184,14 +187,76 @@ def scatter(
     limit = _limit(frame[(labels == a) | (labels == b)], found, value)
     with figures.canvas(5.6, 5.9) as (figure, axes):
         draw_points(axes, found, found.least(limit), limit, KINDS)
-        axes.set(
-            xlabel=f"{figures.plain(a)}, {figures.unit(value)}",
-            ylabel=f"{figures.plain(b)}, {figures.unit(value)}",
-            title=_summary(found, value),
-        )
+        _name(axes, a, b, _summary(found, value), value)
         figure.suptitle(title or f"Questions asked with both ({len(found.x)})")
         figures.legend(figure, axes.collections, n_columns=len(KINDS))
     return figure
+
+
+def against_first(frame: pd.DataFrame, *, by: Sequence[str], value: str) -> Figure:
+    """Plot each configuration against the first, a panel for each.
+
+    The parameters and errors are those of `scatter`; all panels have the same axes.
+    """
+    names = configured(frame, by).names
+    if not names:
+        raise UnsupportedError("nothing to plot: all rows are of one configuration")
+    first, *others = names
+    compared = [
+        (name, pairs(frame, first, name, by=by, value=value)) for name in others
+    ]
+    compared = [(name, found) for name, found in compared if len(found.x)]
+    if not compared:
+        raise UnsupportedError(
+            f"nothing to plot: no question was asked as {first!r} was"
+        )
+    drawn = [Panel(first, name, _summary(f, value), f) for name, f in compared]
+    return panelled(drawn, KINDS, value, min(len(drawn), 3))
+
+
+class Panel(NamedTuple):
+    """One of several plots in a figure."""
+
+    x: str  # the names of both sides
+    y: str
+    title: str
+    found: Pairs
+
+
+def panelled(
+    panels: Sequence[Panel],
+    kinds: Mapping[str, tuple[str, str]],
+    value: str,
+    n_columns: int,
+) -> Figure:
+    """Draw panels with the same axes; `kinds` are those of `draw_points`, in order."""
+    limit = max(panel.found.most for panel in panels) * 1.5
+    low = min(panel.found.least(limit) for panel in panels)
+    n_rows = -(-len(panels) // n_columns)
+    with figures.look() as figure_class:
+        size = (4.6 * n_columns, 5.2 * n_rows)
+        figure = figure_class(figsize=size, layout="constrained")
+        grid = [*figure.subplots(n_rows, n_columns, squeeze=False).flat]
+        handles: dict[str, Any] = {}
+        for axes, panel in zip(grid, panels, strict=False):
+            draw_points(axes, panel.found, low, limit, kinds)
+            _name(axes, panel.x, panel.y, panel.title, value)
+            for points in axes.collections:
+                handles[str(points.get_label()).rpartition(" (")[0]] = points
+        for axes in grid[len(panels) :]:
+            axes.set_axis_off()
+        known = [kind for kind in kinds if kind in handles]
+        shown = [handles[kind] for kind in known]
+        figure.legend(shown, known, loc="outside lower center", ncols=len(kinds))
+        figure.suptitle("Questions asked with both; not answered: at the border")
+    return figure
+
+
+def _name(axes: Axes, x: str, y: str, title: str, value: str) -> None:
+    """Name both sides of a plot."""
+    wrapped = ("\n".join(wrap(figures.plain(name), _WIDTH)) for name in (x, y))
+    x, y = (f"{name}, {figures.unit(value)}" for name in wrapped)
+    axes.set(xlabel=x, ylabel=y, title=title)
 
 
 def _chosen(names: list[str], a: str | None, b: str | None) -> tuple[str, str]:
