@@ -1,7 +1,7 @@
 """What verdicts, lassos, systems and property automata show in Jupyter.
 
 HTML with a table, or a picture of small objects if Graphviz is installed
-(`ltlpipe.report.graphs`); lassos with a sequence chart (`ltlpipe.report.charts`); long
+(`ltlpipe.report.graphs`); lassos with a sequence chart (`ltlpipe.report.chart`); long
 tables are abbreviated.  The classes ask for it through `ltlpipe.runtime.objects`.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.report import graphs
-from ltlpipe.report.charts.chart import Chart, framed
-from ltlpipe.report.charts.sequence import kept
+from ltlpipe.report.chart import Chart, framed
+from ltlpipe.report.chart_rows import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.report.palette import ON_WHITE
 from ltlpipe.report.why_table import why_html

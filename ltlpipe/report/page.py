@@ -37,12 +37,12 @@ from ltlpipe.report.page_data import (
     number,
     packed,
 )
-from ltlpipe.report.page_matrix import matrix
 from ltlpipe.report.page_summary import (
     agreement,
     contradictions,
     counts,
     groups,
+    matrix,
     setting,
 )
 from ltlpipe.report.palette import DIFFER, SYMBOLS, style_sheet

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from ltlpipe.report.charts.sequence import lost_note, shortened
+from ltlpipe.report.chart_rows import lost_note, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ltlpipe.report.charts.sequence import Cell, ChartedLasso, Row
+    from ltlpipe.report.chart_rows import Cell, ChartedLasso, Row
 
 LEAST_WIDTH = 40
 """The least width of a chart."""
