@@ -13,12 +13,12 @@ is also one by shape or weight.
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from rich.cells import cell_len
 
-from ltlpipe.report.chart_rows import charted, lost_note, shortened
+from ltlpipe.report.chart_rows import charted, shortened
 from ltlpipe.report.palette import ON_WHITE
 from ltlpipe.runtime.arguments import TRUTH, WHOLE, Kind, expect
 from ltlpipe.verdict.lasso import Lasso
@@ -45,7 +45,7 @@ _MARGIN = 10
 _ACTION, _NAME, _STATE = 36, 24, 18  # characters that are shown
 _MANY = 12  # number of lanes from which room is short
 _STATE_OF_MANY = 10
-_MIDDLE = {"text-anchor": "middle"}
+_MIDDLE = {"text_anchor": "middle"}
 _SLANT = 0.77  # the sine of the angle of names that are slanted, 50 degrees
 
 
@@ -83,7 +83,7 @@ def svg_of_chart(chart: ChartedLasso) -> str:
             "font-size": str(_SIZE),
         },
     )
-    _rect(svg, (0, 0, grid.width, grid.height), fill="#ffffff", rx="4")
+    _rect(svg, (0, 0, grid.width, grid.height), "", fill="#ffffff", rx="4")
     _draw_cycle(svg, chart, grid)
     for number, lane in enumerate(chart.lanes):
         _draw_lane(svg, lane, number, grid)
@@ -140,7 +140,7 @@ def _grid(chart: ChartedLasso) -> _Grid:
     notes = _notes(chart)
     said = [_MARGIN + _width(note) for note in notes]
     if chart.lost is not None:
-        said.append(actions + _width(lost_note(_lost_step(chart))))
+        said.append(actions + _width(chart.lost_note))
     ends = [right + 24]  # the way back
     if slanted:
         ends += [at + 0.66 * n + 16 for at, n in zip(lanes, named, strict=True)]
@@ -181,30 +181,26 @@ def _draw_cycle(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
         return
     begin, end = grid.rows[chart.first] - 2, grid.bottom
     box = (grid.left, begin, grid.right - grid.left, end - begin)
-    _rect(svg, box, fill=_CYCLE, stroke="#e69f00", rx="5", kind="cycle")
-    last = chart.rows[-1]
-    lost_last = _LOST if chart.lost == len(chart.rows) else 0
-    height = _GAP if last.left_out and not last.cells else _ROW
-    low = grid.bottom - 4 - lost_last - height + _BAR
+    _rect(svg, box, "cycle", fill=_CYCLE, stroke="#e69f00", rx="5")
+    low = grid.rows[-1] + _BAR
     high, x = grid.rows[chart.first] + _BAR, grid.right
     if low - high < 8:
         low, high = high + 8, high - 8
     path = f"M{_n(x)} {_n(low)}h12V{_n(high)}h-8"
-    colour = {"fill": "none", "stroke": _INK, "stroke-width": "1.5"}
-    ET.SubElement(svg, "path", {"class": "back", "d": path, **colour})
+    _shape(svg, "path", "back", d=path, fill="none", stroke=_INK, stroke_width=1.5)
     head = f"{_n(x)},{_n(high)} {_n(x + 7)},{_n(high - 4)} {_n(x + 7)},{_n(high + 4)}"
-    ET.SubElement(svg, "polygon", {"class": "head", "points": head, "fill": _INK})
+    _shape(svg, "polygon", "head", points=head, fill=_INK)
 
 
 def _draw_lane(svg: ET.Element, lane: Lane, number: int, grid: _Grid) -> None:
     """Draw a lifeline with its name and its first state."""
     x = grid.lanes[number]
-    line = {"x1": _n(x), "x2": _n(x), "y1": _n(grid.top - 10), "y2": _n(grid.bottom)}
-    dashes = {} if lane.moves else {"stroke-dasharray": "2 3"}
-    ET.SubElement(svg, "line", {"class": "lane", **line, "stroke": _LINE, **dashes})
+    dashes = {} if lane.moves else {"stroke_dasharray": "2 3"}
+    ends = (x, grid.top - 10), (x, grid.bottom)
+    _line(svg, "lane", *ends, stroke=_LINE, **dashes)
     name = shortened(lane.name, _NAME)
     y = grid.top - _PILL - 21
-    weight = {"font-weight": "bold"} if lane.moves else {"font-style": "italic"}
+    weight = {"font_weight": "bold"} if lane.moves else {"font_style": "italic"}
     if grid.slanted:
         turn = f"rotate(-50 {_n(x)} {_n(y)})"
         element = _text(svg, x - 2, y, name, kind="name", transform=turn, **weight)
@@ -212,7 +208,7 @@ def _draw_lane(svg: ET.Element, lane: Lane, number: int, grid: _Grid) -> None:
         width = _width(name) + 12
         box = (x - width / 2, y - 15, width, 21)
         if lane.moves:
-            _rect(svg, box, fill=_PANEL, stroke=_LINE, rx="3")
+            _rect(svg, box, "", fill=_PANEL, stroke=_LINE, rx="3")
         element = _text(svg, x, y, name, kind="name", **_MIDDLE, **weight)
     _tip(element, lane.name)
     if lane.initial:
@@ -232,10 +228,9 @@ def _draw_row(
         _text(group, grid.actions, y + 4, text, fill=_SOFT, kind="action")
     else:
         name = shortened(row.action, _ACTION)
-        weight = {"font-weight": "bold"} if row.named else {}
-        end = {"text-anchor": "end"}
-        number = str(row.number)
-        _text(group, grid.numbers, y + 4, number, fill=_SOFT, kind="number", **end)
+        weight = {"font_weight": "bold"} if row.named else {}
+        end = {"fill": _SOFT, "text_anchor": "end"}
+        _text(group, grid.numbers, y + 4, str(row.number), kind="number", **end)
         _text(group, grid.actions, y + 4, name, fill=ink, kind="action", **weight)
         _draw_joint(group, row, y, grid, ink)
     for cell in row.cells:
@@ -248,15 +243,12 @@ def _draw_joint(group: ET.Element, row: Row, y: float, grid: _Grid, ink: str) ->
         return
     xs = [grid.lanes[cell.lane] for cell in row.cells]
     begin = grid.actions + _width(shortened(row.action, _ACTION)) + 6
-    guide = {"x1": _n(begin), "x2": _n(xs[0]), "y1": _n(y), "y2": _n(y)}
-    dotted = {"stroke": _LINE, "stroke-dasharray": "1 4"}
-    ET.SubElement(group, "line", {"class": "guide", **guide, **dotted})
+    dotted = {"stroke": _LINE, "stroke_dasharray": "1 4"}
+    _line(group, "guide", (begin, y), (xs[0], y), **dotted)
     if len(xs) > 1:
-        ends = {"x1": _n(xs[0]), "x2": _n(xs[-1]), "y1": _n(y), "y2": _n(y)}
-        look = {"stroke": ink, "stroke-width": "2"}
-        if row.irrelevant:
-            look["stroke-dasharray"] = "5 3"
-        ET.SubElement(group, "line", {"class": "joint", **ends, **look})
+        dashes = {"stroke_dasharray": "5 3"} if row.irrelevant else {}
+        look = {"stroke": ink, "stroke_width": 2, **dashes}
+        _line(group, "joint", (xs[0], y), (xs[-1], y), **look)
 
 
 def _draw_cell(
@@ -265,12 +257,11 @@ def _draw_cell(
     """Draw the mark of a participant, and its state after the step."""
     x = grid.lanes[cell.lane]
     if not row.left_out:
-        dot = {"cx": _n(x), "cy": _n(y), "stroke": ink, "stroke-width": "2"}
-        dot |= {"r": "5", "fill": "#ffffff" if row.irrelevant else ink}
-        ET.SubElement(group, "circle", {"class": "dot", **dot})
+        place, fill = {"cx": x, "cy": y}, "#ffffff" if row.irrelevant else ink
+        look = {"stroke": ink, "stroke_width": 2, "r": 5, "fill": fill}
+        _shape(group, "circle", "dot", **place, **look)
         if row.named and not row.irrelevant:
-            ring = {"cx": _n(x), "cy": _n(y), "r": "8", "fill": "none", "stroke": ink}
-            ET.SubElement(group, "circle", {"class": "ring", **ring})
+            _shape(group, "circle", "ring", **place, r=8, fill="none", stroke=ink)
     colour = _DIM if row.irrelevant else _INK
     below = y + 18 if not row.left_out else y + 3
     _draw_pill(group, x, below, cell.after, grid.states, colour)
@@ -283,7 +274,7 @@ def _draw_pill(
     shown = shortened(state, most)
     width = _pill_width(state, most)
     box = (x - width / 2, y - _PILL / 2, width, _PILL)
-    _rect(parent, box, fill="#ffffff", stroke=_LINE, rx="8", kind="pill")
+    _rect(parent, box, "pill", fill="#ffffff", stroke=_LINE, rx="8")
     element = _text(parent, x, y + 4, shown, fill=ink, kind="state", **_MIDDLE)
     if shown != state:
         _tip(element, state)
@@ -294,20 +285,12 @@ def _draw_lost(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
     assert chart.lost is not None
     at_end = chart.lost == len(chart.rows)
     y = (grid.bottom if at_end else grid.rows[chart.lost]) - _LOST / 2 - 2
-    line = {"x1": _n(grid.left), "x2": _n(grid.right), "y1": _n(y), "y2": _n(y)}
-    look = {"stroke": _NAMED, "stroke-width": "1.5", "stroke-dasharray": "7 4"}
-    ET.SubElement(svg, "line", {"class": "lost", **line, **look})
-    note = lost_note(_lost_step(chart))
-    box = (grid.actions - 4, y - 9, _width(note) + 8, 18)
+    look = {"stroke": _NAMED, "stroke_width": 1.5, "stroke_dasharray": "7 4"}
+    _line(svg, "lost", (grid.left, y), (grid.right, y), **look)
+    box = (grid.actions - 4, y - 9, _width(chart.lost_note) + 8, 18)
     ground = _CYCLE if chart.lost > chart.first else "#ffffff"
-    _rect(svg, box, fill=ground, rx="3")
-    _text(svg, grid.actions, y + 4, note, fill=_NAMED, kind="lost-note")
-
-
-def _lost_step(chart: ChartedLasso) -> int:
-    """Return the number of the step with which the bad prefix ends."""
-    assert chart.lost is not None
-    return sum(max(row.left_out, 1) for row in chart.rows[: chart.lost])
+    _rect(svg, box, "", fill=ground, rx="3")
+    _text(svg, grid.actions, y + 4, chart.lost_note, fill=_NAMED, kind="lost-note")
 
 
 def _tooltip(chart: ChartedLasso, row: Row) -> str:
@@ -333,36 +316,44 @@ def _pill_width(state: str, most: int) -> float:
     return max(_width(shortened(state, most)), _LETTER) + 2 * _PAD
 
 
+def _shape(
+    parent: ET.Element, tag: str, kind: str, *, text: str | None = None, **look: Any
+) -> ET.Element:
+    """Add an element; ``stroke_width`` is ``stroke-width``, numbers are short."""
+    written = {"class": kind} if kind else {}
+    for name, value in look.items():
+        written[name.replace("_", "-")] = value if isinstance(value, str) else _n(value)
+    element = ET.SubElement(parent, tag, written)
+    element.text = text
+    return element
+
+
 def _rect(
-    parent: ET.Element,
-    box: tuple[float, float, float, float],
-    *,
-    kind: str = "",
-    **look: str,
+    parent: ET.Element, box: tuple[float, float, float, float], kind: str, **look: str
 ) -> None:
-    x, y, width, height = map(_n, box)
-    place = {"x": x, "y": y, "width": width, "height": height}
-    marked = {"class": kind} if kind else {}
-    ET.SubElement(parent, "rect", {**marked, **place, **look})
+    place = dict(zip(("x", "y", "width", "height"), box, strict=True))
+    _shape(parent, "rect", kind, **place, **look)
+
+
+def _line(
+    parent: ET.Element,
+    kind: str,
+    begin: tuple[float, float],
+    end: tuple[float, float],
+    **look: Any,
+) -> None:
+    place = {"x1": begin[0], "x2": end[0], "y1": begin[1], "y2": end[1]}
+    _shape(parent, "line", kind, **place, **look)
 
 
 def _text(
-    parent: ET.Element,
-    x: float,
-    y: float,
-    text: str,
-    *,
-    kind: str,
-    **look: str,
+    parent: ET.Element, x: float, y: float, text: str, *, kind: str, **look: Any
 ) -> ET.Element:
-    place = {"class": kind, "x": _n(x), "y": _n(y)}
+    place: dict[str, Any] = {"x": x, "y": y}
     if not text.isascii() and cell_len(text):  # in an unknown font
-        place["textLength"] = _n(_width(text))
-        place["lengthAdjust"] = "spacingAndGlyphs"
+        place |= {"textLength": _width(text), "lengthAdjust": "spacingAndGlyphs"}
     look.setdefault("fill", _INK)
-    element = ET.SubElement(parent, "text", {**place, **look})
-    element.text = text
-    return element
+    return _shape(parent, "text", kind, text=text, **place, **look)
 
 
 def _tip(element: ET.Element, text: str) -> None:

@@ -85,6 +85,13 @@ class ChartedLasso(NamedTuple):
     notes: tuple[str, ...]
 
     @property
+    def lost_note(self) -> str:
+        """The text at the end of the bad prefix."""
+        n_steps = sum(max(row.left_out, 1) for row in self.rows[: self.lost])
+        what = "this step" if n_steps == 1 else f"these {n_steps} steps"
+        return f"violated by {what}: what follows does not matter"
+
+    @property
     def has_named(self) -> bool:
         """Whether the formula names some step that is shown."""
         return any(row.named for row in self.rows)
@@ -286,12 +293,6 @@ def _notes(lasso: Lasso, names: Sequence[str]) -> list[str]:
             "continuation of them satisfies the formula"
         )
     return notes
-
-
-def lost_note(number: int) -> str:
-    """Return the text at the end of a bad prefix."""
-    what = "this step" if number == 1 else f"these {number} steps"
-    return f"violated by {what}: what follows does not matter"
 
 
 def shortened(text: str, most: int, dots: str = "…") -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from ltlpipe.report.chart_rows import lost_note, shortened
+from ltlpipe.report.chart_rows import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -241,10 +241,9 @@ def _mark(row: Row, marks: Marks) -> str:
 
 def _lost(chart: ChartedLasso, number: int, sheet: _Sheet, width: int) -> str:
     """Return the line at the end of the bad prefix."""
-    steps = sum(max(row.left_out, 1) for row in chart.rows[:number])
     side = sheet.marks.corners[1] if number > chart.first else " "
     bar = sheet.marks.bar
-    text = _fitted(f"{bar * 2} {lost_note(steps)} ", width - 2, sheet.marks)
+    text = _fitted(f"{bar * 2} {chart.lost_note} ", width - 2, sheet.marks)
     end = min(width, sheet.left + sum(sheet.lanes) + sheet.between * len(sheet.lanes))
     return f"{side} {text}" + bar * (end - 2 - cell_len(text))
 
