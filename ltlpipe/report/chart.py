@@ -154,11 +154,9 @@ def _grid(chart: ChartedLasso) -> _Grid:
 
 def _lane_widths(chart: ChartedLasso, n_state: int) -> list[float]:
     """Return how wide the states of each lane are."""
-    widths = [_pill_width(lane.initial, n_state) for lane in chart.lanes]
-    for row in chart.rows:
-        for cell in row.cells:
-            width = _pill_width(cell.after, n_state)
-            widths[cell.lane] = max(widths[cell.lane], width)
+    widths = [0.0] * len(chart.lanes)
+    for lane, state in chart.states():
+        widths[lane] = max(widths[lane], _pill_width(state, n_state))
     return widths
 
 

@@ -16,6 +16,7 @@ from ltlpipe.batch.rers import Agreement
 from ltlpipe.batch.table import VERDICTS, from_frame
 from ltlpipe.question.given_options import QUESTION_OPTIONS
 from ltlpipe.question.options import OLD_NAMES
+from ltlpipe.report.graphs import short
 from ltlpipe.report.page_data import TITLES, common_folder, natural, number, warned
 from ltlpipe.report.palette import DIFFER, SYMBOLS
 from ltlpipe.report.plots.configurations import OPTION
@@ -286,16 +287,6 @@ class Matrix(NamedTuple):
         return any(len(short) > 4 for short, _ in self.heads)
 
 
-class _Answer(NamedTuple):
-    """A row, as far as its cell shows it."""
-
-    formula: str
-    verdict: str
-    reason: str | None
-    configuration: str
-    row: int
-
-
 def matrix(frame: pd.DataFrame) -> Matrix | None:
     """Return the matrix of a result table; None if it has less than two cells.
 
@@ -365,20 +356,19 @@ def _columns(plain: pd.DataFrame) -> tuple[str, str]:
 
 def _cells(plain: pd.DataFrame, column: str) -> dict[tuple[str, Any], Cell]:
     """Return the cells by system and column."""
-    answers: dict[tuple[str, Any], list[_Answer]] = {}
-    names = ["formula", "verdict", "reason", "configuration", "row"]
+    answers: dict[tuple[str, Any], list[Any]] = {}
     keys = zip(plain["system"], plain[column], strict=True)
-    for key, answer in zip(keys, plain[names].itertuples(index=False), strict=True):
-        answers.setdefault(key, []).append(_Answer(*answer))
+    for key, answer in zip(keys, plain.itertuples(index=False), strict=True):
+        answers.setdefault(key, []).append(answer)
     return {key: _cell(of_cell) for key, of_cell in answers.items()}
 
 
-def _cell(answers: list[_Answer]) -> Cell:
-    by_verdict: dict[str, list[_Answer]] = {verdict: [] for verdict in VERDICTS}
+def _cell(answers: list[Any]) -> Cell:
+    by_verdict: dict[str, list[Any]] = {verdict: [] for verdict in VERDICTS}
     for answer in answers:
         by_verdict[answer.verdict].append(answer)
     said = [verdict for verdict in VERDICTS if by_verdict[verdict]]
-    formula = _shortened(answers[0].formula, _LONGEST)
+    formula = short(answers[0].formula, _LONGEST)
     if len(said) == 1:
         (verdict,) = said
         reasons = ", ".join(dict.fromkeys(a.reason for a in answers if a.reason))
@@ -394,7 +384,7 @@ def _cell(answers: list[_Answer]) -> Cell:
     return Cell(place, kind, sign, f"{formula}: {'; '.join(words)}")
 
 
-def _named(answers: list[_Answer]) -> str:
+def _named(answers: list[Any]) -> str:
     """Return the names of configurations, and why they have no answer."""
     names = [
         f"{answer.configuration} ({answer.reason})"
@@ -406,10 +396,6 @@ def _named(answers: list[_Answer]) -> str:
     return ", ".join(names) + more
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def _heads(keys: list[Any]) -> list[tuple[str, str]]:
     """Return heads of columns, without the file that all places are in."""
     texts = [str(key) for key in keys]
@@ -417,6 +403,6 @@ def _heads(keys: list[Any]) -> list[tuple[str, str]]:
     numbered = all(text.rpartition(":")[2].isdecimal() for text in texts)
     found = []
     for text in texts:
-        short = text.rpartition(":")[2] if len(files) == 1 and numbered else text
-        found.append((_shortened(short, _HEAD), text))
+        name = text.rpartition(":")[2] if len(files) == 1 and numbered else text
+        found.append((short(name, _HEAD), text))
     return found
