@@ -125,7 +125,7 @@ def _quotient(
     packed = yield from packing
     if packed is None:
         return None
-    packed = yield from side.uniform(packed, acting)
+    packed = yield from _uniform(packed, acting)
     needed = table_bytes(acting)
     grant = yield Progress("tabulating", memory_bytes=needed)
     if needed > grant.memory_bytes:
@@ -133,6 +133,26 @@ def _quotient(
     fields, values = side.fields(packed)
     made = quotient(packed, fields, acting, values)
     return replace(made, widened=lambda: _quotient(side, acting, packed.widened()))
+
+
+def _uniform(packed: Any, acting: Group) -> Job[Any]:
+    """Return what is packed with fields that change places as wide as each other.
+
+    Components of networks are.
+    """
+    from ltlpipe.systems.nets.packing import PackedNet
+
+    if not isinstance(packed, PackedNet):
+        return packed
+    widths = packed.widths
+    orbits = yield from acting.orbits()
+    wide = np.zeros(len(orbits), dtype=np.int64)
+    np.maximum.at(wide, orbits, widths.bits)
+    in_doubt = np.zeros(len(orbits), dtype=np.bool_)
+    np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
+    bits = tuple(wide[orbits].tolist())
+    wider = replace(widths, bits=bits, proven=tuple((~in_doubt[orbits]).tolist()))
+    return packed if wider == widths else (yield from packed.repacked(widths=wider))
 
 
 def _side_of(
@@ -214,11 +234,6 @@ class NetworkSide:
         images = yield from declared_permutations(self._system, self._declared)
         return (yield from group_of_declared(self._network, self._kinds, images))
 
-    def uniform(self, packed: Any, acting: Group) -> Job[Any]:  # noqa: ARG002
-        """Return the packed network: components that change places are as large."""
-        yield from ()
-        return packed
-
     def fields(self, packed: Any) -> tuple[Any, Any]:
         """Return the fields of the components, and what their values mean."""
         return packed.fields, packed.local_states
@@ -252,27 +267,6 @@ class ModelSide:
         classes = yield from letter_classes(self._table)
         asked = Propositions(self._propositions, classes)
         return (yield from group_of(self.view, asked))
-
-    def uniform(self, packed: Any, acting: Group) -> Job[Any]:
-        """Return a packed model in which fields that change places are as wide."""
-        from ltlpipe.systems.nets.packing import PackedNet
-
-        if not isinstance(packed, PackedNet):
-            yield from ()
-            return packed
-        widths = packed.widths
-        orbits = yield from acting.orbits()
-        wide = np.zeros(len(orbits), dtype=np.int64)
-        np.maximum.at(wide, orbits, widths.bits)
-        in_doubt = np.zeros(len(orbits), dtype=np.bool_)
-        np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
-        bits = tuple(wide[orbits].tolist())
-        proven = tuple(np.logical_not(in_doubt[orbits]).tolist())
-        if bits == tuple(widths.bits) and proven == tuple(widths.proven):
-            yield from ()
-            return packed
-        wider = replace(widths, bits=bits, proven=proven)
-        return (yield from packed.repacked(widths=wider))
 
     def fields(self, packed: Any) -> tuple[Any, Any]:
         """Return the fields of the variables; their values are what they are."""

@@ -216,7 +216,9 @@ def growth(
             about += f" ({n_left_out} tasks without a size left out)"
         axes.set(xlabel="size", ylabel=figures.unit(value), title=title or about)
         if len(drawn) > 1:
-            figures.legend(figure, axes.lines, title=_growth_title(drawn, found.title))
+            several = len({curve.family for curve in drawn}) > 1
+            names = filter(None, ["systems" if several else "", found.title])
+            figures.legend(figure, axes.lines, title=", ".join(names))
         elif drawn:
             axes.set_xlabel(f"size N of {figures.plain(drawn[0].family)}")
     return figure
@@ -271,14 +273,12 @@ def _sizes(frame: pd.DataFrame, size: str | None) -> tuple[pd.Series, pd.Series]
         raise UnsupportedError(
             f"--size={size!r}: no regular expression: {error}"
         ) from None
-    systems = frame["system"].astype("string").fillna("")
-    found = {
-        name: sized(name) if pattern is None else _split(name, pattern)
-        for name in systems.unique()
-    }
-    sizes = pd.array([found[name][0] for name in systems], dtype="Float64")
-    families = [found[name][1] for name in systems]
-    return pd.Series(sizes), pd.Series(families, dtype=object)
+    found = [
+        sized(name) if pattern is None else _split(name, pattern)
+        for name in frame["system"].astype("string").fillna("")
+    ]
+    sizes = pd.array([size for size, _ in found], dtype="Float64")
+    return pd.Series(sizes), pd.Series([family for _, family in found], dtype=object)
 
 
 def sized(name: str) -> tuple[float | None, str]:
@@ -310,12 +310,6 @@ def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
         ) from None
     start, end = match.span(group)
     return number, f"{name[:start]}N{name[end:]}"
-
-
-def _growth_title(drawn: Sequence[Curve], configuration: str) -> str:
-    """Return the names of the curves."""
-    several = len({curve.family for curve in drawn}) > 1
-    return ", ".join(filter(None, ["systems" if several else "", configuration]))
 
 
 def _draw_growth(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
@@ -400,12 +394,9 @@ def counts(frame: pd.DataFrame, *, by: Sequence[str] | None = None) -> pd.DataFr
     require(frame, ["verdict"])
     found = configured(frame, by)
     outcome = frame["verdict"].astype("string").fillna(UNKNOWN)
-    if "reason" in frame:
-        reasons = frame["reason"].astype("string").fillna("no reason")
-    else:
-        reasons = pd.Series("no reason", index=frame.index)
-    answered = outcome.isin([*_ANSWERS])
-    outcome = outcome.where(answered, UNKNOWN + ": " + reasons)
+    reasons = frame.reindex(columns=["reason"])["reason"].astype("string")
+    said = UNKNOWN + ": " + reasons.fillna("no reason")
+    outcome = outcome.where(outcome.isin([*_ANSWERS]), said)
     rows = pd.crosstab(found.labels, outcome.to_numpy(dtype=object))
     order = [name for name in _ANSWERS if name in rows]
     order += sorted(name for name in rows.columns if name not in _ANSWERS)
@@ -421,10 +412,8 @@ def _draw_bars(axes: Axes, table: pd.DataFrame) -> None:
     for outcome in table.columns:
         widths = table[outcome].tolist()
         dark = outcome in _ANSWERS
-        if dark:
-            colour, hatch = _ANSWERS[outcome], ""
-        else:
-            colour = _GREYS[unknown % len(_GREYS)]
+        colour, hatch = _ANSWERS.get(outcome, _GREYS[unknown % len(_GREYS)]), ""
+        if not dark:
             hatch = _HATCHES[unknown % len(_HATCHES)]
             unknown += 1
         bars = axes.barh(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,18 +104,9 @@ def twins(curves: Sequence[np.ndarray]) -> list[Twin]:
     """
     import numpy as np
 
-    first: list[int] = []
-    for curve in curves:
-        known = (
-            k
-            for k in dict.fromkeys(first)
-            if np.array_equal(curves[k], curve, equal_nan=True)
-        )
-        first.append(next(known, len(first)))
-    return [
-        Twin(k, first[:number].count(k), first.count(k))
-        for number, k in enumerate(first)
-    ]
+    same = partial(np.array_equal, equal_nan=True)
+    first = [next(k for k, c in enumerate(curves) if same(c, own)) for own in curves]
+    return [Twin(k, first[:n].count(k), first.count(k)) for n, k in enumerate(first)]
 
 
 def plain(text: str) -> str:
