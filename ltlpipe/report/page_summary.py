@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from ltlpipe.batch.table import Row
     from ltlpipe.report.reading import Source
 
 MANY = 20
@@ -129,7 +130,7 @@ def counts(frame: pd.DataFrame) -> list[Count]:
             reason[0] if reason else None,
             len(rows),
             100 * len(rows) / len(frame),
-            _total(rows, "seconds"),
+            _seconds(rows),
         )
         for (verdict, *reason), rows in _groups(frame, by)
     ]
@@ -145,7 +146,7 @@ def groups(frame: pd.DataFrame) -> list[Group]:
             name or "(none)",
             len(rows),
             [int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS],
-            _total(rows, "seconds"),
+            _seconds(rows),
         )
         for (name,), rows in _groups(frame, ["configuration"])
     ]
@@ -161,9 +162,9 @@ def _groups(
         yield [str(name) or None for name in names], rows
 
 
-def _total(rows: pd.DataFrame, column: str) -> float | None:
-    """Return the sum of the known values; None if nothing is."""
-    known = rows[column].dropna() if column in rows else ()
+def _seconds(rows: pd.DataFrame) -> float | None:
+    """Return the sum of the known seconds; None if nothing is."""
+    known = rows["seconds"].dropna() if "seconds" in rows else ()
     return float(sum(known)) if len(known) else None
 
 
@@ -186,46 +187,50 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
     nothing is said of rows whose options are not known.  Of
     each question `MOST_ANSWERS` are returned, the two verdicts in turn.
     """
-    own = ["system", "formula", "formula_id", "verdict", "configuration"]
-    others = ["emptiness", "automaton", "seed", "reason"]
-    hosts = ["task", "ltlpipe_version", "spot_version"]
-    plain = source.frame.reindex(columns=[*own, *others, *hosts]).astype(object)
-    plain["asked"] = [_meaning(text) for text in plain["configuration"]]
     if not source.says_options:
         return [], 0
-    is_known = plain["configuration"].notna()
-    decided = plain[is_known & plain["verdict"].isin([HOLDS, VIOLATED])]
-    question = ["system", "formula", "formula_id", "asked"]
-    place = decided.groupby(question, dropna=False, sort=False).ngroup()
-    answers = decided["verdict"].groupby(place).transform("nunique")
-    doubtful = place[answers > 1]
-    found = [
-        _contradiction(source, decided.loc[doubtful.index[doubtful == which]])
-        for which in doubtful.unique()[:MOST_CONTRADICTIONS]
+    columns = ["system", "formula", "formula_id", "verdict", "configuration"]
+    columns += ["emptiness", "automaton", "seed", "reason"]
+    columns += ["task", "ltlpipe_version", "spot_version"]
+    answers: dict[tuple[Any, ...], list[tuple[int, Row]]] = {}
+    for place, row in enumerate(from_frame(source.frame.reindex(columns=columns))):
+        if row["configuration"] is None or row["verdict"] not in (HOLDS, VIOLATED):
+            continue
+        question = (
+            *[row[name] for name in columns[:3]],
+            _meaning(row["configuration"]),
+        )
+        answers.setdefault(question, []).append((place, row))
+    doubtful = [
+        rows for rows in answers.values() if len({r["verdict"] for _, r in rows}) > 1
     ]
-    return found, int(doubtful.nunique())
+    shown = doubtful[:MOST_CONTRADICTIONS]
+    return [_contradiction(source, rows) for rows in shown], len(doubtful)
 
 
-def _contradiction(source: Source, rows: pd.DataFrame) -> Contradiction:
-    """Return the rows of one question with different verdicts."""
-    (said,) = disagreements(from_frame(rows))
-    turn = rows.groupby("verdict").cumcount().sort_values(kind="stable")
-    first = rows.loc[turn.index[:MOST_ANSWERS]]
+def _contradiction(source: Source, rows: list[tuple[int, Row]]) -> Contradiction:
+    """Return the rows of one question with different verdicts, and their places."""
+    (said,) = disagreements([row for _, row in rows])
+    turn = {
+        place: k
+        for verdict in (HOLDS, VIOLATED)
+        for k, place in enumerate(p for p, r in rows if r["verdict"] == verdict)
+    }
     answers = [
         Answer(
-            int(k),
-            str(row["verdict"]),
-            str(row["configuration"] or "default"),
+            place,
+            row["verdict"],
+            row["configuration"] or "default",
             _has_changed(source, row),
         )
-        for k, row in zip(first.index, from_frame(first), strict=True)
+        for place, row in sorted(rows, key=lambda each: turn[each[0]])[:MOST_ANSWERS]
     ]
     formula = said.formula or said.formula_id or "no accepting run"
     text = str(said) if len(rows) <= MOST_ANSWERS else f"{number(len(rows))} answers"
     return Contradiction(text, said.system, formula, answers)
 
 
-def _has_changed(source: Source, row: dict[str, Any]) -> bool:
+def _has_changed(source: Source, row: Row) -> bool:
     """Return whether the files of a stored task have changed."""
     if source.origins is None:
         return False
@@ -233,10 +238,8 @@ def _has_changed(source: Source, row: dict[str, Any]) -> bool:
     return source.origins.files(str(row["task"]), versions) is None
 
 
-def _meaning(configuration: object) -> str:
+def _meaning(configuration: str) -> str:
     """Return the part of a configuration that belongs to the question."""
-    if not isinstance(configuration, str):
-        return ""
     asked = []
     for text in OPTION.split(configuration):
         name = text.partition("=")[0]
@@ -335,6 +338,8 @@ def _columns(plain: pd.DataFrame) -> tuple[str, str]:
 
     It is added to `plain` where formulas are counted.
     """
+    import pandas as pd
+
     n_systems = plain["system"].nunique()
     found = [("formula", "Columns are formulas.")]
     by_place = plain.groupby(["system", "formula_id"])["formula"]
@@ -346,11 +351,8 @@ def _columns(plain: pd.DataFrame) -> tuple[str, str]:
     n_cells = len(plain[["system", best[0]]].drop_duplicates())
     if n_cells >= FULL_ENOUGH * n_systems * plain[best[0]].nunique():
         return best
-    asked = ["system", "formula"]
-    first = plain.drop_duplicates(asked)
-    counted = first.groupby("system").cumcount() + 1
-    of_question = dict(zip(map(tuple, first[asked].to_numpy()), counted, strict=True))
-    plain["count"] = [of_question[tuple(pair)] for pair in plain[asked].to_numpy()]
+    by_system = plain.groupby("system")["formula"]
+    plain["count"] = by_system.transform(lambda formulas: pd.factorize(formulas)[0] + 1)
     return "count", "Columns count the formulas of each system."
 
 
@@ -387,9 +389,7 @@ def _cell(answers: list[Any]) -> Cell:
 def _named(answers: list[Any]) -> str:
     """Return the names of configurations, and why they have no answer."""
     names = [
-        f"{answer.configuration} ({answer.reason})"
-        if answer.reason
-        else answer.configuration
+        answer.configuration + (f" ({answer.reason})" if answer.reason else "")
         for answer in answers[:_NAMES]
     ]
     more = f", {len(answers) - _NAMES} more" if len(answers) > _NAMES else ""
