@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Indexed, Operation, Taken
-from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, COMPONENTS
+from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import SHARED
@@ -70,12 +69,7 @@ def job_of_orbits(
     """
     from ltlpipe.symmetry.orbits import lifted
 
-    composed = None
-    if question.options.insists_on(COMPONENTS):
-        network = with_components(question)
-        if network is None:
-            raise NotApplicableError(f"--reduce={COMPONENTS}: the system has none")
-        composed = yield from components.composed_if_named(question, network, trace)
+    composed = yield from components.composed_if_named(question, trace)
     product, plan = yield from _product(question, composed, trace)
     side = _side_of(question, product, composed)
     if question.options.workers > 1 and plan.emptiness in SHARED:

@@ -58,7 +58,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         found = estimate(network.system, question.property.propositions)
         if not found.pays:
             raise NotApplicableError(str(found))
-    composed = yield from components.composed_if_named(question, network, trace)
+    composed = yield from components.composed_if_named(question, trace)
     system = network.system if composed is None else composed.reduced.network
     trimmed, monitor, plan = yield from _asked(network, system, trace)
     trace.plan = plan if composed is None else composed.noted(plan)

@@ -49,16 +49,14 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     plan = question.settled(product.plan, product.table, product.reductions)
     trace.plan = for_workers(plan, question.options)
     way = None if question.options.swarm is None else search_by_swarm
-    answer = yield from search_states(question, product, trace, way=way)
-    return answer
+    return (yield from search_states(question, product, trace, way=way))
 
 
 def job_with_ample_sets(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product, reason = yield from question.ample_product(question.given, trace)
     trace.plan = ample_plan(question, product, reason)
-    answer = yield from search_states(question, product, trace)
-    return answer
+    return (yield from search_states(question, product, trace))
 
 
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:
