@@ -53,7 +53,7 @@ class Replay:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.takers = parts_of(network)
-        self._targets: dict[int, dict[str, dict[int, States]]] = {}
+        self._targets: dict[int, dict[str, dict[int, set[int]]]] = {}
 
     def participants(self, action: str) -> tuple[int, ...]:
         """Return the components that an action can move."""
@@ -110,13 +110,13 @@ class Replay:
                 )
         return sets if all(sets) else None
 
-    def _labelled(self, component: int) -> dict[str, dict[int, States]]:
+    def _labelled(self, component: int) -> dict[str, dict[int, set[int]]]:
         """Return the targets of each label, for each state that has it."""
         if component not in self._targets:
             lts = self.network.components[component]
-            found: dict[str, dict[int, States]] = {label: {} for label in lts.labels}
+            found: dict[str, dict[int, set[int]]] = {label: {} for label in lts.labels}
             for src, label, dst in lts.transitions():
-                found[label][src] = found[label].get(src, frozenset()) | {dst}
+                found[label].setdefault(src, set()).add(dst)
             self._targets[component] = found
         return self._targets[component]
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe.batch.table import Row
     from ltlpipe.report.reading import Source
 
 MANY = 20
@@ -187,50 +186,46 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
     nothing is said of rows whose options are not known.  Of
     each question `MOST_ANSWERS` are returned, the two verdicts in turn.
     """
+    own = ["system", "formula", "formula_id", "verdict", "configuration"]
+    others = ["emptiness", "automaton", "seed", "reason"]
+    hosts = ["task", "ltlpipe_version", "spot_version"]
+    plain = source.frame.reindex(columns=[*own, *others, *hosts]).astype(object)
+    plain["asked"] = [_meaning(text) for text in plain["configuration"]]
     if not source.says_options:
         return [], 0
-    columns = ["system", "formula", "formula_id", "verdict", "configuration"]
-    columns += ["emptiness", "automaton", "seed", "reason"]
-    columns += ["task", "ltlpipe_version", "spot_version"]
-    answers: dict[tuple[Any, ...], list[tuple[int, Row]]] = {}
-    for place, row in enumerate(from_frame(source.frame.reindex(columns=columns))):
-        if row["configuration"] is None or row["verdict"] not in (HOLDS, VIOLATED):
-            continue
-        question = (
-            *[row[name] for name in columns[:3]],
-            _meaning(row["configuration"]),
-        )
-        answers.setdefault(question, []).append((place, row))
-    doubtful = [
-        rows for rows in answers.values() if len({r["verdict"] for _, r in rows}) > 1
+    is_known = plain["configuration"].notna()
+    decided = plain[is_known & plain["verdict"].isin([HOLDS, VIOLATED])]
+    question = ["system", "formula", "formula_id", "asked"]
+    place = decided.groupby(question, dropna=False, sort=False).ngroup()
+    answers = decided["verdict"].groupby(place).transform("nunique")
+    doubtful = place[answers > 1]
+    found = [
+        _contradiction(source, decided.loc[doubtful.index[doubtful == which]])
+        for which in doubtful.unique()[:MOST_CONTRADICTIONS]
     ]
-    shown = doubtful[:MOST_CONTRADICTIONS]
-    return [_contradiction(source, rows) for rows in shown], len(doubtful)
+    return found, int(doubtful.nunique())
 
 
-def _contradiction(source: Source, rows: list[tuple[int, Row]]) -> Contradiction:
-    """Return the rows of one question with different verdicts, and their places."""
-    (said,) = disagreements([row for _, row in rows])
-    turn = {
-        place: k
-        for verdict in (HOLDS, VIOLATED)
-        for k, place in enumerate(p for p, r in rows if r["verdict"] == verdict)
-    }
+def _contradiction(source: Source, rows: pd.DataFrame) -> Contradiction:
+    """Return the rows of one question with different verdicts."""
+    (said,) = disagreements(from_frame(rows))
+    turn = rows.groupby("verdict").cumcount().sort_values(kind="stable")
+    first = rows.loc[turn.index[:MOST_ANSWERS]]
     answers = [
         Answer(
-            place,
-            row["verdict"],
-            row["configuration"] or "default",
+            int(k),
+            str(row["verdict"]),
+            str(row["configuration"] or "default"),
             _has_changed(source, row),
         )
-        for place, row in sorted(rows, key=lambda each: turn[each[0]])[:MOST_ANSWERS]
+        for k, row in zip(first.index, from_frame(first), strict=True)
     ]
     formula = said.formula or said.formula_id or "no accepting run"
     text = str(said) if len(rows) <= MOST_ANSWERS else f"{number(len(rows))} answers"
     return Contradiction(text, said.system, formula, answers)
 
 
-def _has_changed(source: Source, row: Row) -> bool:
+def _has_changed(source: Source, row: dict[str, Any]) -> bool:
     """Return whether the files of a stored task have changed."""
     if source.origins is None:
         return False
@@ -238,8 +233,10 @@ def _has_changed(source: Source, row: Row) -> bool:
     return source.origins.files(str(row["task"]), versions) is None
 
 
-def _meaning(configuration: str) -> str:
+def _meaning(configuration: object) -> str:
     """Return the part of a configuration that belongs to the question."""
+    if not isinstance(configuration, str):
+        return ""
     asked = []
     for text in OPTION.split(configuration):
         name = text.partition("=")[0]
