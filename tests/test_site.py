@@ -73,8 +73,8 @@ def browser(tmp_path_factory):
 
 def pages(site):
     """The addresses of the pages below that of the site."""
-    files = sorted(site.rglob("index.html"))
-    return [path.parent.relative_to(site).as_posix() + "/" for path in files]
+    files = sorted(site.rglob("*.html"))
+    return [path.relative_to(site).as_posix() for path in files if path.stem != "404"]
 
 
 def test_no_dead_link(site):
@@ -108,11 +108,11 @@ def resolved(site, page, target):
 
 
 SEARCHES = {
-    "se05": "searches/",
-    "interruptible": "reductions/",
-    "Fstates": "papers/",
-    "ample set": "reductions/",
-    "problem.dot": "rers/",
+    "se05": "searches.html",
+    "interruptible": "reductions.html",
+    "Fstates": "papers.html",
+    "ample set": "reductions.html",
+    "problem.dot": "rers.html",
 }
 
 
@@ -138,6 +138,16 @@ def found(browser):
     """The pages that the search lists, the best first."""
     links = browser.execute_script(RESULTS)
     return list(dict.fromkeys(re.sub(r"[?#].*", "", link) for link in links))
+
+
+@needs_chromium
+def test_pages_open_as_files(site, browser):
+    """The start page as a file, and from there to others, without a server."""
+    browser.get((site / "index.html").as_uri())
+    link = browser.find_element("css selector", 'a[href$="tutorial.html"]')
+    browser.get(link.get_attribute("href"))
+    assert browser.current_url == (site / "tutorial.html").as_uri()
+    assert "Tutorial" in browser.title
 
 
 @needs_chromium

@@ -26,6 +26,7 @@ import numpy as np
 
 from ltlpipe._version import __version__
 from ltlpipe.automata.conditions import Clause, generalised_buchi, marks_in, normal_form
+from ltlpipe.automata.structure import cells_of
 from ltlpipe.components.refinement import classes
 from ltlpipe.components.transition_arrays import Steps
 from ltlpipe.runtime.errors import InputError
@@ -217,18 +218,13 @@ def _body(
         _cube(letter if over_states else 1 << letter >> 1, n_propositions)
         for letter in range(table.n_letters)
     ]
+    cells = cells_of(table)
     for state in range(table.n_states):
         yield f"State: {state}"
         labels: dict[tuple[int, int], list[str]] = {}
         for letter, cube in enumerate(cubes):
-            at = state * table.n_letters + letter
-            edges = slice(int(table.first_edge[at]), int(table.first_edge[at + 1]))
-            for dst, marks in zip(
-                table.edge_dst[edges].tolist(),
-                table.edge_marks[edges].tolist(),
-                strict=True,
-            ):
-                labels.setdefault((dst, marks), []).append(cube)
+            for edge in cells[state * table.n_letters + letter]:
+                labels.setdefault(edge, []).append(cube)
         for (dst, marks), parts in labels.items():
             label = " | ".join(dict.fromkeys(parts))
             carried = " ".join(map(str, marks_in(marks)))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 FORMATS = ("text", "csv", "parquet", "json", "latex", "html")
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-_PIPE_WIDTH = 180  # columns where there is no terminal to ask
 
 
 def analyze(
@@ -120,7 +119,7 @@ def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
 
     if form == tables.TEXT:
         table = layouts.text_table(layouts.of_analysis(rows, alphabet=False))
-        return tables.drawn(table, width=_PIPE_WIDTH, to_file=out is not None)
+        return tables.drawn(table, to_file=out is not None)
     if form == "json":
         lines = ",\n".join(json_line(json_of(row)) for row in rows)
         return f"[\n{lines}\n]\n"

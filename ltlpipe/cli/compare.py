@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 DISAGREEMENT = 4
 
-_PIPE_WIDTH = 160  # columns where there is no terminal to ask
 _SHOWN = {
     "states": "states",
     "transitions": "transitions",
@@ -173,7 +172,7 @@ def compare(
             rows.append(row)
     left = len(runs) - len(rows)
     if not quiet and not as_json:
-        shown = tables.drawn(_table_of(rows), width=_PIPE_WIDTH, to_file=False)
+        shown = tables.drawn(_table_of(rows))
         print(shown, end="")
         _summarise(len(rows), left, time.monotonic() - started, out)
     found = disagreements(rows)

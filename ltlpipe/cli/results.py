@@ -24,8 +24,6 @@ _SHOWN_WITNESSES = [
 ]
 """The same of --witnesses."""
 
-_WIDTH = 200  # characters of a line without a terminal
-
 
 def results(
     store: tables.Store,
@@ -138,7 +136,5 @@ def _laid_out(frame: pd.DataFrame, form: str, out: str | None, title: str) -> st
     layout = layouts.of_frame(frame)
     if form != tables.TEXT:
         return layouts.laid_out(layout, form, title)
-    text = tables.drawn(
-        layouts.text_table(layout), width=_WIDTH, to_file=out is not None
-    )
+    text = tables.drawn(layouts.text_table(layout), to_file=out is not None)
     return text if out is not None else f"{text}{len(frame)} rows\n"

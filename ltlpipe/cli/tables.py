@@ -104,19 +104,85 @@ def print_outcomes(
     Console().print(table)
 
 
-def drawn(table: Table, *, width: int, to_file: bool) -> str:
-    """Return a table as text.
+IMPORTANT = (
+    *("verdict", "formula", "system", "formula_id", "algorithm"),
+    *("seconds", "states"),
+)
+"""The columns that a narrow terminal keeps longest, by their titles."""
 
-    `width` is that of a file, or where there is no terminal to ask and the environment
-    (``COLUMNS``) says nothing.
+_NARROW = 14
+"""What no wider text needs: cells are not broken, while others may be."""
+
+_BORDER = 3  # characters beside each cell
+
+
+def drawn(table: Table, *, to_file: bool = False) -> str:
+    """Return a table as text: as wide as a terminal, or as it wants to be.
+
+    On a terminal columns are left out until the others have room, and a line says
+    which.  ``COLUMNS`` says how wide a terminal is where there is none to ask.
     """
     from rich.console import Console
 
     console = Console()
     if to_file:
-        console = Console(file=io.StringIO(), color_system=None, width=width)
-    elif not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = width
+        console = Console(file=io.StringIO(), color_system=None)
+    left_out: list[str] = []
+    if to_file or not (console.is_terminal or "COLUMNS" in os.environ):
+        for column in table.columns:
+            column.max_width = None
+        limitless = console.options.update(max_width=1 << 20)
+        console.width = console.measure(table, options=limitless).maximum
+    else:
+        table, left_out = fitted(table, console.width)
     with console.capture() as text:
         console.print(table)
-    return text.get()
+    note = f"not shown, for lack of room: {', '.join(left_out)}\n"
+    return text.get() + (note if left_out else "")
+
+
+def fitted(table: Table, width: int) -> tuple[Table, list[str]]:
+    """Return a table that has room in some width, and the titles of columns left out.
+
+    Headings are not broken within words, nor are numbers, verdicts and other short
+    texts.
+    """
+    from rich.cells import cell_len
+    from rich.table import Table
+
+    titles = [str(column.header) for column in table.columns]
+    cells = [list(map(str, column.cells)) for column in table.columns]
+    least, most = [], []
+    for title, own, column in zip(titles, cells, table.columns, strict=True):
+        natural = max(map(cell_len, own), default=0)
+        is_short = natural <= _NARROW or column.justify == "right"
+        heading = max(map(cell_len, title.split()), default=0)
+        least.append(max(heading, natural if is_short else _NARROW))
+        most.append(min(max(natural, heading), column.max_width or width))
+    rank = {title: place for place, title in enumerate(IMPORTANT)}
+    order = sorted(
+        range(len(titles)), key=lambda k: (rank.get(titles[k], len(rank)), k)
+    )
+    kept: list[int] = []
+    room = width - 1
+    for number in order:
+        if least[number] + _BORDER <= room or not kept:
+            room -= least[number] + _BORDER
+            kept.append(number)
+    kept.sort()
+    narrowed = Table()
+    room = max(width - 1 - sum(least[k] + _BORDER for k in kept), 0)
+    for number in kept:
+        column = table.columns[number]
+        more = min(max(most[number] - least[number], 0), room)
+        room -= more
+        narrowed.add_column(
+            column.header,
+            justify=column.justify,
+            overflow=column.overflow,
+            no_wrap=column.no_wrap,
+            width=min(least[number] + more, width - 1 - _BORDER),
+        )
+    for row in zip(*(table.columns[number].cells for number in kept), strict=True):
+        narrowed.add_row(*row)
+    return narrowed, [titles[k] for k in range(len(titles)) if k not in kept]

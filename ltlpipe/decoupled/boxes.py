@@ -324,13 +324,6 @@ def list_entries(members, rows, i):
 
 
 @inlined
-def note(members, entry):
-    """Note that new members have the local state of an entry."""
-    place = members.place[entry]
-    members.new[0, place >> 6] |= _ONE << np.uint64(place & 63)
-
-
-@inlined
 def look_along(members, rows, i, at, marking):
     """Look up a combination, whose words begin at `at`; return whether one is new."""
     places = members.places
@@ -366,23 +359,19 @@ def look_up_members(members, rows, i, marking):
     last = members.stride.shape[0] - 1
     for w in range(members.new.shape[1]):
         members.new[0, w] = 0
-    some = last == 0 and look_along(members, rows, i, 0, marking)
     base = np.int64(0)
     for k in range(last):
         digit[k] = first[k]
-        base += offset[first[k]] if k < last - 1 else 0
-    k = last - 1
+        base += offset[first[k]]
+    some = False
+    k = 0
     while k >= 0:
-        found = False
-        for entry in range(first[last - 1], first[last]):
-            if look_along(members, rows, i, base + offset[entry], marking):
-                found = True
-                note(members, entry)
-        if found:
+        if look_along(members, rows, i, base, marking):
             some = True
-            for other in range(last - 1):
-                note(members, digit[other])
-        k = last - 2
+            for other in range(last):
+                place = members.place[digit[other]]
+                members.new[0, place >> 6] |= _ONE << np.uint64(place & 63)
+        k = last - 1
         while k >= 0:  # the next combination
             base -= offset[digit[k]]
             digit[k] += 1

@@ -223,6 +223,7 @@ def write_successor(tables, places, registers, rows, i, label, out):
     for w in range(rows.shape[1]):
         out[0, w] = rows[i, w]
     sets = tables.sets
+    united = np.int64(0)
     for part in range(tables.first_part[label], tables.first_part[label + 1]):
         component = tables.component[part]
         n_words = tables.places.n_words[component]
@@ -245,7 +246,8 @@ def write_successor(tables, places, registers, rows, i, label, out):
                     states &= states - _ONE
                     for v in range(n_words):
                         out[0, first + v] |= (sets[place + v] >> down) << up
-                    registers[Reg.UNITED] += n_words
+                    united += n_words
+    registers[Reg.UNITED] += united
 
 
 @inlined

@@ -141,8 +141,8 @@ def closes_cycle(tables, splits, rows):
         some = False
         start = blocks.first_block[component]
         for block in range(start, blocks.first_block[component + 1]):
-            up = 64 * blocks.first_word[block] + np.int64(blocks.shift[block])
-            if has_bit(rows, 0, up + splits.reference[block] - down):
+            bit = splits.reference[block] - down + np.int64(blocks.shift[block])
+            if has_bit(rows, 0, 64 * blocks.first_word[block] + bit):
                 some = True
                 break
         if not some:

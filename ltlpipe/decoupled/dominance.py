@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import called, inlined, njit
+from ltlpipe.runtime.kernels.jit import called, inlined, njit, trailing_zeros
 from ltlpipe.search.growth import affordable_length, lengthen, total_bytes
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
@@ -70,7 +70,7 @@ class Visited(NamedTuple):
     pending: np.ndarray  # int32[k], nodes that a look-up still has to see
 
 
-@called
+@inlined
 def find_same(visited, rows, i):
     """Return the id of the visited row that equals ``rows[i]``, or -1."""
     store, id_bits = visited.store, np.uint64(visited.registers[Reg.ID_BITS])
@@ -206,18 +206,26 @@ def dividing_bit(visited, node):
     known, next_row = visited.store.rows, visited.next_row
     best = np.int64(-1)
     best_less = np.int64(0)  # rows on the smaller side
-    for bit in range(64 * known.shape[1]):
-        if not has_bit(visited.union, node, bit):
-            continue
-        n_with = np.int64(0)
+    for w in range(known.shape[1]):
+        differing = visited.union[node, w]
+        common = differing
         row = np.int64(visited.child[node])
         while row >= 0:
-            n_with += has_bit(known, row, bit)
+            common &= known[row, w]
             row = np.int64(next_row[row])
-        less = min(n_with, np.int64(visited.size[node]) - n_with)
-        if less > best_less:
-            best = np.int64(bit)
-            best_less = less
+        differing &= ~common
+        while differing != 0:
+            bit = 64 * w + trailing_zeros(differing)
+            differing &= differing - _ONE
+            n_with = np.int64(0)
+            row = np.int64(visited.child[node])
+            while row >= 0:
+                n_with += has_bit(known, row, bit)
+                row = np.int64(next_row[row])
+            less = min(n_with, np.int64(visited.size[node]) - n_with)
+            if less > best_less:
+                best = np.int64(bit)
+                best_less = less
     return best
 
 

@@ -2,11 +2,12 @@
 
 A decoupled search tells a *global trace*: labels of the prefix, and labels that can be
 repeated for ever.  Every component is led along it for itself, by a shortest run with
-internal steps in between, and the runs are merged at the global labels.
+internal steps in between, put before the next label that it takes part in, and the runs
+are merged at the global labels.
 
 One turn of the cycle leads a component from a local state to one of several; some of
-its states come back to themselves after some turns.  The lasso goes round as often as
-brings all components back.  Where that is enough, both parts of the trace
+its states come back to themselves after some turns: an `Orbit`.  The lasso goes round
+as often as brings all components back.  Where that is enough, both parts of the trace
 are replaced by shortest ones to the composed state that the cycle begins with.  Whether
 a composed state can be reached does not depend on references: a breadth-first search
 with dominance pruning finds a shortest global trace to it (Theorem 1 and
@@ -39,6 +40,7 @@ state; states are in the order of their distance: the visited ones are the queue
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,7 +51,6 @@ from ltlpipe.decoupled.composition import (
     write_successor,
 )
 from ltlpipe.decoupled.dominance import add_row, find_dominating, has_room
-from ltlpipe.decoupled.local_runs import LocalSteps
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.kernels.jit import njit
@@ -65,9 +66,229 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.decoupled.composition import DecoupledNetwork
-    from ltlpipe.decoupled.local_runs import Orbit
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import Network
+
+Leaving = dict[int, list[tuple[int, int]]]
+"""The actions of each state with the states behind them."""
+
+Came = dict[int, "tuple[int, int] | None"]
+"""Where states are come to from, and by which action; None where a search begins."""
+
+
+class LocalSteps:
+    """The transitions of component `i` of a network.
+
+    `shared` are the actions that are global labels; `held` the acceptors, as negative
+    numbers, that ask for this component to accept.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        i: int,
+        shared: frozenset[int],
+        held: frozenset[int],
+    ) -> None:
+        self._ticks = Ticks(EXTRACTING)
+        self._component = component = network.components[i]
+        self._shared = shared
+        self._index = index = {
+            a.name: k for k, a in enumerate(network.actions) if i in a.participants
+        }
+        flags, self._all = component.accepting, frozenset(range(component.n_states))
+        self.accepting = frozenset(s for s in self._all if flags is None or flags[s])
+        self.internal: Leaving = {}
+        self.alphabet = shared & {index[label] for label in component.labels} | held
+        self._held = held
+        self._targets: dict[tuple[int, int], list[int]] = {}
+        self._sources: Leaving = {}
+        self._images: dict[tuple[frozenset[int], int], frozenset[int]] = {}
+
+    def read(self) -> Job[None]:
+        """Read the transitions; before anything else is asked."""
+        for src, label, dst in self._component.transitions():
+            action = self._index[label]
+            if action in self._shared:
+                self._targets.setdefault((src, action), []).append(dst)
+            else:
+                self.internal.setdefault(src, []).append((action, dst))
+                self._sources.setdefault(dst, []).append((action, src))
+            if self._ticks.over():
+                yield self._ticks.progress
+
+    def after(self, state: int, action: int) -> list[int]:
+        """Return where a label of the trace leads from a local state."""
+        if action not in self.alphabet:
+            return [state]
+        if action in self._held:
+            return [state] if state in self.accepting else []
+        return self._targets.get((state, action), [])
+
+    def reached(
+        self, states: Iterable[int], trace: Sequence[int]
+    ) -> Job[frozenset[int]]:
+        """Return the local states reached along global labels."""
+        current = yield from self._closed(states)
+        for action in trace:
+            if self._ticks.over(0.1):
+                yield self._ticks.progress
+            if action not in self.alphabet:
+                continue
+            key = current, action
+            if key not in self._images:
+                self._images[key] = yield from self._closed(
+                    {dst for state in current for dst in self.after(state, action)}
+                )
+            current = self._images[key]
+        return current
+
+    def _breadth_first(
+        self, starts: Iterable[int], leaving: Leaving, goal: int | None = None
+    ) -> Job[Came]:
+        """Return how states are come to, up to a goal."""
+        came: Came = dict.fromkeys(starts)
+        frontier = list(came)
+        for state in frontier:  # grows while it is read
+            if goal in came:
+                break
+            if self._ticks.over(0.5):
+                yield self._ticks.progress
+            for action, after in leaving.get(state, ()):
+                if after not in came:
+                    came[after] = (state, action)
+                    frontier.append(after)
+        return came
+
+    def _closed(self, states: Iterable[int]) -> Job[frozenset[int]]:
+        """Return what is reached by internal steps."""
+        return frozenset((yield from self._breadth_first(states, self.internal)))
+
+    def along(
+        self, src: int, dst: int, trace: Sequence[int]
+    ) -> Job[list[list[tuple[int, int]]]]:
+        """Return a run from src to dst along global labels.
+
+        Per label, and once more at the end, the steps (action, local state) before
+        it, as few as there can be between the states chosen; the label's own step is
+        the last of its list.
+        """
+        own = [k for k, action in enumerate(trace) if action in self.alphabet]
+        arrivals = [{src: src}]  # by own label: where it leads to, and where from
+        for k in own:
+            before = yield from self._closed(arrivals[-1])
+            if self._ticks.over(len(before)):
+                yield self._ticks.progress
+            arrivals.append(
+                {
+                    after: s
+                    for s in sorted(before, reverse=True)
+                    for after in self.after(s, trace[k])
+                }
+            )
+        way = yield from self._chosen(arrivals, dst)
+        parts: list[list[tuple[int, int]]] = []
+        segments = iter(way)
+        arrived, left = next(segments)
+        for action in trace:
+            if self._ticks.over(0.5):
+                yield self._ticks.progress
+            if action in self.alphabet:
+                steps = yield from self._internal_way(arrived, left)
+                arrived, left = next(segments)
+                parts.append([*steps, (action, arrived)])
+            else:
+                parts.append([(action, arrived)])
+        parts.append((yield from self._internal_way(arrived, left)))
+        return parts
+
+    def _chosen(
+        self, arrivals: Sequence[dict[int, int]], dst: int
+    ) -> Job[list[tuple[int, int]]]:
+        """Return where to arrive by each label, and from where to take the next."""
+        way: list[tuple[int, int]] = []
+        for origins in reversed(arrivals):
+            reaching = yield from self._breadth_first([dst], self._sources)
+            start = next((s for s in origins if s in reaching), None)
+            if start is None:
+                raise ReplayError("the search reported a run that is not there")
+            way.append((start, dst))
+            dst = origins[start]
+        return way[::-1]
+
+    def _internal_way(self, src: int, dst: int) -> Job[list[tuple[int, int]]]:
+        """Return the fewest internal steps (action, local state) from src to dst."""
+        came = yield from self._breadth_first([src], self.internal, dst)
+        return _way_to(dst, came)[1:]
+
+    def internal_cycle(self, state: int) -> Job[list[tuple[int, int]]]:
+        """Return internal steps (action, local state) from a state back to it."""
+        reaching = yield from self._breadth_first([state], self._sources)
+        for action, dst in self.internal.get(state, ()):
+            if dst in reaching:
+                way = yield from self._internal_way(dst, state)
+                return [(action, dst), *way]
+        return []
+
+    def orbit(
+        self, starts: frozenset[int], trace: Sequence[int], *, accepting: bool
+    ) -> Job[Orbit]:
+        """Return a shortest way of turns, along the trace, that comes back.
+
+        With `accepting`, each turn begins in an accepting state.
+        """
+        allowed = self.accepting if accepting else self._all
+        turns: Leaving = {}
+        came: Came = dict.fromkeys(sorted(starts & allowed))
+        frontier = list(came)
+        for state in frontier:  # grows while it is read
+            reached = yield from self.reached([state], trace)
+            turns[state] = [(0, after) for after in sorted(allowed & reached)]
+            if self._ticks.over(len(turns[state])):
+                yield self._ticks.progress
+            if state in starts and (0, state) in turns[state]:
+                return Orbit([], [state])
+            for _, after in turns[state]:
+                if after not in came:
+                    came[after] = (state, 0)
+                    frontier.append(after)
+        best: list[int] = []
+        for start in frontier:
+            behind = [after for _, after in turns[start]]
+            ways = yield from self._breadth_first(behind, turns, start)
+            if start in ways:
+                found = [start, *(state for _, state in _way_to(start, ways)[:-1])]
+                best = min(best or found, found, key=len)
+        if not best:
+            raise ReplayError("the search reported a run that is not there")
+        return Orbit([state for _, state in _way_to(best[0], came)[:-1]], best)
+
+
+def _way_to(state: int, came: Came) -> list[tuple[int, int]]:
+    """Return the actions on the way to a state, with the states behind them.
+
+    The first state is where the way begins, behind no action (-1).
+    """
+    way: list[tuple[int, int]] = []
+    before = came[state]
+    while before is not None:
+        way.append((before[1], state))
+        state = before[0]
+        before = came[state]
+    return [(-1, state), *way[::-1]]
+
+
+class Orbit(NamedTuple):
+    """Local states of one component before each turn of the cycle."""
+
+    way: list[int]
+    round: list[int]
+
+    def at(self, turn: int) -> int:
+        """Return the local state before a turn."""
+        if turn < len(self.way):
+            return self.way[turn]
+        return self.round[(turn - len(self.way)) % len(self.round)]
 
 
 _MOST_LABELS = 1_000_000
@@ -75,9 +296,6 @@ _MOST_LABELS = 1_000_000
 
 MOST_STATES = 100_000
 """States of a search for a shorter trace, before the longer one is taken."""
-
-Watched = frozenset[tuple[int, int]]
-"""States of a monitor with the marks that it has seen on the way."""
 
 
 class GlobalTrace(NamedTuple):
@@ -338,10 +556,9 @@ class _Judge:
     """
 
     def __init__(self, decoupled: DecoupledNetwork, watching: Sequence[int]) -> None:
-        self._decoupled = decoupled
         self._watching = watching
         self._full = (1 << decoupled.n_marks) - 1
-        self._moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._moves = cache(decoupled.watched)
         self._ticks = Ticks(EXTRACTING)
 
     def accepts(self, turns: Sequence[Round]) -> Job[bool]:
@@ -349,32 +566,21 @@ class _Judge:
         if not self._watching:
             return True
         (start,) = self._watching
-        current: Watched = frozenset([(start, 0)])
+        current = frozenset([(start, 0)])  # states, with the marks seen on the way
         for one in turns:
-            current = yield from self._after(one, current)
+            for _ in range(one.n_times):
+                before = current
+                for label in one.labels:
+                    current = frozenset(
+                        (dst, seen | marks)
+                        for state, seen in current
+                        for dst, marks in self._moves(state, label)
+                    )
+                    if self._ticks.over(1 + len(current)):
+                        yield self._ticks.progress
+                if current == before:
+                    break
         return (start, self._full) in current
-
-    def _after(self, one: Round, current: Watched) -> Job[Watched]:
-        """Return where the monitor is after some turns."""
-        for _ in range(one.n_times):
-            before = current
-            for label in one.labels:
-                current = frozenset(
-                    (dst, seen | marks)
-                    for state, seen in current
-                    for dst, marks in self._from(state, label)
-                )
-                if self._ticks.over(1 + len(current)):
-                    yield self._ticks.progress
-            if current == before:
-                break
-        return current
-
-    def _from(self, state: int, label: int) -> list[tuple[int, int]]:
-        """Return where a label takes the monitor, with the marks on the way."""
-        if (state, label) not in self._moves:
-            self._moves[state, label] = self._decoupled.watched(state, label)
-        return self._moves[state, label]
 
 
 class Origins(NamedTuple):

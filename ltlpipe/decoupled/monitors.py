@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.decoupled.star.networks import Change, Star
+    from ltlpipe.decoupled.stars import Change, Star
     from ltlpipe.systems.networks.lts import Network
 
 Move = dict[int, tuple[int, int]]

@@ -200,6 +200,7 @@ def written(part: Any, whole: Formula) -> str:
 
     Examples
     --------
+    >>> from ltlpipe.logic.formulas import parse
     >>> whole = parse('G(req -> F( P=="CS" ))')
     >>> written(whole.spot[0][1], whole)
     'F( P=="CS" )'

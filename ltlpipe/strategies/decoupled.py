@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
     from ltlpipe.decoupled.decoupled_scc import DecoupledSCC
     from ltlpipe.decoupled.monitors import Monitor
-    from ltlpipe.decoupled.star.networks import Star
+    from ltlpipe.decoupled.stars import Star
     from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Question
@@ -143,8 +143,8 @@ def _search(
 def _job_of_star(question: ModelQuestion, trace: Trace) -> Job[Answer]:
     """Answer a question about a model that is a star."""
     from ltlpipe.decoupled.monitors import monitor_of_valuations
-    from ltlpipe.decoupled.star.exploration import NoStarError
-    from ltlpipe.decoupled.star.networks import find_star, model_run
+    from ltlpipe.decoupled.star_parts import NoStarError
+    from ltlpipe.decoupled.stars import find_star, model_run
 
     least_share = 0.0 if question.options.wants_decoupling else MIN_INTERNAL
     decision = yield from question.stuttering()

@@ -231,7 +231,7 @@ def test_options_that_cannot_be_met(options, error, message):
         ({"foo": 1}, "'foo'"),
         ({"seed": 1.5}, "seed=1.5: expected a whole number"),
         ({"seed": 2**70}, "seed="),
-        ({"timeout": "5"}, "timeout='5': expected a number"),
+        ({"timeout": "5x"}, "timeout='5x': expected a number"),
     ],
 )
 def test_options_of_a_task_that_cannot_be_met(options, message, with_store, tmp_path):
@@ -330,7 +330,7 @@ def test_no_folder(tmp_path):
 
 def test_a_limit_that_is_none_is_the_workers_to_refuse():
     """Whoever looks at the limits from outside leaves it alone."""
-    order = {"options": {"timeout": "5", "cpu_time": 2, "memory": True}}
+    order = {"options": {"timeout": "5x", "cpu_time": 2, "memory": True}}
     assert TaskJob(0, order, None)._limits == {"cpu_time": 2.0}
 
 

@@ -10,7 +10,7 @@ import random
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.decoupled.star import exploration
+from ltlpipe.decoupled import star_parts
 from tests.cross.test_models import explored, random_formula, spot_verdict
 from tests.decoupled.star.random_stars import (
     net_star_atoms,
@@ -26,7 +26,7 @@ MAKERS = {"models": (star_model, star_atoms), "nets": (star_net, net_star_atoms)
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Large stars are given up soon."""
-    monkeypatch.setattr(exploration, "MAX_CENTRE", 300)
+    monkeypatch.setattr(star_parts, "MAX_CENTRE", 300)
 
 
 def formula_about(rng, atoms):

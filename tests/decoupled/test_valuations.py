@@ -6,7 +6,7 @@ import pytest
 
 from ltlpipe.automata.translating import translated
 from ltlpipe.decoupled.monitors import monitor_of_valuations
-from ltlpipe.decoupled.star.networks import find_star
+from ltlpipe.decoupled.stars import find_star
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete

@@ -91,7 +91,6 @@ def test_numbers_outgrow_their_fields():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fairness": "weak"}, "fairness='weak' of a model requires fair_sets="),
         ({"reduce": "components"}, "reduce='components' is for networks"),
         ({"semantics": "action"}, "semantics='action'"),
         ({"network_acceptance": "each"}, "network_acceptance='each' is for networks"),

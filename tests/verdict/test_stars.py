@@ -6,7 +6,7 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.decoupled.star import exploration, networks
+from ltlpipe.decoupled import star_parts, stars
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
@@ -225,13 +225,13 @@ def test_what_is_no_star(model, formula, reason):
 @pytest.mark.parametrize(
     ("module", "limit", "value", "reason"),
     [
-        (exploration, "MAX_CENTRE", 1, "the centre has more than 1 local states"),
-        (exploration, "MAX_LEAF", 3, "fewer than two parts of the model"),
-        (exploration, "MAX_TRANSITIONS", 5, "fewer than two parts of the model"),
-        (networks, "MAX_LOOKS", 0, "0 looks at actions have shown no star"),
-        (networks, "MAX_LOOKS", 10, "10 looks at actions have shown no star"),
-        (networks, "MAX_LABELS", 1, "more than 1 global labels"),
-        (networks, "MAX_ENTRIES", 10, "would have more than 10 entries"),
+        (star_parts, "MAX_CENTRE", 1, "the centre has more than 1 local states"),
+        (star_parts, "MAX_LEAF", 3, "fewer than two parts of the model"),
+        (star_parts, "MAX_TRANSITIONS", 5, "fewer than two parts of the model"),
+        (stars, "MAX_LOOKS", 0, "0 looks at actions have shown no star"),
+        (stars, "MAX_LOOKS", 10, "10 looks at actions have shown no star"),
+        (stars, "MAX_LABELS", 1, "more than 1 global labels"),
+        (stars, "MAX_ENTRIES", 10, "would have more than 10 entries"),
     ],
 )
 def test_stars_that_are_too_large(monkeypatch, module, limit, value, reason):
@@ -242,7 +242,7 @@ def test_stars_that_are_too_large(monkeypatch, module, limit, value, reason):
 
 def test_a_leaf_that_is_too_large_is_divided(monkeypatch):
     """What joins two processes goes to the centre, for all leaves of that size."""
-    monkeypatch.setattr(exploration, "MAX_LEAF", 7)  # eight states
+    monkeypatch.setattr(star_parts, "MAX_LEAF", 7)  # eight states
     cells = [
         leaf(i, "s -> t {}", f"t -> s {{ effect b{i // 2} = 1 - b{i // 2}; }}")
         for i in range(4)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ltlpipe.certificates.checking.automaton import Automaton, Fairness
-    from ltlpipe.certificates.checking.document import Clause
+    from ltlpipe.certificates.checking.document import Document
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
@@ -59,12 +59,9 @@ _MOST_RANK = (1 << 31) - 1
 class Claim(NamedTuple):
     """What the states of a certificate have to prove of a system."""
 
+    document: Document
     automaton: Automaton
-    never: Collection[str]  # propositions that never hold, if they name nothing
-    clauses: Sequence[Clause]  # what the ranks are for
-    fairness: Fairness  # the marks that it adds
-    n_states: int  # how many there are to be
-    stutters: bool  # whether a state without steps repeats itself
+    fairness: Fairness
 
 
 class StateProof(ABC):
@@ -95,16 +92,16 @@ class StateProof(ABC):
         self._initial = [*initial, claim.automaton.initial]
         self._fields = fields_of([count for _, count in self._entries])
         self._n_words = int(self._fields.word[-1]) + 1
-        self._n_slots = 1 << max(claim.n_states * 3 // 2, 1).bit_length()
+        self._n_slots = 1 << max(claim.document.states * 3 // 2, 1).bit_length()
         self._filled = 0
         self.n_entries = len(initial)
-        bytes_of_state = 8 * self._n_words + 4 * len(claim.clauses)
-        self.memory_bytes = claim.n_states * bytes_of_state + 4 * self._n_slots
+        bytes_of_state = 8 * self._n_words + 4 * len(claim.document.clauses)
+        self.memory_bytes = claim.document.states * bytes_of_state + 4 * self._n_slots
         self.transitions = 0
 
     def begin(self) -> None:
         """Make the arrays."""
-        n, clauses = self._claim.n_states, self._claim.clauses
+        n, clauses = self._claim.document.states, self._claim.document.clauses
         lacks = [1 << mark for clause in clauses for mark in clause.lacks]
         self._proof = Proof(
             rows=np.zeros((n, self._n_words), dtype=np.uint64),
@@ -199,7 +196,7 @@ class StateProof(ABC):
         dst = look_up(proof.rows, proof.slots, batch.rows[k : k + 1])
         if dst < 0:
             return f"{said}, which is not in the certificate"
-        for number, clause in enumerate(self._claim.clauses):
+        for number, clause in enumerate(self._claim.document.clauses):
             here, there = proof.ranks[[src, dst], number].tolist()
             lacks, marks = clause.lacks, int(batch.marks[k])
             if marks & bits_of(clause.fin) or there < here:
@@ -304,7 +301,7 @@ class NetworkProof(StateProof):
             edge_dst=flat.reshape(-1, 2)[:, 0].astype(np.int32),
             edge_marks=flat.reshape(-1, 2)[:, 1].astype(np.uint32),
             n_letters=len(by_letter),
-            stutters=self._claim.stutters,
+            stutters=self._claim.document.stutters,
             acceptance=np.uint32(network.has_acceptance << automaton.n_marks),
             idle=np.uint32(fairness.idle) << shift,
         )
@@ -349,7 +346,7 @@ class ModelProof(StateProof):
         entries = [("a variable", None)] * len(model.variables)
         super().__init__(model, claim, entries, model.initial())
         self._meanings = [
-            meaning_of(model, text, claim.never)
+            meaning_of(model, text, claim.document.never)
             for text in claim.automaton.propositions
         ]
 
@@ -388,7 +385,7 @@ class ModelProof(StateProof):
         """Return the steps of a valuation: action, successor, letter and marks."""
         fairness, shift = self._claim.fairness, self._claim.automaton.n_marks
         steps = list(self._system.each_step(values))
-        if not steps and self._claim.stutters:
+        if not steps and self._claim.document.stutters:
             letter = self._letter(values, None, dead=True)
             return [(-1, values, letter, fairness.idle << shift)]
         seen = 0

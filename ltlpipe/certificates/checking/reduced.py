@@ -57,8 +57,9 @@ PHASE = "checking the reduction"
 _AT_ONCE = 1 << 12  # pairs
 _STEP_WORK = 0.5  # microseconds
 _MOST_NUMBER = 1 << 62  # of a pair, or of a transition
-_MOST_BITS = 1 << 28  # pairs that are remembered in an array of bytes
 _EDGE_BYTES = 64
+_TRANSITION_WORK = 1.0  # microseconds
+_TRANSITION_BYTES = 100
 
 
 class Labelled(NamedTuple):
@@ -70,17 +71,6 @@ class Labelled(NamedTuple):
     src: np.ndarray  # int64[m]
     label: np.ndarray  # int64[m]
     dst: np.ndarray  # int64[m]
-
-
-def included(parts: Sequence[Labelled], form: Labelled, name: str) -> Job[None]:
-    """Check that the composition of one or two parts is included in a form.
-
-    Raises
-    ------
-    RefusedError
-        It is not, or the form is not deterministic; `name` is that of the form.
-    """
-    yield from _Inclusion(parts, form, name).job()
 
 
 def _numbers(
@@ -113,191 +103,152 @@ class _Table(NamedTuple):
         return origin, np.arange(len(origin)) + skipped
 
 
-class _Inclusion:
-    """The check of one form in progress."""
+class _Composed:
+    """The steps of two composed parts, with the letters that a form has for them.
 
-    def __init__(self, parts: Sequence[Labelled], form: Labelled, name: str) -> None:
-        empty = np.zeros(0, dtype=np.int64)
-        one, other = (*parts, Labelled(1, 0, (), empty, empty, empty))[:2]
-        self._form, self._name = form, name
-        self._other_n, self._form_n = other.n_states, form.n_states
-        n_pairs = one.n_states * other.n_states * form.n_states
-        if n_pairs >= _MOST_NUMBER:
-            raise RefusedError(f"{name} is too large to be checked")
-        both = set(one.labels) & set(other.labels)
-        shared = [label if label in both else None for label in one.labels]
+    Where the form lacks a label its letter is -1: the step is silent.
+    """
+
+    def __init__(self, one: Labelled, other: Labelled, labels: Sequence[str]) -> None:
+        both = {*one.labels} & {*other.labels}
+        shared = [name if name in both else None for name in one.labels]
         self._n_shared = max(len(one.labels), 1)
-        # Behind each part's labels stands its silent one.
-        (to_one, one_shared), (to_other, other_shared) = (
-            [
-                _numbers([*part.labels, None], known, -1)
-                for known in (form.labels, shared)
-            ]
-            for part in (one, other)
-        )
-        self._one_local = _local(one, to_one, one_shared)
-        self._other_local = _local(other, to_other, other_shared)
-        joint = one_shared[one.label] >= 0
-        self._one_joint = _Table.of(
-            one.src[joint], one.label[joint], one.dst[joint]
-        )  # labels of `one` are those that are shared
-        joint = other_shared[other.label] >= 0
-        keys = other.src * self._n_shared + other_shared[other.label]
-        self._other_joint = _Table.of(keys[joint], other.label[joint], other.dst[joint])
-        self._to_one = to_one
-        self._moves, self._loops = self._form_moves()
-        self._seen: np.ndarray | set[int] = set()
-        if n_pairs <= _MOST_BITS:
-            self._seen = np.zeros(n_pairs, dtype=np.bool_)
-        self._n_seen_bytes = n_pairs if n_pairs <= _MOST_BITS else 0
-        self._initial = self._key(
-            np.array([one.initial]), np.array([other.initial]), np.array([form.initial])
-        )
-        self._silent: list[tuple[np.ndarray, np.ndarray]] = []  # between pairs
-        self._n_silent = 0
+        alone, joint = [], []
+        for part in (one, other):
+            names = [*part.labels, None]  # behind the labels stands the silent one
+            letter = _numbers(names, labels, -1)[part.label]
+            place = _numbers(names, shared, -1)[part.label]
+            is_joint = place >= 0
+            src, dst = part.src, part.dst
+            alone.append(_Table.of(src[~is_joint], letter[~is_joint], dst[~is_joint]))
+            joint.append(
+                (src[is_joint], place[is_joint], letter[is_joint], dst[is_joint])
+            )
+        self._one, self._other = alone
+        src, place, _, dst = joint[0]
+        self._one_joint = _Table.of(src, place, dst)
+        src, place, letter, dst = joint[1]
+        self._other_joint = _Table.of(src * self._n_shared + place, letter, dst)
 
-    def _form_moves(self) -> tuple[_Table, np.ndarray]:
-        """Return the transitions of the form by state and label, and its loops."""
-        form, n_labels = self._form, len(self._form.labels)
+    def steps(self, one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the steps of some pairs of states: their places, letters and ends."""
+        table = self._one
+        origin, place = table.found(one)
+        found = [(origin, table.label[place], table.dst[place], other[origin])]
+        table = self._other
+        origin, place = table.found(other)
+        found.append((origin, table.label[place], one[origin], table.dst[place]))
+        table, joint = self._one_joint, self._other_joint
+        first, place = table.found(one)
+        label, dst = table.label[place], table.dst[place]
+        again, place = joint.found(other[first] * self._n_shared + label)
+        found.append((first[again], joint.label[place], dst[again], joint.dst[place]))
+        return tuple(map(np.concatenate, zip(*found, strict=True)))
+
+
+class _Moves(NamedTuple):
+    """The steps of a deterministic form, and where it has silent loops."""
+
+    table: _Table  # by state * n_labels + label
+    loops: np.ndarray  # bool[n]
+
+    @classmethod
+    def of(cls, form: Labelled, name: str) -> _Moves:
+        n_labels = len(form.labels)
         silent = form.label == n_labels
         if (form.src[silent] != form.dst[silent]).any():
-            raise RefusedError(f"{self._name} has silent steps that are no loops")
+            raise RefusedError(f"{name} has silent steps that are no loops")
         loops = np.zeros(form.n_states, dtype=np.bool_)
         loops[form.src[silent]] = True
         src, label, dst = (part[~silent] for part in (form.src, form.label, form.dst))
-        moves = _Table.of(src * max(n_labels, 1) + label, label, dst)
-        if (moves.keys[1:] == moves.keys[:-1]).any():
-            raise RefusedError(f"{self._name} is not deterministic")
-        return moves, loops
+        table = _Table.of(src * max(n_labels, 1) + label, label, dst)
+        if (table.keys[1:] == table.keys[:-1]).any():
+            raise RefusedError(f"{name} is not deterministic")
+        return cls(table, loops)
 
-    def _key(self, one: np.ndarray, other: np.ndarray, at: np.ndarray) -> np.ndarray:
-        found: np.ndarray = (one * self._other_n + other) * self._form_n + at
-        return found
-
-    @property
-    def _memory_bytes(self) -> float:
-        held = self._n_seen_bytes + _EDGE_BYTES * self._n_silent
-        if isinstance(self._seen, set):
-            held += _EDGE_BYTES * len(self._seen)
-        return held
-
-    def job(self) -> Job[None]:
-        """Look at all pairs; then at the silent steps between them."""
-        yield Progress(PHASE, memory_bytes=self._memory_bytes)
-        waiting = [self._fresh(self._initial)]
-        while waiting:
-            pairs = waiting.pop()
-            if len(pairs) > _AT_ONCE:
-                waiting.append(pairs[_AT_ONCE:])
-                pairs = pairs[:_AT_ONCE]
-            targets = self._targets(pairs)
-            fresh = self._fresh(targets)
-            if len(fresh):
-                waiting.append(fresh)
-            work = _STEP_WORK * (len(pairs) + len(targets))
-            yield Progress(PHASE, 20 + work, self._memory_bytes)
-        if self._silent:
-            yield from self._check_silent()
-
-    def _fresh(self, pairs: np.ndarray) -> np.ndarray:
-        """Return those that have not been seen, each once, and remember them."""
-        pairs = np.unique(pairs)
-        if isinstance(self._seen, np.ndarray):
-            pairs = pairs[~self._seen[pairs]]
-            self._seen[pairs] = True
-            return pairs
-        fresh = [pair for pair in pairs.tolist() if pair not in self._seen]
-        self._seen.update(fresh)
-        return np.array(fresh, dtype=np.int64)
-
-    def _targets(self, pairs: np.ndarray) -> np.ndarray:
-        """Return where the steps from some pairs lead."""
-        rest, at = np.divmod(pairs, self._form_n)
-        one, other = np.divmod(rest, self._other_n)
-        found = []
-        origin, place = self._one_local.found(one)
-        table = self._one_local
-        found.append((origin, table.label[place], table.dst[place], other[origin]))
-        origin, place = self._other_local.found(other)
-        table = self._other_local
-        found.append((origin, table.label[place], one[origin], table.dst[place]))
-        first, place = self._one_joint.found(one)
-        label, dst = self._one_joint.label[place], self._one_joint.dst[place]
-        again, place = self._other_joint.found(other[first] * self._n_shared + label)
-        partner = self._other_joint.dst[place]
-        letter = self._to_one[label[again]]
-        found.append((first[again], letter, dst[again], partner))
-        origin, letter, one, other = (
-            np.concatenate(column) for column in zip(*found, strict=True)
-        )
-        return self._followed(pairs, at, origin, letter, one, other)
-
-    def _followed(
-        self,
-        pairs: np.ndarray,
-        at: np.ndarray,
-        origin: np.ndarray,
-        letter: np.ndarray,
-        one: np.ndarray,
-        other: np.ndarray,
+    def followed(
+        self, form: Labelled, states: np.ndarray, letters: np.ndarray, name: str
     ) -> np.ndarray:
-        """Let the form follow the steps of the parts; note the silent ones."""
-        state = at[origin]
-        observable = np.flatnonzero(letter >= 0)
-        n_labels = max(len(self._form.labels), 1)
-        wanted = state[observable] * n_labels + letter[observable]
-        place = np.searchsorted(self._moves.keys, wanted)
-        known = place < len(self._moves.keys)
-        known[known] = self._moves.keys[place[known]] == wanted[known]
-        if not known.all():
-            missing = int(wanted[~known][0])
-            label = self._form.labels[missing % n_labels]
+        """Return where letters lead from states; silent ones lead nowhere else."""
+        observable = np.flatnonzero(letters >= 0)
+        n_labels = max(len(form.labels), 1)
+        wanted = states[observable] * n_labels + letters[observable]
+        missing = wanted[~np.isin(wanted, self.table.keys)]
+        if len(missing):
+            state, label = divmod(int(missing[0]), n_labels)
             raise RefusedError(
-                f"{self._name} lacks {label!r} in its state {missing // n_labels}, "
-                "where its parts can do that"
+                f"{name} lacks {form.labels[label]!r} in its state {state}, where its "
+                "parts can do that"
             )
-        state[observable] = self._moves.dst[place]
-        targets = self._key(one, other, state)
-        ending = (letter < 0) & ~self._loops[state]
-        if ending.any():
-            self._silent.append((pairs[origin[ending]], targets[ending]))
-            self._n_silent += int(ending.sum())
-        return targets
-
-    def _check_silent(self) -> Job[None]:
-        """Check that silent steps without a loop of the form have no cycle.
-
-        Pairs that no such step leads to are taken away with their own, over and over.
-        """
-        src, dst = (np.concatenate(part) for part in zip(*self._silent, strict=True))
-        yield Progress(PHASE, len(src) * _STEP_WORK, self._memory_bytes)
-        names, places = np.unique(np.concatenate([src, dst]), return_inverse=True)
-        src, dst = places[: len(src)], places[len(src) :]
-        left = np.bincount(dst, minlength=len(names))
-        table = _Table.of(src, src, dst)
-        free, gone = np.flatnonzero(left == 0), 0
-        while len(free):
-            _, place = table.found(free)
-            gone += len(place)
-            targets, count = np.unique(table.dst[place], return_counts=True)
-            left[targets] -= count
-            free = targets[left[targets] == 0]
-            yield Progress(PHASE, 20 + len(place) * _STEP_WORK, self._memory_bytes)
-        if gone < len(src):
-            raise RefusedError(
-                f"{self._name} has no silent loop where its parts can go on silently "
-                "for ever"
-            )
+        after = states.copy()
+        after[observable] = self.table.dst[np.searchsorted(self.table.keys, wanted)]
+        return after
 
 
-def _local(part: Labelled, letters: np.ndarray, shared: np.ndarray) -> _Table:
-    """Return the steps that a part takes alone, with the form's letters by state."""
-    alone = shared[part.label] < 0
-    return _Table.of(part.src[alone], letters[part.label[alone]], part.dst[alone])
+def included(parts: Sequence[Labelled], form: Labelled, name: str) -> Job[None]:
+    """Check that the composition of one or two parts is included in a form.
+
+    Raises
+    ------
+    RefusedError
+        It is not, or the form is not deterministic; `name` is that of the form.
+    """
+    nothing = np.zeros(0, dtype=np.int64)
+    one, other = (*parts, Labelled(1, 0, (), nothing, nothing, nothing))[:2]
+    if one.n_states * other.n_states * form.n_states >= _MOST_NUMBER:
+        raise RefusedError(f"{name} is too large to be checked")
+    composed, moves = _Composed(one, other, form.labels), _Moves.of(form, name)
+    first = (one.initial * other.n_states + other.initial) * form.n_states
+    first += form.initial
+    seen, waiting = {first}, [np.array([first])]
+    silent: list[tuple[np.ndarray, np.ndarray]] = []  # steps between pairs
+    n_silent = 0
+    while waiting:
+        pairs = waiting.pop()
+        if len(pairs) > _AT_ONCE:
+            waiting.append(pairs[_AT_ONCE:])
+            pairs = pairs[:_AT_ONCE]
+        rest, states = np.divmod(pairs, form.n_states)
+        composed_states = np.divmod(rest, other.n_states)
+        origin, letters, left, right = composed.steps(*composed_states)
+        states = moves.followed(form, states[origin], letters, name)
+        targets = (left * other.n_states + right) * form.n_states + states
+        ending = (letters < 0) & ~moves.loops[states]
+        silent.append((pairs[origin[ending]], targets[ending]))
+        n_silent += int(np.count_nonzero(ending))
+        fresh = {*targets.tolist()} - seen
+        seen |= fresh
+        if fresh:
+            waiting.append(np.array(sorted(fresh), dtype=np.int64))
+        work = 20 + _STEP_WORK * (len(pairs) + len(targets))
+        yield Progress(PHASE, work, _EDGE_BYTES * (len(seen) + n_silent))
+    src, dst = (np.concatenate(part) for part in zip(*silent, strict=True))
+    yield from _check_ends(src, dst, name)
 
 
-_TRANSITION_WORK = 1.0  # microseconds
-_TRANSITION_BYTES = 100
+def _check_ends(src: np.ndarray, dst: np.ndarray, name: str) -> Job[None]:
+    """Check that silent steps without a loop of the form have no cycle.
+
+    Pairs that no such step leads to are taken away with their own, over and over.
+    """
+    n_bytes = _EDGE_BYTES * len(src)
+    names, places = np.unique(np.concatenate([src, dst]), return_inverse=True)
+    src, dst = places[: len(src)], places[len(src) :]
+    left = np.bincount(dst, minlength=len(names))
+    table = _Table.of(src, src, dst)
+    free, gone = np.flatnonzero(left == 0), 0
+    yield Progress(PHASE, len(src) * _STEP_WORK, n_bytes)
+    while len(free):
+        _, place = table.found(free)
+        gone += len(place)
+        targets, count = np.unique(table.dst[place], return_counts=True)
+        left[targets] -= count
+        free = targets[left[targets] == 0]
+        yield Progress(PHASE, 20 + len(place) * _STEP_WORK, n_bytes)
+    if gone < len(src):
+        raise RefusedError(
+            f"{name} has no silent loop where its parts can go on silently for ever"
+        )
 
 
 def actions_of_labels(network: Network) -> list[list[int]]:

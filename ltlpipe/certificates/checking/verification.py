@@ -391,14 +391,7 @@ class _Check:
             NetworkProof,
         )
 
-        claim = Claim(
-            automaton,
-            document.never,
-            document.clauses,
-            fairness,
-            document.states,
-            document.stutters,
-        )
+        claim = Claim(document, automaton, fairness)
         proof: StateProof
         if isinstance(system, Network):
             _refuse_names(document, automaton, system)

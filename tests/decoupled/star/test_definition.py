@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from ltlpipe.decoupled.star import exploration, networks
-from ltlpipe.decoupled.star.exploration import NoStarError
-from ltlpipe.decoupled.star.networks import find_star
+from ltlpipe.decoupled import star_parts, stars
+from ltlpipe.decoupled.star_parts import NoStarError
+from ltlpipe.decoupled.stars import find_star
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.plain_steps import NetworkSteps
@@ -35,9 +35,9 @@ MAKERS = {
 @pytest.fixture(autouse=True)
 def _small_and_any(monkeypatch):
     """One leaf makes a star, too, and large ones are given up soon."""
-    monkeypatch.setattr(networks, "MIN_LEAVES", 1)
-    monkeypatch.setattr(exploration, "MAX_CENTRE", 200)
-    monkeypatch.setattr(exploration, "MAX_LEAF", 100)
+    monkeypatch.setattr(stars, "MIN_LEAVES", 1)
+    monkeypatch.setattr(star_parts, "MAX_CENTRE", 200)
+    monkeypatch.setattr(star_parts, "MAX_LEAF", 100)
 
 
 def found(model, atoms):

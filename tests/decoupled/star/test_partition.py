@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.decoupled.star.exploration import (
+from ltlpipe.decoupled.star_parts import (
     Effort,
     NoStarError,
-    joined_most,
+    heart_of,
     partition,
 )
-from ltlpipe.decoupled.star.footprints import footprints_of as footprints_job
+from ltlpipe.decoupled.star_parts import footprints_of as footprints_job
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
@@ -53,7 +53,7 @@ def test_what_clients_share():
 
     whole = complete(partition(footprints, footprints.fixed, Effort(1000)))
     (leaf,) = whole.leaves
-    assert named(model, joined_most(footprints, leaf)) == ["lock"]
+    assert named(model, heart_of(footprints, leaf)) == ["lock"]
     shared = footprints.fixed | {model.variables.index("lock")}
     star = complete(partition(footprints, shared, Effort(1000)))
     assert named(model, star.centre) == ["lock", "error"]

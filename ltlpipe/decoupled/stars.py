@@ -23,36 +23,33 @@ the states of each leaf.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.components.progress import STATIC
-from ltlpipe.decoupled.star.exploration import (
+from ltlpipe.decoupled.star_parts import (
     OWN,
     Effort,
     NoStarError,
     Spaces,
     TooLargeError,
-    joined_most,
-    largest,
+    footprints_of,
+    heart_of,
     partition,
 )
-from ltlpipe.decoupled.star.footprints import footprints_of
 from ltlpipe.por.groups import names_steps, watched
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.systems.programs.model import DveModel
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence, Set
+    from collections.abc import Callable, Iterable
 
-    from ltlpipe.decoupled.star.exploration import Leaf, Partition, Space
-    from ltlpipe.decoupled.star.footprints import Footprints, Values
+    from ltlpipe.decoupled.star_parts import Footprints, Partition, Space, Values
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Model
@@ -79,7 +76,6 @@ MAX_ENTRIES = 1 << 23
 
 _INTERNAL = "i"
 _INSIDE = -1  # the label of internal transitions
-_DEADLOCK = -2  # the relation of deadlocks
 
 Edge = tuple[int, int, int]
 """A transition of a component: source, label or `_INSIDE`, target."""
@@ -134,31 +130,8 @@ class Star:
         return tuple(values)
 
 
-class _Labels:
-    """The global labels as they grow, by relation and change."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[int, Change], int] = {}
-        self.changes: list[Change] = []
-        self.by_relation: dict[int, list[int]] = defaultdict(list)
-
-    def number(self, relation: int, change: Change) -> int:
-        """Return the label of a relation with a change of the valuation."""
-        number = self._numbers.setdefault((relation, change), len(self.changes))
-        if number == len(self.changes):
-            self.add(relation, change)
-        return number
-
-    def add(self, relation: int, change: Change) -> int:
-        """Return a new label."""
-        self.by_relation[relation].append(len(self.changes))
-        self.changes.append(change)
-        return len(self.changes) - 1
-
-
 def star_of(
     spaces: Spaces,
-    star: Partition,
     initial: Values,
     letter_of: Callable[[Values], int],
     *,
@@ -170,8 +143,6 @@ def star_of(
     ----------
     spaces : Spaces
         The local states.
-    star : Partition
-        The variables of the parts.
     initial : tuple of int
         The values of all variables in the first state.
     letter_of : callable
@@ -186,48 +157,49 @@ def star_of(
         There are too many.
     """
     ticks = Ticks(STATIC)
-    seen, valuations = yield from _seen(spaces, star, initial, letter_of, ticks)
-    labels = _Labels()
+    parts = (spaces.centre, *spaces.leaves)
+    seen, valuations = yield from _seen(spaces, initial, letter_of, ticks)
+    labels: dict[tuple[int, Change], int] = {}  # by relation and change
     edges = [(yield from _centre_edges(spaces.centre, seen, labels, ticks))]
+    deadlocks = (yield from deadlock_classes(spaces, ticks)) if stutters else []
+    _refuse_many(labels, len(deadlocks), spaces)
+    by_relation: dict[int, list[int]] = defaultdict(list)
+    for (relation, _), label in labels.items():
+        by_relation[relation].append(label)
     for leaf in spaces.leaves:
-        own = [(src, _INSIDE, dst) for src, dst in leaf.internal]
+        own = [(src, _INSIDE, dst) for src, what, dst in leaf.steps if what == OWN]
         own += [
             (src, label, dst)
             for src, relation, dst in leaf.steps
-            for label in labels.by_relation[relation]
+            if relation != OWN
+            for label in by_relation[relation]
         ]
         edges.append(own)
         yield ticks.progress
-    dead = set()
-    if stutters:
-        for centres, stuck in (yield from deadlock_classes(spaces, ticks)):
-            label = labels.add(_DEADLOCK, None)  # deadlocks repeat themselves by it
-            dead.add(label)
-            for own, states in zip(edges, (centres, *stuck), strict=True):
-                own += [(state, label, state) for state in states]
-            _refuse_many(labels, spaces)
-    _refuse_many(labels, spaces)
-    named = [spaces.centre.states, *(leaf.states for leaf in spaces.leaves)]
+    for label, stuck in enumerate(deadlocks, len(labels)):
+        for own, states in zip(edges, stuck, strict=True):
+            own += [(state, label, state) for state in states]
     components = []
-    for own, known in zip(edges, named, strict=True):
-        components.append(_component(own, len(known)))
+    for own, part in zip(edges, parts, strict=True):
+        components.append(_component(own, len(part.states)))
         yield ticks.progress
     network = Network(components)
     numbers = [-1 if a.internal else int(a.name) for a in network.actions]
+    # Deadlocks, behind the others, and internal actions change nothing.
+    changes = [*(change for _, change in labels), *[None] * (len(deadlocks) + 1)]
     return Star(
         network=network,
-        parts=(star.centre, *(leaf.variables for leaf in star.leaves)),
-        states=tuple(named),
+        parts=tuple(part.variables for part in parts),
+        states=tuple(part.states for part in parts),
         initial=initial,
         valuations=valuations,
-        changes=[None if k < 0 else labels.changes[k] for k in numbers],
-        deadlocks=frozenset(k for k, name in enumerate(numbers) if name in dead),
+        changes=[changes[k] for k in numbers],
+        deadlocks=frozenset(k for k, n in enumerate(numbers) if n >= len(labels)),
     )
 
 
 def _seen(
     spaces: Spaces,
-    star: Partition,
     initial: Values,
     letter_of: Callable[[Values], int],
     ticks: Ticks,
@@ -237,7 +209,7 @@ def _seen(
     seen = []
     values = list(initial)
     for state, is_halted in zip(spaces.centre.states, spaces.halted, strict=True):
-        for variable, value in zip(star.centre, state, strict=True):
+        for variable, value in zip(spaces.centre.variables, state, strict=True):
             values[variable] = value
         valuation = Valuation(letter_of(tuple(values)), is_halted)
         seen.append(numbers.setdefault(valuation, len(numbers)))
@@ -247,7 +219,10 @@ def _seen(
 
 
 def _centre_edges(
-    centre: Space, seen: Sequence[int], labels: _Labels, ticks: Ticks
+    centre: Space,
+    seen: Sequence[int],
+    labels: dict[tuple[int, Change], int],
+    ticks: Ticks,
 ) -> Job[list[Edge]]:
     """Return the transitions of the centre; those of a relation get labels."""
     edges = []
@@ -256,24 +231,23 @@ def _centre_edges(
         change = None if before == after else (before, after)
         label = _INSIDE
         if relation != OWN or change is not None:
-            label = labels.number(relation, change)
+            label = labels.setdefault((relation, change), len(labels))
         edges.append((src, label, dst))
         if ticks.over():
             yield ticks.progress
     return edges
 
 
-def _refuse_many(labels: _Labels, spaces: Spaces) -> None:
-    n_labels = len(labels.changes)
+def _refuse_many(
+    labels: Iterable[tuple[int, Change]], n_deadlocks: int, spaces: Spaces
+) -> None:
+    relations = [relation for relation, _ in labels]
+    sizes = [len(leaf.states) for leaf in spaces.leaves]
+    n_labels = len(relations) + n_deadlocks
     if n_labels > MAX_LABELS:
         raise NoStarError(f"there are more than {MAX_LABELS:,} global labels")
-    n_entries = n_labels * len(spaces.centre.states)
-    for relation, numbers in labels.by_relation.items():
-        if relation >= 0:
-            leaf, _ = spaces.relations[relation]
-            n_entries += len(numbers) * len(spaces.leaves[leaf].states)
-        elif relation == _DEADLOCK:
-            n_entries += len(numbers) * sum(len(one.states) for one in spaces.leaves)
+    n_entries = n_labels * len(spaces.centre.states) + n_deadlocks * sum(sizes)
+    n_entries += sum(sizes[spaces.relations[k][0]] for k in relations if k != OWN)
     if n_entries > MAX_ENTRIES:
         raise NoStarError(
             f"the tables of its {n_labels:,} global labels would have more than "
@@ -281,57 +255,45 @@ def _refuse_many(labels: _Labels, spaces: Spaces) -> None:
         )
 
 
-Stuck = tuple[tuple[int, ...], ...]
-"""For each leaf its local states in which it cannot move."""
-
-DeadlockClass = tuple[list[int], Stuck]
-"""States of the centre, and what deadlocks in them have in common."""
+Stuck = tuple[Sequence[int], ...]
+"""Of the centre, then of the leaves, the local states in which none can move."""
 
 
-def deadlock_classes(spaces: Spaces, ticks: Ticks) -> Job[list[DeadlockClass]]:
+def deadlock_classes(spaces: Spaces, ticks: Ticks) -> Job[list[Stuck]]:
     """Return states of the centre with the states of all leaves that make deadlocks.
 
     In a halted centre every state of a leaf does.
     """
-    offered = spaces.offered()
-    answers: list[list[set[int]]] = []  # by leaf and local state
+    answers = []
     for leaf in spaces.leaves:
-        own: list[set[int]] = [set() for _ in leaf.states]
-        for src, relation, _ in leaf.steps:
-            own[src].add(relation)
-        answers.append(own)
+        answers.append(leaf.relations())
         yield ticks.progress
-    moving = [{src for src, _ in leaf.internal} for leaf in spaces.leaves]
-    known: list[dict[frozenset[int], tuple[int, ...]]] = [{} for _ in spaces.leaves]
-    everywhere = tuple(tuple(range(len(leaf.states))) for leaf in spaces.leaves)
-    classes: dict[Stuck, list[int]] = defaultdict(list)
-    for centre, relations in enumerate(offered):
+    everywhere = tuple(tuple(range(len(own))) for own in answers)
+    known: list[dict[frozenset[int], tuple[int, ...]]] = [{} for _ in answers]
+    classes: dict[tuple[tuple[int, ...], ...], list[int]] = defaultdict(list)
+    for centre, relations in enumerate(spaces.centre.relations()):
         if spaces.halted[centre]:
             classes[everywhere].append(centre)
             continue
         if OWN in relations:
             continue
-        apart: list[set[int]] = [set() for _ in spaces.leaves]
+        offered = [{OWN} for _ in answers]
         for relation in relations:
-            apart[spaces.relations[relation][0]].add(relation)
+            offered[spaces.relations[relation][0]].add(relation)
         stuck = []
-        for i, seen in enumerate(map(frozenset, apart)):
-            if seen not in known[i]:
-                known[i][seen] = tuple(
-                    s
-                    for s, own in enumerate(answers[i])
-                    if s not in moving[i] and not own & seen
-                )
-                if ticks.over(len(answers[i]) / 4):
+        for states, own, seen in zip(
+            known, answers, map(frozenset, offered), strict=True
+        ):
+            if seen not in states:
+                states[seen] = tuple(s for s, one in enumerate(own) if not one & seen)
+                if ticks.over(len(own) / 4):
                     yield ticks.progress
-            stuck.append(known[i][seen])
-            if not stuck[-1]:
-                break
-        else:
+            stuck.append(states[seen])
+        if all(stuck):
             classes[tuple(stuck)].append(centre)
-        if ticks.over(len(relations) + len(apart)):
+        if ticks.over(len(relations) + len(answers)):
             yield ticks.progress
-    return [(centres, stuck) for stuck, centres in classes.items()]
+    return [(centres, *stuck) for stuck, centres in classes.items()]
 
 
 def _component(edges: Sequence[Edge], n_states: int) -> LTS:
@@ -376,26 +338,23 @@ def find_star(
     """
     if any(map(names_steps, propositions)):
         raise NoStarError("a proposition is about steps, not only about states")
-    footprints = yield from _footprints(model)
+    footprints = yield from footprints_of(model)
     known = frozenset().union(*footprints.touched)
     seen = {atom.variable for p in propositions for atom in watched(p)}
-    centre: Set[int] = (seen | footprints.fixed) & known
+    centre = frozenset(seen | footprints.fixed) & known
 
     def letter_of(state: Values) -> int:
         return sum(1 << k for k, p in enumerate(propositions) if evaluate(p, state))
 
-    star, spaces = yield from _explored(footprints, centre, least_share)
-    return (
-        yield from star_of(
-            spaces, star, footprints.initial, letter_of, stutters=stutters
-        )
-    )
+    spaces = yield from _explored(footprints, centre, least_share)
+    initial = footprints.initial
+    return (yield from star_of(spaces, initial, letter_of, stutters=stutters))
 
 
 def _explored(
-    footprints: Footprints, centre: Set[int], least_share: float
-) -> Job[tuple[Partition, Spaces]]:
-    """Return a star that is not too large, and its local states."""
+    footprints: Footprints, centre: frozenset[int], least_share: float
+) -> Job[Spaces]:
+    """Return the local states of a star that is not too large."""
     effort = Effort(MAX_LOOKS)
     while True:
         star, centre = yield from _next_star(footprints, centre, least_share, effort)
@@ -403,15 +362,20 @@ def _explored(
         try:
             yield from spaces.explore()
         except TooLargeError as error:
-            large = error.leaf
+            most = len(error.leaf.variables) * 3 // 4
         else:
-            return star, spaces
-        centre = yield from _divided(footprints, centre, large, effort)
+            return spaces
+        large = star.leaves
+        while large:
+            star = yield from partition(footprints, centre, effort)
+            large = tuple(one for one in star.leaves if len(one.variables) > most)
+            for leaf in large:
+                centre = centre.union(heart_of(footprints, leaf))
 
 
 def _next_star(
-    footprints: Footprints, centre: Set[int], least_share: float, effort: Effort
-) -> Job[tuple[Partition, Set[int]]]:
+    footprints: Footprints, centre: frozenset[int], least_share: float, effort: Effort
+) -> Job[tuple[Partition, frozenset[int]]]:
     """Return a star with enough leaves that move, and its centre, which has grown."""
     while True:
         star = yield from partition(footprints, centre, effort)
@@ -419,47 +383,14 @@ def _next_star(
             raise NoStarError(_NO_LEAVES)
         if star.n_moving >= MIN_LEAVES:
             break
-        centre = centre | _heart(footprints, largest(star.leaves))
+        largest = max(star.leaves, key=lambda leaf: len(leaf.variables))
+        centre = centre.union(heart_of(footprints, largest))
     if star.share < least_share:
         raise NoStarError(
             f"{star.share:.0%} of the actions are steps of leaves alone (it pays from "
             f"{least_share:.0%} on; Gnad et al. 2021, Sec. 6)"
         )
     return star, centre
-
-
-def _footprints(model: Model) -> Job[Footprints]:
-    """Return what the actions of a model touch."""
-    if isinstance(model, DveModel):
-        if model.program.synchronous:
-            raise NoStarError("all processes of a synchronous system move at once")
-        if any(process.committed for process in model.program.processes):
-            raise NoStarError("a committed state holds up all other processes")
-    elif not isinstance(model, PetriNet):
-        raise NoStarError(f"nothing is known of the steps of {model.name}")
-    return (yield from footprints_of(model))
-
-
-def _heart(footprints: Footprints, leaf: Leaf) -> Set[int]:
-    """Return what of a leaf goes to the centre."""
-    if not leaf.internal:
-        return frozenset(leaf.variables)
-    return frozenset(joined_most(footprints, leaf))
-
-
-def _divided(
-    footprints: Footprints, centre: Set[int], too_large: Leaf, effort: Effort
-) -> Job[Set[int]]:
-    """Return a centre whose leaves are all smaller than one that is too large."""
-    most = len(too_large.variables) * 3 // 4
-    is_done = False
-    while not is_done:
-        star: Partition = yield from partition(footprints, centre, effort)
-        large = [leaf for leaf in star.leaves if len(leaf.variables) > most]
-        for leaf in large:
-            centre = centre | _heart(footprints, leaf)
-        is_done = not large
-    return centre
 
 
 def model_run(star: Star, model: Model, run: Run) -> Job[Run]:
