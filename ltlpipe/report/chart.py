@@ -194,8 +194,8 @@ def _draw_lane(svg: ET.Element, lane: Lane, number: int, grid: _Grid) -> None:
     """Draw a lifeline with its name and its first state."""
     x = grid.lanes[number]
     dashes = {} if lane.moves else {"stroke_dasharray": "2 3"}
-    ends = (x, grid.top - 10), (x, grid.bottom)
-    _line(svg, "lane", *ends, stroke=_LINE, **dashes)
+    low, high = (x, grid.top - 10), (x, grid.bottom)
+    _line(svg, "lane", low, high, stroke=_LINE, **dashes)
     name = shortened(lane.name, _NAME)
     y = grid.top - _PILL - 21
     weight = {"font_weight": "bold"} if lane.moves else {"font_style": "italic"}
@@ -314,16 +314,12 @@ def _pill_width(state: str, most: int) -> float:
     return max(_width(shortened(state, most)), _LETTER) + 2 * _PAD
 
 
-def _shape(
-    parent: ET.Element, tag: str, kind: str, *, text: str | None = None, **look: Any
-) -> ET.Element:
+def _shape(parent: ET.Element, tag: str, kind: str, **look: Any) -> ET.Element:
     """Add an element; ``stroke_width`` is ``stroke-width``, numbers are short."""
     written = {"class": kind} if kind else {}
     for name, value in look.items():
         written[name.replace("_", "-")] = value if isinstance(value, str) else _n(value)
-    element = ET.SubElement(parent, tag, written)
-    element.text = text
-    return element
+    return ET.SubElement(parent, tag, written)
 
 
 def _rect(
@@ -351,7 +347,9 @@ def _text(
     if not text.isascii() and cell_len(text):  # in an unknown font
         place |= {"textLength": _width(text), "lengthAdjust": "spacingAndGlyphs"}
     look.setdefault("fill", _INK)
-    return _shape(parent, "text", kind, text=text, **place, **look)
+    element = _shape(parent, "text", kind, **place, **look)
+    element.text = text
+    return element
 
 
 def _tip(element: ET.Element, text: str) -> None:
