@@ -69,20 +69,12 @@ class _Grid(NamedTuple):
 def svg_of_chart(chart: ChartedLasso) -> str:
     """Return a chart as SVG, from ``<svg`` on."""
     grid = _grid(chart)
-    about = _about(chart)
-    svg = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "width": _n(grid.width),
-            "height": _n(grid.height),
-            "viewBox": f"0 0 {_n(grid.width)} {_n(grid.height)}",
-            "role": "img",
-            "aria-label": about,
-            "font-family": FONT,
-            "font-size": str(_SIZE),
-        },
-    )
+    width, height = _n(grid.width), _n(grid.height)
+    box = {"width": width, "height": height, "viewBox": f"0 0 {width} {height}"}
+    about = {"role": "img", "aria-label": _about(chart)}
+    font = {"font-family": FONT, "font-size": str(_SIZE)}
+    xmlns = {"xmlns": "http://www.w3.org/2000/svg"}
+    svg = ET.Element("svg", xmlns | box | about | font)
     _rect(svg, (0, 0, grid.width, grid.height), "", fill="#ffffff", rx="4")
     _draw_cycle(svg, chart, grid)
     for number, lane in enumerate(chart.lanes):
@@ -407,14 +399,14 @@ class Chart:
         expect(_LASSO, lasso=lasso)
         expect(WHOLE, steps=steps, lanes=lanes)
         self._lanes = max(lanes, 1)
-        self._charted = partial(charted, lasso, most_steps=steps)
+        self._charted = partial(charted, lasso, steps)
 
     @cached_property
     def svg(self) -> str:
         """The chart as SVG, from ``<svg`` on; it loads nothing and runs nothing."""
         from ltlpipe.report.chart import svg_of_chart
 
-        return svg_of_chart(self._charted(most_lanes=self._lanes))
+        return svg_of_chart(self._charted(self._lanes))
 
     def text(self, width: int = 80, *, ascii_only: bool = False) -> str:
         """Return the chart as lines of text.
@@ -432,10 +424,8 @@ class Chart:
         expect(WHOLE, width=width)
         expect(TRUTH, ascii_only=ascii_only)
 
-        def narrowed(most: int) -> ChartedLasso:
-            return self._charted(most_lanes=most)
-
-        return text_of_chart(narrowed, self._lanes, width, ASCII if ascii_only else BOX)
+        marks = ASCII if ascii_only else BOX
+        return text_of_chart(self._charted, self._lanes, width, marks)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

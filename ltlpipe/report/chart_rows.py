@@ -132,7 +132,7 @@ def kept(n_steps: int, most: int, around: Iterable[int] = ()) -> list[int | None
     return shown
 
 
-def charted(lasso: Lasso, *, most_steps: int, most_lanes: int) -> ChartedLasso:
+def charted(lasso: Lasso, most_steps: int, most_lanes: int) -> ChartedLasso:
     """Return the contents of a chart of a lasso."""
     n_steps, first = len(lasso.actions), len(lasso.prefix)
     lost = lasso.bad_prefix

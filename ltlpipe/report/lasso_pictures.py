@@ -396,8 +396,9 @@ def _drawn(
 def _longest(lengths: Iterable[int]) -> int:
     """Return how many steps of each part can be kept."""
     counts = Counter(lengths)
-    for longest in LONGEST:
-        total = sum(min(length, longest) * n for length, n in counts.items())
-        if total <= BUDGET:
-            return longest
-    return LONGEST[-1]
+    fitting = (
+        longest
+        for longest in LONGEST
+        if sum(min(length, longest) * n for length, n in counts.items()) <= BUDGET
+    )
+    return next(fitting, LONGEST[-1])
