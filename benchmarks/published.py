@@ -54,7 +54,8 @@ from ltlpipe import LtlpipeError, UnsupportedError, check, load
 from ltlpipe.automata.hoa import read_automaton
 from ltlpipe.families.networks import philosophers
 from ltlpipe.question.given_options import understood
-from ltlpipe.runtime.errors import FLAGS, InputError, name_as
+from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.names import FLAGS, name_as
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ import spot
 from spot import buddy
 
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
-from ltlpipe.automata.translation import from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.actions import bit_names
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import complete
@@ -145,7 +145,7 @@ class Subject:
         """Return the property automaton that `check` searches with."""
         if self.formula is None:
             return universal()
-        return from_formula(self.formula, kind, self.actions)
+        return table_over_actions(self.formula, kind, self.actions)
 
     def product(self, kind: str) -> Any:
         """Return the product that `check` generates, stored."""

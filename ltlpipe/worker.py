@@ -21,7 +21,7 @@ from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.errors import AS_WRITTEN, name_as
+from ltlpipe.runtime.names import AS_WRITTEN, name_as
 from ltlpipe.runtime.wire import Message, Receiver, error_to_dict
 from ltlpipe.runtime.worker_process import end_with_parent, resident_bytes
 
@@ -32,11 +32,9 @@ OPERATIONS = {
     "analyse": "ltlpipe.batch.analyzing:parts_of",
     "answer task": "ltlpipe.batch.answering:answer_task",
     "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
-    "check hoa": "ltlpipe.automata.external:check_output",
     "compile": "ltlpipe.runtime.kernels.compilation:compile_there",
     "extend permutations": "ltlpipe.symmetry.groups.graph:extend_permutations",
     "explain": "ltlpipe.batch.analyzing:explained",
-    "normalise hoa": "ltlpipe.automata.hoa:normalised",
     "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",
 }

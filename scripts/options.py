@@ -16,7 +16,7 @@ from ltlpipe.question.options import (
     Option,
     flag_of,
 )
-from ltlpipe.runtime.errors import FLAGS, spelled
+from ltlpipe.runtime.names import FLAGS, spelled
 
 PAGE = Path(__file__).parent.parent / "docs" / "options.md"
 _ORDER = "check solve compare livelock deadlocks simulate"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.vendor import pretty
 
-from ltlpipe.runtime.errors import PARAMETERS, name_as
+from ltlpipe.runtime.names import PARAMETERS, name_as
 
 # Kernels compile on their first call: no deadline for single examples.  The examples
 # of a change's own tests are the same each time, so that main stays as it was seen;

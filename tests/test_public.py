@@ -129,7 +129,7 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.simulation.simulation",
         "ltlpipe.verdict.explicit_product",
         "ltlpipe.runtime.arguments",
-        "ltlpipe.runtime.errors",
+        "ltlpipe.runtime.names",
     ],
 )
 def test_examples_in_docstrings(name):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.interrupts import first_violation, norm, to_spot
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.automata.translation import from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.actions import numbered
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.spot_graphs import by_spot
@@ -118,7 +118,7 @@ def buchi(formula: Formula) -> PropertyAutomaton:
     import spot
 
     violated_by_it = Formula(formula.text, spot.formula_Not(formula.spot))
-    return from_formula(violated_by_it, "ba", formula.propositions)
+    return table_over_actions(violated_by_it, "ba", formula.propositions)
 
 
 def is_very_weak(table: PropertyAutomaton) -> bool:

@@ -259,6 +259,11 @@ def marks_in(bits: int) -> list[int]:
     return [mark for mark in range(bits.bit_length()) if bits >> mark & 1]
 
 
+def bits_of(marks: Iterable[int]) -> int:
+    """Return different marks, or other small numbers, as bits."""
+    return sum(1 << mark for mark in marks)
+
+
 def parse_condition(text: str) -> Condition:
     """Read a condition as HOA writes it.
 
@@ -407,13 +412,6 @@ _MAX_SHARPENED = 256  # more clauses than this keep what marks they have
 _FIN = MAX_MARKS
 
 
-class MergedFin(NamedTuple):
-    """A condition in the paper's form, at most one Fin in each clause."""
-
-    condition: Condition  # over new marks
-    unions: tuple[int, ...]  # mark i is where any of the old marks unions[i] is
-
-
 def normal_form(condition: Condition) -> tuple[Clause, ...]:
     """Return the disjunctive normal form, the pairs of generalised Rabin.
 
@@ -428,9 +426,10 @@ def normal_form(condition: Condition) -> tuple[Clause, ...]:
     return tuple(map(_clause, _sharpened(_distributed(condition))))
 
 
-def merged_fin(clauses: Iterable[Clause]) -> MergedFin:
+def merged_fin(clauses: Iterable[Clause]) -> tuple[Condition, list[int]]:
     """Return clauses in the paper's form, with one Fin set in each at most.
 
+    Mark i of the condition is where any of the old marks in entry i of the list is.
     Marks that no clause uses are dropped, and equal sets get the same mark.
 
     Raises
@@ -441,18 +440,16 @@ def merged_fin(clauses: Iterable[Clause]) -> MergedFin:
     pairs = list(clauses)
     unions = {c.fin for c in pairs if c.fin}
     unions |= {1 << mark for c in pairs for mark in marks_in(c.inf)}
-    ordered = tuple(sorted(unions))
+    ordered = sorted(unions)
     number = {union: i for i, union in enumerate(ordered)}
-    written = disjunction(
-        conjunction(
-            [
-                *([fin(number[c.fin])] if c.fin else []),
-                *(inf(number[1 << mark]) for mark in marks_in(c.inf)),
-            ]
+    written = from_clauses(
+        Clause(
+            1 << number[c.fin] if c.fin else 0,
+            bits_of(number[1 << mark] for mark in marks_in(c.inf)),
         )
         for c in pairs
     )
-    return MergedFin(written, ordered)
+    return written, ordered
 
 
 def _clause(code: int) -> Clause:

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import fold
-from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.runtime.worker_process import cpu_seconds_of
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -224,7 +224,8 @@ def _end(program: subprocess.Popen[bytes]) -> None:
             stream.close()
 
 
-def check_output(text: str) -> int:
+@remote(PHASE)
+def _n_automata(text: str) -> int:
     """Return how many automata a text holds; a worker finds out whether it can be read.
 
     Raises
@@ -237,7 +238,7 @@ def check_output(text: str) -> int:
 
 def _only_automaton(printed: str, command: str) -> Job[Any]:
     try:
-        n_automata = yield from workers.call("check hoa", phase=PHASE, text=printed)
+        n_automata = yield from _n_automata(printed)
     except InputError as error:
         reason = f"{error}; it printed {_quoted(printed)}"
         raise _failure(command, f"printed no HOA: {reason}") from None

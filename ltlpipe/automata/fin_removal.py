@@ -46,6 +46,7 @@ from ltlpipe.automata.conditions import (
     MAX_MARKS,
     Clause,
     Condition,
+    bits_of,
     conjunction,
     disjunction,
     fin,
@@ -338,7 +339,7 @@ def _new_marks(
             f"without Fin the automaton would need {n_marks} acceptance marks, and "
             f"the limit is {MAX_MARKS}: use --acceptance=tela, tgra or tgba"
         )
-    pairs = [Clause(0, _bits(new.values())) for new in numbers.values()]
+    pairs = [Clause(0, bits_of(new.values())) for new in numbers.values()]
     return numbers, from_clauses(pairs)
 
 
@@ -346,16 +347,12 @@ def _marks_at(
     marks: int, pairs: Sequence[int], numbers: dict[int, dict[int, int]]
 ) -> int:
     """Return the new marks for the old ones of a transition."""
-    return _bits(
+    return bits_of(
         new
         for pair in pairs
         for old, new in numbers[pair].items()
         if old < 0 or marks >> old & 1
     )
-
-
-def _bits(marks: Iterable[int]) -> int:
-    return sum(1 << mark for mark in marks)
 
 
 # --- automata of Spot, with their labels: for HOA, searches take tables --------
@@ -368,7 +365,7 @@ def condition_of(automaton: Any) -> Condition:
 
 def marks_of(edge: Any) -> int:
     """Return the marks of an edge of a Spot automaton, as bits."""
-    return reduce(or_, (1 << mark for mark in edge.acc.sets()), 0)
+    return bits_of(edge.acc.sets())
 
 
 def generalised_rabin(automaton: Any) -> Any:
@@ -381,13 +378,13 @@ def generalised_rabin(automaton: Any) -> Any:
     UnsupportedError
         There would be too many pairs or marks.
     """
-    merged = merged_fin(normal_form(condition_of(automaton)))
+    condition, unions = merged_fin(normal_form(condition_of(automaton)))
     edges = []
     for edge in automaton.edges():
         old = marks_of(edge)
-        new = [i for i, union in enumerate(merged.unions) if old & union]
+        new = [i for i, union in enumerate(unions) if old & union]
         edges.append((edge.src, edge.dst, edge.cond, new))
-    return _automaton(automaton, automaton.num_states(), edges, merged.condition)
+    return _automaton(automaton, automaton.num_states(), edges, condition)
 
 
 def fin_less(automaton: Any) -> Any:

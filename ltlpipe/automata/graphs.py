@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ from ltlpipe.automata.conditions import (
 from ltlpipe.automata.fin_removal import condition_of, marks_of
 from ltlpipe.automata.hoa import parse_again
 from ltlpipe.automata.structure import decided
-from ltlpipe.logic.spot_graphs import automaton_of, cube, valuation
+from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
@@ -379,58 +379,24 @@ def lasso_automaton(graph: Any, numbers: Sequence[int], start: int) -> Any:
         marks = [] if is_kripke(graph) else marks_in(marks_of(edge))
         edges.append((k, k + 1 if k + 1 < len(numbers) else start, label, marks))
         names.append(str(edge.src))
-    made = automaton_of(len(numbers), edges, like=graph)
+    made = automaton_of(len(numbers), edges, like=graph, names=names)
     made.copy_acceptance_of(graph)
-    made.set_state_names(names)
     return made
 
 
-class AutomatonWriter:
-    """Makes a ``spot.twa_graph``.
+def vocabulary(propositions: Sequence[str], graph: Any = None) -> Any:
+    """Return an empty automaton over some propositions, and those of a graph.
 
-    Parameters
-    ----------
-    propositions : sequence of str
-        What labels are over.
-    graph : spot.twa_graph or spot.kripke_graph, optional
-        Whose dictionary and propositions it has, too.
+    Its dictionary is that of the graph, else Spot's own.
     """
+    import spot
 
-    def __init__(self, propositions: Sequence[str], graph: Any = None) -> None:
-        import spot
-
-        self.graph = spot.make_twa_graph(dictionary_of(graph))
-        if graph is not None:
-            self.graph.copy_ap_of(graph)
-        self._variables = {p: self.graph.register_ap(p) for p in propositions}
-
-    def label(self, holding: Collection[str]) -> Any:
-        """Return the label of the valuation in which exactly some propositions hold."""
-        return cube((v, name in holding) for name, v in self._variables.items())
-
-    def finished(
-        self,
-        edges: Iterable[tuple[int, int, Any, int]],
-        names: Sequence[str],
-        condition: Condition,
-        n_marks: int,
-    ) -> Any:
-        """Return the automaton with these edges: source, target, label and marks.
-
-        It has a state for each name, the first one initial; `condition` is over
-        `n_marks` marks.
-        """
-        import spot
-
-        graph = self.graph
-        graph.set_acceptance(n_marks, spot.acc_code(str(condition)))
-        graph.new_states(len(names))
-        graph.set_init_state(0)
-        sets = cache(marks_in)
-        for src, dst, label, marks in edges:
-            graph.new_edge(src, dst, label, sets(marks))
-        graph.set_state_names(list(names))
-        return graph
+    made = spot.make_twa_graph(dictionary_of(graph))
+    if graph is not None:
+        made.copy_ap_of(graph)
+    for proposition in propositions:
+        made.register_ap(proposition)
+    return made
 
 
 def kripke_structure(
@@ -446,12 +412,9 @@ def kripke_structure(
     import spot
 
     graph = spot.make_kripke_graph(dictionary_of())
-    variables = {p: graph.register_ap(p) for p in propositions}
-
-    @cache
-    def label(holds: frozenset[str]) -> Any:
-        return cube((v, name in holds) for name, v in variables.items())
-
+    for proposition in propositions:
+        graph.register_ap(proposition)
+    label = cache(partial(valuation, graph))
     for some in holding:
         graph.new_state(label(frozenset(some)))
     graph.set_init_state(0)

@@ -32,7 +32,7 @@ import numpy as np
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import Opening, name_of, read
 from ltlpipe.runtime.jobs import Progress, complete
-from ltlpipe.runtime.workers import call, can_send
+from ltlpipe.runtime.workers import can_send, remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,16 +105,16 @@ def parse_job(text: str, file: str) -> Job[list[Any]]:
     A worker parses the text first, and what it writes.  That is parsed here: equal
     automata, whose labels have shown to be harmless in time and memory.
     """
-    texts = yield from call("normalise hoa", phase="reading", text=text, file=file)
     automata: list[Any] = []
-    for one in texts:
+    for one in (yield from normalised(text, file)):
         automata += _spot_automata(one, file)
         yield Progress("reading", len(one))
     return automata
 
 
+@remote("reading")
 def normalised(text: str, file: str) -> list[str]:
-    """Return each automaton of a text as Spot writes it: an operation of workers."""
+    """Return each automaton of a text as Spot writes it."""
     texts: list[str] = []
     for automaton in parse_automata(text, file):
         # Else Spot would say of more automata that their marks are on states.

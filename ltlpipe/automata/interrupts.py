@@ -38,7 +38,7 @@ from itertools import pairwise
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import marks_in
+from ltlpipe.automata.conditions import bits_of, marks_in
 from ltlpipe.automata.structure import (
     Draft,
     accepting_only_on,
@@ -119,7 +119,7 @@ def first_violation(
     ValueError
         The acceptance of `table` is not one mark, or none, on states.
     """
-    accepting = _mask(accepting_states(table))
+    accepting = bits_of(accepting_states(table))
     rows = _rows(table)
     invisible = _invisible(table, visible)
     # Most states go to the same states on all invisible letters: one stands for all.
@@ -127,14 +127,14 @@ def first_violation(
     for s1, row in enumerate(rows):
         for after, x in distinct[s1]:
             reached = [0] * table.n_letters
-            for via in _members(after):
+            for via in marks_in(after):
                 reached = [r | more for r, more in zip(reached, rows[via], strict=True)]
             for a, (there, again) in enumerate(zip(row, reached, strict=True)):
                 if there & ~again:
                     return Violation(1, (s1, _lowest(there & ~again)), (x, a))
     for s1, row in enumerate(rows):
         for after, x in distinct[s1]:
-            for s2 in _members(after):
+            for s2 in marks_in(after):
                 # Where s3 must be for the acceptance of s2 not to be lost.
                 exempt = (accepting >> s1 | ~accepting >> s2) & 1
                 for a, (there, direct) in enumerate(zip(rows[s2], row, strict=True)):
@@ -182,7 +182,7 @@ def norm(table: PropertyAutomaton, visible: Collection[int]) -> PropertyAutomato
             idle = [state, div]
         else:
             idle = [state]
-        targets.append([_members(there) for there in row])
+        targets.append([marks_in(there) for there in row])
         for x in invisible:
             targets[state][x] = idle
     targets += [targets[state] for state in sharp]
@@ -260,26 +260,13 @@ def _invisible(table: PropertyAutomaton, visible: Collection[int]) -> list[int]:
 def _rows(table: PropertyAutomaton) -> list[list[int]]:
     """Return by state and letter the set of targets, as bits of an integer."""
     first, dst = table.first_edge.tolist(), table.edge_dst.tolist()
-    masks = [_mask(dst[start:stop]) for start, stop in pairwise(first)]
+    masks = [bits_of({*dst[start:stop]}) for start, stop in pairwise(first)]
     n = table.n_letters
     return [masks[k : k + n] for k in range(0, len(masks), n)]
 
 
-def _mask(states: Collection[int]) -> int:
-    return reduce(or_, (1 << state for state in states), 0)
-
-
 def _lowest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
-
-
-def _members(mask: int) -> list[int]:
-    """Return the members of a set, ascending."""
-    members = []
-    while mask:
-        members.append(_lowest(mask))
-        mask &= mask - 1
-    return members
 
 
 @remote("deciding erasability")

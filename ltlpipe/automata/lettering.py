@@ -228,11 +228,10 @@ def violations_text(
     """
     import spot
 
-    from ltlpipe.automata.translation import of_kind, violations_of
+    from ltlpipe.automata.translation import violations_of
 
     given: Any = violated
     if isinstance(given, Formula):
-        assert acceptance is not None
         kind = "tgba" if condition is not None and acceptance == "ba" else acceptance
         given = violations_of(given, kind, deterministic=deterministic)
         if condition is None:
@@ -245,9 +244,7 @@ def violations_text(
             if given is None
             else by_spot(lambda: spot.product(given, system), "combine acceptance")
         )
-    if acceptance is not None:
-        given = of_kind(given, acceptance, deterministic=deterministic)
-    return hoa_text(given)
+    return hoa_text(violations_of(given, acceptance, deterministic=deterministic))
 
 
 def _recurrence(condition: str, sets: Sequence[int], dictionary: Any) -> Any:

@@ -28,6 +28,7 @@ from ltlpipe.automata.conditions import (
     Condition,
     Op,
     Shape,
+    bits_of,
     has_shape,
     marks_in,
 )
@@ -61,14 +62,6 @@ class Draft(NamedTuple):
         return len(self.cells) // self.n_letters
 
 
-class Structure(NamedTuple):
-    """What is known of an automaton as a whole; see `PropertyAutomaton`."""
-
-    weak: bool
-    terminal: bool
-    accepting: frozenset[int]  # reachable states of SCCs with an accepting cycle
-
-
 def table_of(draft: Draft) -> PropertyAutomaton:
     """Return the table of an automaton, with its structure.
 
@@ -82,17 +75,16 @@ def table_of(draft: Draft) -> PropertyAutomaton:
     if condition is not None:
         cells, n_marks, condition = _simplified(cells, condition)
         cells = [_undominated(cell, condition) for cell in cells]
-    structure = structure_of(
+    weak, terminal, accepting = structure_of(
         draft._replace(cells=cells, n_marks=n_marks, condition=condition)
     )
     elsewhere = any(
-        cell and at // n_letters not in structure.accepting
-        for at, cell in enumerate(cells)
+        cell and at // n_letters not in accepting for at, cell in enumerate(cells)
     )
     # Without marks every state counts as accepting, those on no cycle included.
-    if structure.weak and (n_marks > 0 or elsewhere):
+    if weak and (n_marks > 0 or elsewhere):
         n_marks, condition = 1, None
-        cells = _marked_by_state(cells, n_letters, structure.accepting)
+        cells = _marked_by_state(cells, n_letters, accepting)
     return PropertyAutomaton(
         n_states=draft.n_states,
         initial=draft.initial,
@@ -100,8 +92,8 @@ def table_of(draft: Draft) -> PropertyAutomaton:
         **columns_of(cells),
         n_marks=n_marks,
         state_based=_is_state_based(cells, n_letters),
-        weak=structure.weak,
-        terminal=structure.terminal,
+        weak=weak,
+        terminal=terminal,
         system_marks=draft.system_marks,
         condition=condition,
     )
@@ -212,8 +204,11 @@ def _components(graph: Any) -> Any:
     return components
 
 
-def structure_of(draft: Draft) -> Structure:
-    """Find the structure of an automaton."""
+def structure_of(draft: Draft) -> tuple[bool, bool, frozenset[int]]:
+    """Return whether an automaton is weak, and terminal, and its accepting states.
+
+    These are the reachable ones of SCCs with an accepting cycle.
+    """
     import spot
 
     graph = spot_graph(draft)
@@ -226,7 +221,7 @@ def structure_of(draft: Draft) -> Structure:
     )
     weak = bool(spot.is_inherently_weak_automaton(graph, components))
     terminal = weak and accepting == _universal(draft.cells, draft.n_letters, accepting)
-    return Structure(weak, terminal, accepting)
+    return weak, terminal, accepting
 
 
 def spot_graph(draft: Draft) -> Any:
@@ -317,13 +312,15 @@ def _simplified(
     Returns the transitions, the number of marks, all of which occur in the condition,
     and the condition; None is generalised Büchi.
     """
-    left = decided(condition, {marks for cell in cells for _, marks in cell})
+    carried = {marks for cell in cells for _, marks in cell}
+    left = decided(condition, carried)
     if left == FALSE:
         return [[] for _ in cells], 0, None
     used = marks_in(left.marks)
     number = {mark: i for i, mark in enumerate(used)}
     left = left.renumbered(number.__getitem__)
-    moved = [[(dst, _moved(marks, used)) for dst, marks in cell] for cell in cells]
+    new = {c: bits_of(number[m] for m in used if c >> m & 1) for c in carried}
+    moved = [[(dst, new[marks]) for dst, marks in cell] for cell in cells]
     plain = has_shape(left, Shape.GENERALISED_BUCHI)
     return moved, len(used), None if plain else left
 
@@ -340,11 +337,6 @@ def decided(condition: Condition, carried: set[int]) -> Condition:
         return TRUE if seen == (op == Op.INF) else FALSE
 
     return condition.mapped(leaf)
-
-
-def _moved(marks: int, used: Sequence[int]) -> int:
-    """Return the bits of the used marks, put next to each other."""
-    return sum(1 << i for i, mark in enumerate(used) if marks >> mark & 1)
 
 
 def _is_state_based(cells: Sequence[Cell], n_letters: int) -> bool:

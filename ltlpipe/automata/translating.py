@@ -45,9 +45,9 @@ def translated(
     """Return the table of the words that violate a property.
 
     A formula shall hold, or an automaton accepts the words that shall not be.
-    Parameters and errors are those of `ltlpipe.automata.translation.from_formula`, or,
-    if words are of valuations of states, `table_over_states`.  `names` are actions, or
-    propositions.
+    Parameters and errors are those of `table_over_actions` in
+    `ltlpipe.automata.translation`, or, if words are of valuations of states,
+    `table_over_states`.  `names` are actions, or propositions.
     """
     from ltlpipe.automata import translation
 
@@ -55,16 +55,14 @@ def translated(
         return translation.table_over_states(
             violated, acceptance, names, deterministic=deterministic
         )
-    of_formula = isinstance(violated, Formula)
-    make: Any = translation.from_formula if of_formula else translation.from_automaton
-    found: PropertyAutomaton = make(
+    assert acceptance is not None
+    return translation.table_over_actions(
         violated,
         acceptance,
         names,
         system_marks=system_marks,
         deterministic=deterministic,
     )
-    return found
 
 
 def automaton(

@@ -201,20 +201,21 @@ def _translated(formula: Any, wishes: Sequence[str]) -> Any:
     return by_spot(lambda: spot.translate(formula, *wishes, xargs=_SAFE))
 
 
-def from_formula(
-    formula: Formula,
+def table_over_actions(
+    violated: Formula | Any,
     acceptance: str,
     actions: Sequence[str],
     *,
     system_marks: int = 0,
     deterministic: bool = False,
 ) -> PropertyAutomaton:
-    """Return the table of the words that violate `formula`.
+    """Return the table of the words of actions that violate a property.
 
     Parameters
     ----------
-    formula : Formula
-        Its propositions name actions.
+    violated : Formula or spot.twa_graph
+        A formula that shall hold, or the words that shall not be.  Propositions name
+        actions.
     acceptance : str
         A key of `ACCEPTANCES`.
     actions : sequence of str
@@ -238,40 +239,27 @@ def from_formula(
     import spot
 
     wishes = _wishes(acceptance, deterministic)
-    names = _mark_names(system_marks)
-    violations = spot.formula_And(
-        [spot.formula_Not(numbered(formula.spot, actions)), _recurrence(names)]
-    )
-    bits = bit_names(len(actions))
-    letters = [
-        {bit for i, bit in enumerate(bits) if number >> i & 1}
-        for number in range(len(actions) + 1)
-    ]
-    translated = _translated(violations, wishes)
-    return table_over(translated, _with_marks(letters, names), acceptance, system_marks)
-
-
-def from_automaton(
-    automaton: Any,
-    acceptance: str,
-    actions: Sequence[str],
-    *,
-    system_marks: int = 0,
-    deterministic: bool = False,
-) -> PropertyAutomaton:
-    """Return the table of a Spot automaton over actions (see `from_formula`)."""
-    import spot
-
-    wishes = _wishes(acceptance, deterministic)
-    names = _mark_names(system_marks)
-    letters = _with_marks([set(), *({name} for name in actions)], names)
-    if system_marks:
-        recurrence = spot.translate(
-            _recurrence(names), "GeneralizedBuchi", dict=automaton.get_dict()
-        )
-        automaton = by_spot(lambda: spot.product(automaton, recurrence))
-    restricted = by_spot(lambda: _restrict(automaton, letters, wishes))
-    return table_over(restricted, letters, acceptance, system_marks)
+    # No action is called so: names of actions have no line break.
+    marks = [f"mark\n{number}" for number in range(system_marks)]
+    again = [spot.formula_G(spot.formula_F(spot.formula_ap(name))) for name in marks]
+    if isinstance(violated, Formula):
+        bits = bit_names(len(actions))
+        numbers = [
+            {bit for i, bit in enumerate(bits) if number >> i & 1}
+            for number in range(len(actions) + 1)
+        ]
+        letters = _with_marks(numbers, marks)
+        violations = spot.formula_Not(numbered(violated.spot, actions))
+        automaton = _translated(spot.formula_And([violations, *again]), wishes)
+    else:
+        letters = _with_marks([set(), *({name} for name in actions)], marks)
+        automaton = violated
+        if system_marks:
+            both = spot.formula_And(again), "GeneralizedBuchi"
+            recurrence = spot.translate(*both, dict=violated.get_dict())
+            automaton = by_spot(lambda: spot.product(violated, recurrence))
+        automaton = by_spot(lambda: _restrict(automaton, letters, wishes))
+    return table_over(automaton, letters, acceptance, system_marks)
 
 
 def table_over_states(
@@ -286,48 +274,28 @@ def table_over_states(
     It is a formula that shall hold, or a Spot automaton of the words that shall not be:
     with `acceptance` None this is taken as it is, state by state; else Spot makes it
     one of that kind, and simplifies it.  Letter i is the set of the propositions
-    ``propositions[k]`` for all bits k of i.  Errors are those of `from_formula`.
+    ``propositions[k]`` for all bits k of i.  Errors are those of `table_over_actions`.
     """
-    automaton = violated
-    if isinstance(violated, Formula):
-        assert acceptance is not None
-        automaton = violations_of(violated, acceptance, deterministic=deterministic)
-    elif acceptance is not None:
-        automaton = of_kind(violated, acceptance, deterministic=deterministic)
+    automaton = violations_of(violated, acceptance, deterministic=deterministic)
     table = table_over_sets(automaton, propositions)
     return _of_acceptance(automaton, table, acceptance or "tela")
 
 
 def violations_of(
-    formula: Formula, acceptance: str, *, deterministic: bool = False
+    violated: Formula | Any, acceptance: str | None, *, deterministic: bool = False
 ) -> Any:
-    """Return Spot's automaton of the violations, before it is made one of a kind."""
-    import spot
+    """Return Spot's automaton of the violations, of what Spot is asked for by a kind.
 
-    wishes = _wishes(acceptance, deterministic)
-    return _translated(spot.formula_Not(formula.spot), wishes)
-
-
-def of_kind(automaton: Any, acceptance: str, *, deterministic: bool = False) -> Any:
-    """Return an automaton that Spot has made one of a kind, and simplified."""
-    wishes = _wishes(acceptance, deterministic)
-    return by_spot(lambda: automaton.postprocess(*wishes, xargs=_SAFE))
-
-
-def _mark_names(system_marks: int) -> list[str]:
-    """Return the propositions that say which marks a step of the system has.
-
-    No action is called so: names of actions have no line break.
+    With None an automaton is returned as it is.
     """
-    return [f"mark\n{number}" for number in range(system_marks)]
-
-
-def _recurrence(names: Sequence[str]) -> Any:
-    """Return the formula that each proposition holds again and again."""
     import spot
 
-    again = [spot.formula_G(spot.formula_F(spot.formula_ap(name))) for name in names]
-    return spot.formula_And(again)
+    if acceptance is None:
+        return violated
+    wishes = _wishes(acceptance, deterministic)
+    if isinstance(violated, Formula):
+        return _translated(spot.formula_Not(violated.spot), wishes)
+    return by_spot(lambda: violated.postprocess(*wishes, xargs=_SAFE))
 
 
 def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[str]]:

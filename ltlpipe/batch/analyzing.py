@@ -30,8 +30,9 @@ from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted, warn
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import TIMEOUT, StoppedError, side_by_side
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -31,14 +31,12 @@ from ltlpipe.batch.tasks import (
 from ltlpipe.logic.formulas import Formula, from_spot_text, parse
 from ltlpipe.question.given_options import limits_of, manner_of, of_question
 from ltlpipe.runtime.errors import (
-    FLAGS,
     InputError,
     LtlpipeError,
     LtlpipeWarning,
     ReplayError,
     SystemWarning,
     UnsupportedError,
-    spelled,
 )
 from ltlpipe.runtime.folders import SharedFolder, shared_through
 from ltlpipe.runtime.jobs import (
@@ -50,6 +48,7 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.loading import hearers
 from ltlpipe.runtime.memory import is_out_of_memory
+from ltlpipe.runtime.names import FLAGS, spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, unpacked
 from ltlpipe.runtime.worker_process import resident_bytes
 from ltlpipe.systems.graph import graph_from_data

@@ -47,12 +47,7 @@ from ltlpipe.logic.formulas import Formula, spot_text
 from ltlpipe.question.answer import Plan, Tried
 from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime import workers
-from ltlpipe.runtime.errors import (
-    InputError,
-    LtlpipeWarning,
-    SystemWarning,
-    spelled,
-)
+from ltlpipe.runtime.errors import InputError, LtlpipeWarning, SystemWarning
 from ltlpipe.runtime.files import read_text
 from ltlpipe.runtime.folders import run_folder
 from ltlpipe.runtime.jobs import (
@@ -64,6 +59,7 @@ from ltlpipe.runtime.jobs import (
     StoppedError,
 )
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.names import spelled
 from ltlpipe.runtime.wire import error_from_dict, error_to_dict, packed
 from ltlpipe.runtime.worker_process import (
     MOST_GROWTH,

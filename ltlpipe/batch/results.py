@@ -38,8 +38,9 @@ from ltlpipe.batch.tasks import (
     settings_of,
 )
 from ltlpipe.runtime.arguments import PATH, expect, is_frame, wrong_kind
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, listed, warn
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.names import listed
 from ltlpipe.search.nested.coverage import decoded, together
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.verdict import VIOLATED

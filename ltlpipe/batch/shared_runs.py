@@ -26,7 +26,7 @@ from ltlpipe.batch.table import CATEGORY, from_frame, json_list, to_frame
 from ltlpipe.batch.verifying import recorded_lasso
 from ltlpipe.logic.actions import refuse_psl
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.logic.words import Shape, evaluate
+from ltlpipe.logic.words import Shape, evaluate, places
 from ltlpipe.question.given_options import READING
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.options import NEVER, OPTIONS, Options
@@ -228,11 +228,7 @@ def _words_of_model(model: Model, formulas: Iterable[Formula]) -> Words:
 
 
 def _word(letters: Sequence[Sequence[str]], start: int) -> Word:
-    where: dict[str, int] = {}
-    for place, names in enumerate(letters):
-        for name in names:
-            where[name] = where.get(name, 0) | 1 << place
-    return Word(Shape(1, start, len(letters) - start), where)
+    return Word(Shape(start, len(letters) - start), places(letters))
 
 
 def formula_or_none(text: str | None) -> Formula | None:

@@ -410,7 +410,7 @@ def _parts(
         part = rows_of(store, np.arange(first, min(first + block, n)))
         order = np.lexsort(part.T[::-1])
         part = part[order]
-        states: np.ndarray = packed.unpack(part)  # type: ignore[attr-defined]
+        states: np.ndarray = packed.unpack(part)
         at = (part[:, extra.word] >> np.uint64(extra.shift)) & np.uint64(extra.mask)
         columns = [*states.T, at.astype(np.int64)]
         columns += [own[first : first + block][order] for own in ranks]

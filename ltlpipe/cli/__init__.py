@@ -21,15 +21,14 @@ from contextlib import suppress
 from typing import Any
 
 from ltlpipe.runtime.errors import (
-    FLAGS,
     LtlpipeError,
     LtlpipeWarning,
     ReplayError,
     SystemWarning,
-    name_as,
 )
 from ltlpipe.runtime.jobs import heed_ctrl_c, ignore_ctrl_c
 from ltlpipe.runtime.memory import address_space_mib, is_out_of_memory
+from ltlpipe.runtime.names import FLAGS, name_as
 
 _INVALID = re.compile(r"Invalid value(?: for '?([^':]+)'?)?: (.*)", re.DOTALL)
 _EXPECTED = {

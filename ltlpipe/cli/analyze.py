@@ -12,8 +12,9 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.cli.verdicts import json_line
-from ltlpipe.runtime.errors import UnsupportedError, counted
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row

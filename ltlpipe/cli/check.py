@@ -21,7 +21,8 @@ from ltlpipe.question.given_options import (
     understood,
 )
 from ltlpipe.question.options import CHECK, NEVER, SIMULATE
-from ltlpipe.runtime.errors import ReplayError, UnsupportedError, counted, noting
+from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula

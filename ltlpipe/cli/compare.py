@@ -23,8 +23,9 @@ from ltlpipe.question.given_options import (
     options_of,
 )
 from ltlpipe.question.options import COMPARE
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

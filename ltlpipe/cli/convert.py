@@ -11,7 +11,8 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import run_within
 from ltlpipe.question.options import TRANSLATE
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.names import counted
 from ltlpipe.systems.formats import NETWORK_FILES
 
 if TYPE_CHECKING:

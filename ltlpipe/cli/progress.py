@@ -7,8 +7,9 @@ import traceback
 from typing import TYPE_CHECKING
 
 from ltlpipe.batch.engines import TaskBar
-from ltlpipe.runtime.errors import LtlpipeError, ReplayError, counted
+from ltlpipe.runtime.errors import LtlpipeError, ReplayError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
+from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.progress_bar import search_bar
 
 if TYPE_CHECKING:

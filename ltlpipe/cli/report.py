@@ -11,7 +11,8 @@ from ltlpipe.cli.tables import (
     Where,
     names_in,
 )
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, counted
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
+from ltlpipe.runtime.names import counted
 
 SUFFIXES = (".html", ".htm")
 

@@ -162,8 +162,8 @@ def _take_input_from_terminal() -> None:
 
 def _converse(session: Session) -> None:
     """Read commands and print their results."""
-    from ltlpipe.runtime.errors import visible_lines
     from ltlpipe.runtime.jobs import complete
+    from ltlpipe.runtime.names import visible_lines
     from ltlpipe.simulation.session import overview
 
     simulation = session.simulation
@@ -188,7 +188,7 @@ def _converse(session: Session) -> None:
 
 def _heading(simulation: Simulation) -> list[str]:
     """Return the simulation."""
-    from ltlpipe.runtime.errors import counted, quoted_name, visible
+    from ltlpipe.runtime.names import counted, quoted_name, visible
 
     lines = [f"system: {quoted_name(simulation.system.name)}"]
     if simulation.formula is not None:
@@ -216,7 +216,7 @@ def _lines(*, is_asked: bool) -> Iterator[str]:
                 print()
             return
         if not is_asked and line.strip():
-            from ltlpipe.runtime.errors import visible
+            from ltlpipe.runtime.names import visible
 
             print(_PROMPT + visible(line.strip()), flush=True)
         yield line

@@ -18,8 +18,9 @@ from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes
 from ltlpipe.cli.verdicts import BUG, exit_code, json_line
 from ltlpipe.question.options import SOLVE
-from ltlpipe.runtime.errors import UnsupportedError, counted
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from ltlpipe.runtime.errors import UnsupportedError, quoted_name, warn
+from ltlpipe.runtime.errors import UnsupportedError, warn
+from ltlpipe.runtime.names import quoted_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -279,14 +279,7 @@ def _flatten(
     Returns the sources, targets and labels of all transitions, the action of each label
     of each component, the initial states (all int64), and the number of states.
     """
-    number: dict[tuple[int, str], int] = {}
-    for k, action in enumerate(network.actions, start=1):
-        for p in action.participants:
-            number[p, action.name] = k - 1
-        if k % _ACTIONS_AT_ONCE == 0:
-            held = len(number) * _ACTION_BYTES
-            yield Progress(TRIMMING, _ACTIONS_AT_ONCE, held)
-    held = len(number) * _ACTION_BYTES
+    held = sum(map(len, network.label_actions)) * _ACTION_BYTES
     actions: list[int] = []
     columns: list[tuple[np.ndarray, ...]] = []
     initial: list[int] = []
@@ -297,7 +290,7 @@ def _flatten(
         ends = (column.astype(np.int64) + n_states for column in (src, dst))
         columns.append((*ends, label))
         initial.append(start + n_states)
-        actions += [number[i, name] for name in component.labels]
+        actions += network.label_actions[i]
         n_states += len(used)
         work = component.n_transitions * ENTRY_WORK + len(component.labels)
         held += component.n_transitions * _TRANSITION_BYTES

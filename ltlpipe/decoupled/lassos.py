@@ -93,9 +93,9 @@ class LocalSteps:
         self._ticks = Ticks(EXTRACTING)
         self._component = component = network.components[i]
         self._shared = shared
-        self._index = index = {
-            a.name: k for k, a in enumerate(network.actions) if i in a.participants
-        }
+        self._index = index = dict(
+            zip(component.labels, network.label_actions[i], strict=True)
+        )
         flags, self._all = component.accepting, frozenset(range(component.n_states))
         self.accepting = frozenset(s for s in self._all if flags is None or flags[s])
         self.internal: Leaving = {}

@@ -78,19 +78,16 @@ class Walker:
     def __init__(self, network: Network) -> None:
         self._actions = network.actions
         self.initial: State = tuple(c.initial for c in network.components)
-        number = {
-            (i, action.name): k
-            for k, action in enumerate(network.actions)
-            for i in action.participants
-        }
         # by component and state: the targets of each action
         self._targets: list[list[dict[int, list[int]]]] = []
-        for i, component in enumerate(network.components):
+        parts = zip(network.components, network.label_actions, strict=True)
+        for component, numbers in parts:
+            number = dict(zip(component.labels, numbers, strict=True))
             targets: list[dict[int, list[int]]] = [
                 {} for _ in range(component.n_states)
             ]
             for src, label, dst in component.transitions():
-                targets[src].setdefault(number[i, label], []).append(dst)
+                targets[src].setdefault(number[label], []).append(dst)
             self._targets.append(targets)
 
     def enabled(self, state: State, among: Collection[int]) -> list[int]:

@@ -229,47 +229,36 @@ def read_asked(path: StrPath) -> list[Asked]:
 def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
     """Yield the formulas of a file that has one per line."""
     for line, content in enumerate(lines, start=1):
-        if not content.strip() or content.lstrip().startswith("#"):
-            continue
-        numbering = _NUMBERING.match(content)
-        text = content if numbering is None else content[numbering.end() :]
-        number = None if numbering is None else int(numbering[1])
-        try:
-            formula = parse(text.strip(), file=name, line=line)
-        except FormulaError as error:
-            yield Asked(error, number)
-        else:
-            yield Asked(replace(formula, number=number), number)
+        if _is_formula(content):
+            found = _NUMBERING.match(content)
+            text = content if found is None else content[found.end() :]
+            number = None if found is None else int(found[1])
+            yield Asked(_parsed(text.strip(), name, line, number=number), number)
+
+
+def _parsed(text: str, file: str, line: int, **about: Any) -> Formula | FormulaError:
+    """Return the formula of a text, with what else is known of it, or its error."""
+    try:
+        return replace(parse(text, file=file, line=line), **about)
+    except FormulaError as error:
+        return error
 
 
 def _of_lines(listed: Listed, file: str) -> Formula | FormulaError:
     """Return the formula of a property, whose text is one line, or what is wrong."""
-    number = listed.number
+    number, name = listed.number, str(listed.number)
     if not listed.formula:
-        return FormulaError(
-            f"no formula behind '#{number}:', expected it on the lines that follow",
-            formula="",
-            file=file,
-            line=listed.line,
-            name=str(number),
-        )
-    text = " ".join(part for _, part in listed.formula)
-    first = listed.formula[0][0]
-    try:
-        # With the line breaks: no proposition in quotes goes over one.
-        formula = parse("\n".join(part for _, part in listed.formula))
-    except FormulaError as error:
-        return FormulaError(
-            error.message,
-            formula=text,
-            position=error.position,
-            file=file,
-            line=_line_of(listed, error.position),
-            name=str(number),
-        )
-    return replace(
-        formula, text=text, file=file, line=first, number=number, name=str(number)
-    )
+        message = f"no formula behind '#{name}:', expected it on the lines that follow"
+        place: dict[str, Any] = {"file": file, "line": listed.line, "name": name}
+        return FormulaError(message, formula="", **place)
+    first, parts = listed.formula[0][0], [part for _, part in listed.formula]
+    # With the line breaks: no proposition in quotes goes over one.
+    found = _parsed("\n".join(parts), file, first, number=number, name=name)
+    text = " ".join(parts)
+    if isinstance(found, Formula):
+        return replace(found, text=text)
+    place = {"file": file, "line": _line_of(listed, found.position), "name": name}
+    return FormulaError(found.message, formula=text, position=found.position, **place)
 
 
 def _line_of(listed: Listed, position: int | None) -> int:
@@ -282,20 +271,13 @@ def _line_of(listed: Listed, position: int | None) -> int:
     return listed.formula[-1][0]
 
 
-def _properties(name: str) -> Iterator[Asked]:
+def _properties(file: str) -> Iterator[Asked]:
     """Yield the formulas of a property file of the Model Checking Contest."""
     from ltlpipe.logic.mcc import property_job
 
-    for about in complete(property_job(name)):
-        try:
-            if not about.is_formula:
-                raise FormulaError(
-                    f"{about.name}: {about.text}",
-                    formula=about.name,
-                    file=name,
-                    line=about.line,
-                )
-            formula = parse(about.text, file=name, line=about.line)
-            yield Asked(replace(formula, name=about.name))
-        except FormulaError as error:
-            yield Asked(error)
+    for name, line, text, is_formula in complete(property_job(file)):
+        if is_formula:
+            yield Asked(_parsed(text, file, line, name=name))
+        else:
+            place: dict[str, Any] = {"file": file, "line": line}
+            yield Asked(FormulaError(f"{name}: {text}", formula=name, **place))

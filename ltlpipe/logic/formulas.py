@@ -31,8 +31,8 @@ Value = TypeVar("Value")
 FormulaLike: TypeAlias = "str | Formula | Any"
 """What stands for a formula: a text, a `Formula`, or a ``spot.formula``."""
 
-_CONNECTIVES = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
-LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *_CONNECTIVES))
+CONNECTIVES = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
+LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *CONNECTIVES))
 """The operators of LTL, as Spot's ``kindstr`` calls them."""
 
 # Quoted propositions are matched first so that nothing inside them is touched.

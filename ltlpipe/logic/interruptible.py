@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,6 +53,7 @@ from ltlpipe.logic.actions import (
 )
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import (
+    CONNECTIVES,
     Formula,
     FormulaLike,
     fold,
@@ -60,11 +61,8 @@ from ltlpipe.logic.formulas import (
 )
 from ltlpipe.logic.spot_graphs import automaton_of, by_spot
 from ltlpipe.logic.words import (
-    Shape,
     Word,
-    evaluate,
     interrupt_free,
-    masks,
     other_action,
     satisfies,
 )
@@ -105,7 +103,7 @@ def witness(formula: FormulaLike) -> Witness | None:
     actions = names_in([tree])
     if not actions:
         return None
-    word = _sampled(tree, actions) or by_spot(lambda: _found_by_automata(tree, actions))
+    word = _sampled(tree, actions) or by_spot(lambda: _found(tree, actions))
     return None if word is None else _checked(tree, word, actions)
 
 
@@ -118,61 +116,26 @@ def _checked(tree: Any, word: Word, actions: list[str]) -> Witness:
     return Witness(word, form) if holds else Witness(form, word)
 
 
-# --- a witness among a sample of words --------------------------------------
-
-_SHAPES = ((2, 1), (4, 2))  # lengths of prefix and cycle
-_N_WORDS = 128
-
-
-@lru_cache(maxsize=64)
-def _sample(
-    n_actions: int, prefix: int, cycle: int
-) -> tuple[list[Any], dict[int, int], dict[int, int]]:
-    """Return words of one shape over 0..n_actions, and where letters stand.
-
-    0 is the invisible action.  The second table is that of the interrupt-free
-    forms, unrolled to the same shape.
-    """
-    rng = random.Random(n_actions)
-    words = []
-    for _ in range(_N_WORDS):
-        few = [0, *rng.choices(range(1, n_actions + 1), k=3)]
-        words.append(rng.choices(few, k=prefix + cycle))
-    forms = []
-    for word in words:
-        kept = [letter for letter in word[:prefix] if letter]
-        again = [letter for letter in word[prefix:] if letter] or [0]
-        again *= cycle // len(again)  # cycles have one or two actions
-        forms.append((kept + again * (prefix + 1))[: prefix + cycle])
-    return words, masks(words), masks(forms)
+_N_WORDS, _PREFIX, _CYCLE = 20, 4, 2
+"""Words that are looked at before automata, which take long for large formulas."""
 
 
 def _sampled(tree: Any, actions: list[str]) -> Word | None:
     """Look for a word that differs from its interrupt-free form in a sample."""
-    for prefix, cycle in _SHAPES:
-        words, *tables = _sample(len(actions), prefix, cycle)
-        shape = Shape(len(words), prefix, cycle)
-        values = [
-            evaluate(
-                tree,
-                shape,
-                {name: where.get(i, 0) for i, name in enumerate(actions, start=1)},
-            )
-            for where in tables
-        ]
-        differing = (values[0] ^ values[1]) & shape.firsts
-        if differing:
-            found = words[((differing & -differing).bit_length() - 1) // shape.length]
-            names = [other_action(actions), *actions]
-            told = tuple(names[letter] for letter in found)
-            return Word(told[:prefix], told[prefix:])
+    rng, other = random.Random(len(actions)), other_action(actions)
+    for _ in range(_N_WORDS):
+        few = [other, *rng.choices(actions, k=3)]
+        told = tuple(rng.choices(few, k=_PREFIX + _CYCLE))
+        word = Word(told[:_PREFIX], told[_PREFIX:])
+        if satisfies(tree, word) != satisfies(tree, interrupt_free(word, actions)):
+            return word
     return None
 
 
 # --- a witness by automata --------------------------------------------------
 
 
-def _found_by_automata(tree: Any, actions: list[str]) -> Word | None:
+def _found(tree: Any, actions: list[str]) -> Word | None:
     """Return a word that differs from its interrupt-free form; None if none does."""
     both = automata_of(tree, actions)
     for form, itself in (both, both[::-1]) if both else ():
@@ -246,23 +209,17 @@ def _accepting_without_actions(automaton: Any, invisible: Any) -> list[int]:
     import spot
 
     n_states = automaton.num_states()
-    edges: list[tuple[Any, ...]] = []
-    for edge in automaton.edges():
-        label = edge.cond & invisible
-        if label != buddy.bddfalse:
-            edges.append((edge.src, edge.dst, label, edge.acc))
+    edges: list[tuple[Any, ...]] = [
+        (edge.src, edge.dst, edge.cond & invisible, edge.acc)
+        for edge in automaton.edges()
+        if edge.cond & invisible != buddy.bddfalse
+    ]
     # From a state of its own, so that all are looked at.
     edges += [(n_states, state, invisible) for state in range(n_states)]
-    marks = automaton.num_sets()
-    quiet = automaton_of(
-        n_states + 1, edges, like=automaton, initial=n_states, n_marks=marks
-    )
+    own = {"initial": n_states, "n_marks": automaton.num_sets()}
+    quiet = automaton_of(n_states + 1, edges, like=automaton, **own)
     components = spot.scc_info(quiet)
-    return [
-        state
-        for state in range(n_states)
-        if components.is_useful_scc(components.scc_of(state))
-    ]
+    return [state for state in range(n_states) if components.is_useful_state(state)]
 
 
 def spelled(word: Any, numbers: list[Any], actions: list[str]) -> Word:
@@ -343,7 +300,7 @@ def intrpt(formula: FormulaLike) -> Formula:
         unseen = without_actions(kind, [part.unseen for part in below])
         if kind == "X":
             return _Part(spot.formula_X(closed(below[0])), True, unseen)
-        if kind in _BOOLEAN:
+        if kind in CONNECTIVES:
             waiting = any(part.waiting for part in below)
             operands = [part.formula for part in below]
         else:
@@ -353,9 +310,6 @@ def intrpt(formula: FormulaLike) -> Formula:
 
     extended = closed(fold(tree, combine))
     return Formula(str(extended), extended)
-
-
-_BOOLEAN = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
 
 
 def without_actions(kind: str, below: list[bool]) -> bool:

@@ -190,11 +190,6 @@ def constant(value: bool) -> Any:
     return spot.formula_tt() if value else spot.formula_ff()
 
 
-def disjunction(formulas: list[Any]) -> Any:
-    """Return the disjunction of formulas of Spot."""
-    return rebuilt("Or", formulas)
-
-
 def written(part: Any, whole: Formula) -> str:
     """Return a subformula as the user has written it, or else as Spot writes it.
 

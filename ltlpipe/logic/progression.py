@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.formulas import fold, kind_of, rebuilt
+from ltlpipe.logic.formulas import CONNECTIVES, fold, kind_of, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -58,8 +58,6 @@ def progressed(formula: Any, letter: Collection[str]) -> Any:
 
     return fold(formula, combine)
 
-
-_BOOLEAN = ("And", "Or", "Not", "Implies", "Equiv", "Xor")
 
 _MOST_NODES = 100
 """Operators and propositions of what is left before it is written anew."""
@@ -110,7 +108,7 @@ def _sum_of_products(formula: Any) -> Any:
     def named(node: Any, kind: str, below: list[Any]) -> Any:
         if node.id() in names:
             return names[node.id()]
-        return rebuilt(kind, below) if kind in _BOOLEAN else node
+        return rebuilt(kind, below) if kind in CONNECTIVES else node
 
     options = spot.tl_simplifier_options(False, False, False)
     options.boolean_to_isop = True
@@ -120,7 +118,7 @@ def _sum_of_products(formula: Any) -> Any:
     def atomic(node: Any, kind: str, below: list[Any]) -> Any:
         if kind == "ap":
             return meant[node.ap_name()]
-        return rebuilt(kind, below) if kind in _BOOLEAN else node
+        return rebuilt(kind, below) if kind in CONNECTIVES else node
 
     return fold(written, atomic)
 
@@ -135,7 +133,7 @@ def _atoms(formula: Any) -> list[Any]:
             continue
         seen.add(node.id())
         kind = kind_of(node)
-        if kind in _BOOLEAN:
+        if kind in CONNECTIVES:
             left.extend(node)
         elif kind not in ("tt", "ff"):
             found.append(node)

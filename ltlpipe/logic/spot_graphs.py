@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import TypeVar
 
     Answer = TypeVar("Answer")
@@ -43,11 +43,12 @@ def automaton_of(
     initial: int = 0,
     n_marks: int = 0,
     acceptance: str | None = None,
+    names: Sequence[str] = (),
 ) -> Any:
     """Return a Spot automaton with these edges: source, target, label, maybe marks.
 
     It has the propositions, and the BDD dictionary, of another one, and generalised
-    Büchi acceptance or the one that is given as HOA writes it.
+    Büchi acceptance or the one that is given as HOA writes it.  States may have names.
     """
     import spot
 
@@ -62,6 +63,8 @@ def automaton_of(
     made.set_init_state(initial)
     for edge in edges:
         made.new_edge(*edge)
+    if names:
+        made.set_state_names(list(names))
     return made
 
 

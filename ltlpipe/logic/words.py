@@ -4,22 +4,18 @@ A word is a prefix followed by a cycle for ever.  Formulas are evaluated by the
 definition of LTL, position by position and with fixpoints, so that nothing here
 depends on automata or on Spot beyond the formula's tree.
 
-Many words of one shape are judged at once: a subformula is one Python integer
-whose bits say at which position of which word it holds.
+A subformula is one Python integer whose bits say at which positions it holds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-Letter = TypeVar("Letter")
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -56,57 +52,35 @@ def other_action(actions: Collection[str]) -> str:
     return name
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What `evaluate` must know of a number of words of one shape.
+class Shape(NamedTuple):
+    """The lengths of a word; position i is bit i of an integer."""
 
-    Position i of word w is bit ``w * length + i`` of an integer.
-    """
-
-    n_words: int
     prefix: int  # positions before the cycle
     cycle: int  # and in it
 
-    @cached_property
-    def everywhere(self) -> int:
-        """All positions of all words."""
-        return (1 << self.n_words * self.length) - 1
-
-    @cached_property
-    def firsts(self) -> int:
-        """The first position of each word."""
-        return self.everywhere // ((1 << self.length) - 1)
-
-    @cached_property
-    def lasts(self) -> int:
-        """The last position of each word."""
-        return self.firsts << self.length - 1
-
     @property
-    def length(self) -> int:
-        """Positions of each word."""
-        return self.prefix + self.cycle
+    def everywhere(self) -> int:
+        """All positions."""
+        return (1 << self.prefix + self.cycle) - 1
 
     def next(self, values: int) -> int:
         """Return where a formula holds one step later."""
-        step = values >> 1 & ~self.lasts
-        return step | (values << self.cycle - 1) & self.lasts
+        first = values >> self.prefix & 1  # what the last position leads to
+        return values >> 1 | first << self.prefix + self.cycle - 1
 
 
-def masks(words: Sequence[Sequence[Letter]]) -> dict[Letter, int]:
-    """Return for each letter where it stands in words of one length."""
-    digits: dict[Letter, list[str]] = {}
-    total = sum(map(len, words))
-    at = total
-    for word in words:
-        for letter in word:
-            at -= 1
-            digits.setdefault(letter, ["0"] * total)[at] = "1"
-    return {letter: int("".join(bits), 2) for letter, bits in digits.items()}
+def places(letters: Sequence[Iterable[str]]) -> dict[str, int]:
+    """Return for each name where it stands among the letters of a word."""
+    digits: dict[str, bytearray] = {}
+    for place, names in enumerate(letters):
+        for name in names:
+            own = digits.setdefault(name, bytearray(b"0") * len(letters))
+            own[~place] = ord("1")  # the highest place is the first digit
+    return {name: int(own, 2) for name, own in digits.items()}
 
 
 def evaluate(formula: Any, shape: Shape, where: Mapping[str, int]) -> int:
-    """Return at which positions of which words of one shape a formula of LTL holds.
+    """Return at which positions of a word a formula of LTL holds.
 
     `where` has the positions of each action; one that is missing stands nowhere.
     """
@@ -175,6 +149,6 @@ def satisfies(formula: Any, word: Word) -> bool:
 
     A proposition holds where the action of this name happens.
     """
-    shape = Shape(1, len(word.prefix), len(word.cycle))
-    where = masks([[*word.prefix, *word.cycle]])
+    shape = Shape(len(word.prefix), len(word.cycle))
+    where = places([{name} for name in (*word.prefix, *word.cycle)])
     return bool(evaluate(formula, shape, where) & 1)

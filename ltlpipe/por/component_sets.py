@@ -39,7 +39,7 @@ from ltlpipe.runtime.kernels.jit import inlined, specialised, trailing_zeros
 
 if TYPE_CHECKING:
     from ltlpipe.por.tables import Enabling, Relation
-    from ltlpipe.systems.networks.packing import PackedNetwork
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 _WORD_BITS = 64
 _ONE = np.uint64(1)
@@ -95,9 +95,13 @@ class Reduction(NamedTuple):
 
 def new_tables(relation: Relation, visible: np.ndarray, max_steps: int) -> AmpleTables:
     """Return tables with buffers for states of at most `max_steps` steps."""
-    n_words = relation.participants.shape[1]
     # Candidates begin with components that no earlier one began with.
-    room = min(max_steps, len(relation.components))
+    return with_buffers(relation, visible, min(max_steps, len(relation.components)))
+
+
+def with_buffers(relation: Relation, visible: np.ndarray, room: int) -> AmpleTables:
+    """Return tables with buffers for at most `room` candidates."""
+    n_words = relation.participants.shape[1]
     return AmpleTables(
         components=relation.components,
         relation=relation.related,
@@ -115,7 +119,7 @@ def highest_seed(tables: AmpleTables) -> int:
     return len(n_sets)
 
 
-def ample_bytes(system: PackedNetwork, n_actions: int) -> int:
+def ample_bytes(system: PackedSystem, n_actions: int) -> int:
     """Return the bytes of the tables for a packed network, before they are made."""
     n_components = len(system.fields)
     n_words = -(-n_components // _WORD_BITS)

@@ -417,22 +417,17 @@ def _groups(net: PetriNet, ticks: Ticks) -> Job[list[list[int]]]:
     consumers = yield from _by_place(
         ((t, transition.pre) for t, transition in enumerate(net.transitions)), ticks
     )
-    groups = []
+    alike: dict[frozenset[tuple[int, int]], list[int]] = defaultdict(list)
     for number, transition in enumerate(net.transitions):
+        alike[frozenset(transition.pre.items())].append(number)
         if ticks.over():
             yield ticks.progress
-        if not transition.pre:
-            continue
-        group = consumers[min(transition.pre)]
-        # Each place of the first one's preset has the same consumers, which all take
-        # what it takes: so the group is the whole cluster.
-        if (
-            group[0] == number
-            and all(consumers[place] == group for place in transition.pre)
-            and all(net.transitions[t].pre == transition.pre for t in group)
-        ):
-            groups.append(group)
-    return groups
+    # Who takes what the first takes, and none else takes from these places.
+    return [
+        group
+        for needed, group in alike.items()
+        if needed and all(consumers[place] == group for place, _ in needed)
+    ]
 
 
 def _feeds(

@@ -46,14 +46,15 @@ from ltlpipe.por.component_sets import (
     close_seed,
     find_candidates,
     is_known,
+    with_buffers,
 )
-from ltlpipe.por.tables import enabling_bytes
+from ltlpipe.por.tables import Relation, enabling_bytes
 from ltlpipe.runtime.kernels.jit import called, inlined, specialised
 
 if TYPE_CHECKING:
     from ltlpipe.por.tables import Enabling
     from ltlpipe.systems.networks.lts import Network
-    from ltlpipe.systems.networks.packing import PackedNetwork
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 MAX_CANDIDATES = 64
 """Sets that are kept of one state."""
@@ -86,27 +87,22 @@ def stubborn_tables(
     """
     n_actions = len(visible)
     n_words = _slot_words(n_actions, max_steps)
-    room = min(max_steps, n_actions, MAX_CANDIDATES)
-    return AmpleTables(
-        components=enabling.components,
-        relation=np.zeros((0, n_words), dtype=np.uint64),
+    of_actions = 3 * [np.int64] + 3 * [np.int32]
+    buffers = [
+        np.zeros(len(enabling.components), dtype=np.int64),
+        *(np.zeros(n_actions, dtype) for dtype in of_actions),
+        np.zeros(len(Count), dtype=np.int64),
+    ]
+    relation = Relation(
+        enabling.components,
+        related=np.zeros((0, n_words), dtype=np.uint64),
         participants=np.zeros((n_actions, n_words), dtype=np.uint64),
-        visible=visible.astype(np.uint8),
-        closures=np.zeros((room + 2, n_words), dtype=np.uint64),
-        sizes=np.zeros(room, dtype=np.int32),
-        seeds=np.zeros(room, dtype=np.int32),
+    )
+    room = min(max_steps, n_actions, MAX_CANDIDATES)
+    return with_buffers(relation, visible, room)._replace(
         stubborn=StubbornTables(
-            enabling=enabling,
-            shown=np.flatnonzero(visible).astype(np.int32),
-            local=np.zeros(len(enabling.components), dtype=np.int64),
-            inside=np.zeros(n_actions, dtype=np.int64),
-            when=np.zeros(n_actions, dtype=np.int64),
-            failed=np.zeros(n_actions, dtype=np.int64),
-            steps=np.zeros(n_actions, dtype=np.int32),
-            enabled=np.zeros(n_actions, dtype=np.int32),
-            disabled=np.zeros(n_actions, dtype=np.int32),
-            counts=np.zeros(len(Count), dtype=np.int64),
-        ),
+            enabling, np.flatnonzero(visible).astype(np.int32), *buffers
+        )
     )
 
 
@@ -126,7 +122,7 @@ def with_own_buffers(tables: AmpleTables) -> AmpleTables:
     return tables._replace(**own, stubborn=stubborn)
 
 
-def stubborn_bytes(network: Network, packed: PackedNetwork) -> int:
+def stubborn_bytes(network: Network, packed: PackedSystem) -> int:
     """Return the bytes of the tables for a packed network, before they are made."""
     n_actions = len(network.actions)
     n_words = _slot_words(n_actions, packed.max_successors)

@@ -21,19 +21,21 @@ state and a label that it enables.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.systems.networks.packing import transitions_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS, Network
-    from ltlpipe.systems.networks.packing import PackedNetwork
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 _WORD_BITS = 64
 MAX_WORK = 1 << 26
@@ -71,18 +73,7 @@ class Enabling(NamedTuple):
     parts: np.ndarray  # int64[n_parts, 2]: a participant, and its label's bit
 
 
-class _Rows(NamedTuple):
-    """What one component contributes to `Enabling`, with rows from 0 on."""
-
-    first: np.ndarray
-    actions: np.ndarray
-    moves: np.ndarray
-    leads: np.ndarray
-    enables: np.ndarray
-    stays: np.ndarray
-
-
-def relation_of(network: Network, packed: PackedNetwork) -> Relation:
+def relation_of(network: Network, packed: PackedSystem) -> Relation:
     """Build the relation of a network in the layout in which it is packed."""
     n_words = -(-len(network.components) // _WORD_BITS)
     participants = np.zeros((len(network.actions), n_words), dtype=np.uint64)
@@ -93,47 +84,46 @@ def relation_of(network: Network, packed: PackedNetwork) -> Relation:
     rows = []
     for component, names, numbers in _parts(network, packed):
         related = np.zeros((len(names), n_words), dtype=np.uint64)
-        value, inside = _values(component, names)
-        by_label = participants[numbers]
-        np.bitwise_or.at(related, value, by_label[component.label[inside]])
+        src, label, _ = transitions_between(component, names)
+        np.bitwise_or.at(related, src, participants[numbers[label]])
         rows.append(related)
     return Relation(_layout(packed), np.concatenate(rows), participants)
 
 
-def enabling_of(network: Network, packed: PackedNetwork) -> Enabling:
+def enabling_of(network: Network, packed: PackedSystem) -> Enabling:
     """Build the tables of a network in the layout in which it is packed.
 
     The kernel that this needs is compiled, unless `ready_tables` has seen to it.
     """
     n_words = label_words(network)
-    found = []
-    work = MAX_WORK
+    n_pairs, work = 0, MAX_WORK
+    starts, found = [], []
     for component, names, numbers in _parts(network, packed):
-        rows, work = _rows_of(component, names, numbers, n_words, work)
+        first, rows, work = _rows_of(component, names, numbers, n_words, work)
+        starts.append(first[:-1] + n_pairs)
+        n_pairs += int(first[-1])
         found.append(rows)
-    n_pairs = np.cumsum([0] + [len(rows.actions) for rows in found])
-    starts = [rows.first[:-1] + k for rows, k in zip(found, n_pairs, strict=False)]
-    columns = {
-        name: np.concatenate([getattr(rows, name) for rows in found])
-        for name in _Rows._fields[1:]
-    }
-    n_parts = [len(action.participants) for action in network.actions]
-    places = [{a: k for k, a in enumerate(c.labels)} for c in network.components]
-    parts = [
-        (who, places[who][action.name])
-        for action in network.actions
-        for who in action.participants
-    ]
+    actions, moves, leads, enables, stays = map(
+        np.concatenate, zip(*found, strict=True)
+    )
+    parts: list[list[tuple[int, int]]] = [[] for _ in network.actions]
+    for who, own in enumerate(network.label_actions):
+        for bit, number in enumerate(own):
+            parts[number].append((who, bit))
     return Enabling(
         components=_layout(packed),
-        first=np.concatenate([*starts, n_pairs[-1:]]).astype(np.int64),
-        **columns,
-        first_part=np.cumsum([0, *n_parts], dtype=np.int64),
-        parts=np.array(parts, dtype=np.int64).reshape(-1, 2),
+        first=np.concatenate([*starts, [n_pairs]]).astype(np.int64),
+        actions=actions,
+        moves=moves,
+        leads=leads,
+        enables=enables,
+        stays=stays,
+        first_part=np.cumsum([0, *map(len, parts)], dtype=np.int64),
+        parts=np.array(list(chain(*parts)), dtype=np.int64).reshape(-1, 2),
     )
 
 
-def _layout(packed: PackedNetwork) -> np.ndarray:
+def _layout(packed: PackedSystem) -> np.ndarray:
     """Return int64[n, 4]: where rows hold each component, and its first local state."""
     first = np.cumsum([0, *map(len, packed.local_states)])
     fields = [(field.word, field.shift, field.mask) for field in packed.fields]
@@ -141,25 +131,13 @@ def _layout(packed: PackedNetwork) -> np.ndarray:
 
 
 def _parts(
-    network: Network, packed: PackedNetwork
+    network: Network, packed: PackedSystem
 ) -> Iterator[tuple[LTS, np.ndarray, np.ndarray]]:
     """Yield each component, what the values of its field mean, its labels' actions."""
-    index = {
-        (action.name, who): number
-        for number, action in enumerate(network.actions)
-        for who in action.participants
-    }
-    parts = zip(network.components, packed.local_states, strict=True)
-    for who, (component, names) in enumerate(parts):
-        numbers = [index[label, who] for label in component.labels]
+    actions = network.label_actions
+    parts = zip(network.components, packed.local_states, actions, strict=True)
+    for component, names, numbers in parts:
         yield component, names, np.array(numbers, dtype=np.int32)
-
-
-def _values(component: LTS, names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of transitions' sources, and bool[m]: which have one."""
-    value = np.searchsorted(names, component.src).clip(max=len(names) - 1)
-    inside = names[value] == component.src
-    return value[inside], inside
 
 
 def ready_tables() -> Job[None]:
@@ -175,7 +153,7 @@ def label_words(network: Network) -> int:
     return max(1, -(-most // _WORD_BITS))
 
 
-def enabling_bytes(network: Network, packed: PackedNetwork) -> int:
+def enabling_bytes(network: Network, packed: PackedSystem) -> int:
     """Return the bytes of the tables, before they are made."""
     rows = sum(map(len, packed.local_states))
     pairs = sum(component.n_transitions for component in network.components)
@@ -193,8 +171,11 @@ def enabling_bytes(network: Network, packed: PackedNetwork) -> int:
 
 def _rows_of(
     component: LTS, names: np.ndarray, numbers: np.ndarray, n_words: int, work: int
-) -> tuple[_Rows, int]:
-    """Return the rows of a component, and what is left of `work`.
+) -> tuple[np.ndarray, tuple[np.ndarray, ...], int]:
+    """Return the rows of a component, from 0 on, and what is left of `work`.
+
+    That is, the first pair of each row and the end, and `actions`, `moves`, `leads`,
+    `enables` and `stays` as in `Enabling`.
 
     Parameters
     ----------
@@ -210,9 +191,7 @@ def _rows_of(
         Words that may be looked at for what leads where.
     """
     k, n_labels = len(names), len(component.labels)
-    src, inside = _values(component, names)
-    dst = np.searchsorted(names, component.dst[inside])
-    label = component.label[inside].astype(np.int64)
+    src, label, dst = transitions_between(component, names)
     pair, of_pair = np.unique(src * n_labels + label, return_inverse=True)
     row, label_of = np.divmod(pair, max(1, n_labels))
     moves = np.zeros(len(pair), dtype=np.uint8)
@@ -229,10 +208,10 @@ def _rows_of(
     leads = np.full((len(pair), n_words), ~np.uint64(0), dtype=np.uint64)
     if k * len(src) * n_words <= work:  # else it is spent before the end
         order = np.argsort(src, kind="stable")
-        edges = [column[order].astype(np.int64) for column in (src, dst, of_pair)]
+        edges = [src[order], dst[order], of_pair[order].astype(np.int64)]
         work = int(leading(*edges, enables, leads, np.zeros_like(enables), work))
     first = np.searchsorted(row, np.arange(k + 1))
-    return _Rows(first, numbers[label_of], moves, leads, enables, stays), work
+    return first, (numbers[label_of], moves, leads, enables, stays), work
 
 
 @njit

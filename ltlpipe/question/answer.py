@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.errors import spelled
 from ltlpipe.runtime.jobs import MIB, timed
+from ltlpipe.runtime.names import spelled
 from ltlpipe.runtime.objects import ByValue
 
 if TYPE_CHECKING:

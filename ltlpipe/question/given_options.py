@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
-from ltlpipe.runtime.errors import PARAMETERS, nearest, spelled, warn
+from ltlpipe.runtime.errors import warn
+from ltlpipe.runtime.names import PARAMETERS, nearest, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.graph import Keys, PackedGraph, SpotGraph, Transitions
+    from ltlpipe.systems.graph import Keys, SpotGraph, Transitions
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 
 class Labelled(NamedTuple):
@@ -64,7 +65,7 @@ class GraphProduct(Product):
         """Return the product with another automaton over the same letters."""
         return replace(self, labelled=self.labelled._replace(table=table))
 
-    def packed(self) -> Job[PackedGraph]:
+    def packed(self) -> Job[PackedSystem]:
         """Return the packed graph."""
         question = self.question
         return pack_graph(

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.models import Model, PackedModel
+    from ltlpipe.systems.models import Model
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 _SOON = 20_000
 """Moves of a symmetric net that is unfolded just to make a run shorter."""
@@ -65,7 +66,7 @@ class ModelProduct(Product):
         """Return the product with another automaton over the same letters."""
         return replace(self, table=table)
 
-    def packed(self) -> Job[PackedModel]:
+    def packed(self) -> Job[PackedSystem]:
         """Return the packed model."""
         yield from self.question.prepared()
         packed = yield from self.question.system.packing(

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.problem import Problem
     from ltlpipe.systems.networks.lts import Network
-    from ltlpipe.systems.networks.packing import PackedNetwork
+    from ltlpipe.systems.networks.packing import PackedSystem
 
 
 @dataclass
@@ -65,7 +65,7 @@ class NetworkProduct(Product):
         """Return the product with another automaton over the same letters."""
         return replace(self, trimmed=self.trimmed._replace(table=table))
 
-    def packed(self) -> Job[PackedNetwork]:
+    def packed(self) -> Job[PackedSystem]:
         """Return the packed network."""
         from ltlpipe.components.alphabet import letters_of
         from ltlpipe.por.tables import ready_tables
@@ -82,7 +82,7 @@ class NetworkProduct(Product):
         )
         return packed
 
-    def problem(self, packed: PackedNetwork) -> Problem:
+    def problem(self, packed: PackedSystem) -> Problem:
         """Return the product of the packed network and the automaton."""
         from ltlpipe.components.alphabet import letters_of
         from ltlpipe.por.component_sets import Inner
@@ -103,7 +103,7 @@ class NetworkProduct(Product):
             inner=Inner[options.red_ample.upper()],
         )
 
-    def needed_bytes(self, packed: PackedNetwork) -> int:
+    def needed_bytes(self, packed: PackedSystem) -> int:
         """Return the bytes of the buffers of `problem`."""
         from ltlpipe.por.component_sets import ample_bytes
         from ltlpipe.por.stubborn_sets import stubborn_bytes

@@ -34,9 +34,10 @@ from ltlpipe.question.conditions import (
     refuse,
 )
 from ltlpipe.runtime.arguments import is_one
-from ltlpipe.runtime.errors import UnsupportedError, declare, nearest
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.names import declare, nearest
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"

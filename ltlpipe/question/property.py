@@ -25,11 +25,10 @@ from ltlpipe.runtime.errors import (
     FormulaError,
     UnknownNameError,
     UnsupportedError,
-    listed,
-    nearest,
     warn,
 )
 from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
+from ltlpipe.runtime.names import listed, nearest
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:

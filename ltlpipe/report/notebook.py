@@ -20,7 +20,8 @@ from ltlpipe.report.chart_rows import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.report.palette import ON_WHITE
 from ltlpipe.report.why_table import why_html
-from ltlpipe.runtime.errors import UnsupportedError, counted
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import counted
 from ltlpipe.simulation.session import violation_text
 from ltlpipe.simulation.simulation import Simulation
 from ltlpipe.systems.graph import SpotGraph

@@ -17,7 +17,7 @@ import weakref
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ltlpipe.runtime.errors import counted
+from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

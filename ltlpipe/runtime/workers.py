@@ -23,7 +23,7 @@ import threading
 import time
 from contextlib import suppress
 from functools import cache, update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from ltlpipe.runtime.jobs import MEMORY, Grant, Progress, StoppedError
 from ltlpipe.runtime.wire import Message, error_from_dict
@@ -228,15 +228,8 @@ def call(
     return reply["result"]
 
 
-class _Codec(NamedTuple):
-    """How values of one kind are sent, as `ltlpipe.runtime.wire` sends no objects."""
-
-    is_one: Callable[[Any], bool]
-    encode: Callable[[Any], Any]
-    decode: Callable[[Any], Any]
-
-
-_codecs: dict[str, _Codec] = {}
+_codecs: dict[str, tuple[Callable[[Any], Any], ...]] = {}
+"""For each kind: whether a value is one; how it is encoded, and decoded."""
 
 
 def can_send(
@@ -245,14 +238,17 @@ def can_send(
     encode: Callable[[Any], Any],
     decode: Callable[[Any], Any],
 ) -> None:
-    """Have remote functions take and return objects of a kind."""
-    _codecs[f"a {kind}"] = _Codec(is_one, encode, decode)
+    """Have remote functions take and return objects of a kind.
+
+    For `ltlpipe.runtime.wire` sends none.
+    """
+    _codecs[f"a {kind}"] = is_one, encode, decode
 
 
 def _encoded(value: Any) -> Any:
-    for kind, codec in _codecs.items():
-        if codec.is_one(value):
-            return {kind: codec.encode(value)}
+    for kind, (is_one, encode, _) in _codecs.items():
+        if is_one(value):
+            return {kind: encode(value)}
     if isinstance(value, (set, frozenset, range)):
         return sorted(value)
     return list(map(_encoded, value)) if isinstance(value, (list, tuple)) else value
@@ -261,7 +257,7 @@ def _encoded(value: Any) -> Any:
 def _decoded(value: Any) -> Any:
     if isinstance(value, dict) and len(value) == 1:
         ((kind, told),) = value.items()
-        return _codecs[kind].decode(told) if kind in _codecs else value
+        return _codecs[kind][2](told) if kind in _codecs else value
     return value
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ltlpipe.runtime.errors import InputError, listed
+from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.names import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -2,6 +2,6 @@
 
 Input: a system, a formula, optionally a lasso to follow. Output: a `Simulation`, which
 both interfaces of ``ltlpipe simulate`` drive.  Read `simulation.py` first, then
-`points.py` (the points of a run, and the lasso to follow), `session.py` (commands) and
-`screen.py` (the terminal application).
+`records.py` (lassos of files), `session.py` (commands) and `screen.py` (the terminal
+application).
 """

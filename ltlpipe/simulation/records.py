@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.logic.formulas import means
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
+from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.plain_steps import Move
-from ltlpipe.verdict.lasso import FiniteRun, Lasso
+from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.recorded import GIVEN, Record, RecordedStep
 from ltlpipe.verdict.verdict import Verdict
 
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.files import Source
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import System
 
 _SHOWN = 3  # formulas in a message
 
 
-def given_lasso(given: Any, asked: Formula | None) -> Job[Record | None]:
+def given_lasso(
+    given: Any, system: System, asked: Formula | None
+) -> Job[Record | None]:
     """Return a lasso that is given in any of the ways that `Simulation` takes.
 
     Raises
@@ -39,14 +43,20 @@ def given_lasso(given: Any, asked: Formula | None) -> Job[Record | None]:
     if given is None:
         return None
     if isinstance(given, Lasso):
-        told: dict[str, Any] = {"formula": formula}
-        if isinstance(given, FiniteRun):
-            told["finite_run"] = given.to_dict()
-        else:
-            steps = [step.to_dict() for step in given.steps]
-            told["lasso"] = given.to_dict() | {"steps": steps}
-        record = record_of(told)
-        return record and record._replace(repeats=bool((given.actions < 0).any()))
+        repeats = bool((given.actions < 0).any())
+        # The states of a graph's steps do not say what holds there.
+        if given.system is system and not isinstance(system, SpotGraph):
+            return Record((), len(given.prefix), None, formula, GIVEN, repeats, given)
+        steps = [
+            RecordedStep(
+                step.action,
+                step.moves,
+                given.valuation(k) if given.has_valuations else None,
+            )
+            for k, step in enumerate(given.steps)
+        ]
+        first, kind = len(given.prefix), getattr(given, "kind", None)
+        return Record(tuple(steps), first, kind, formula, GIVEN, repeats)
     if isinstance(given, dict):
         record = record_of(given)
         if record is None:

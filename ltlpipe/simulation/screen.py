@@ -19,9 +19,10 @@ from textual.coordinate import Coordinate
 from textual.widgets import DataTable, Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ltlpipe.runtime.errors import LtlpipeError, counted, visible, visible_lines
+from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.runtime.jobs import INTERRUPTED, Limits, StoppedError, run
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.names import counted, visible, visible_lines
 from ltlpipe.simulation import session
 
 if TYPE_CHECKING:

@@ -7,13 +7,8 @@ import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.errors import (
-    UnsupportedError,
-    counted,
-    nearest,
-    quoted_name,
-    visible,
-)
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import counted, nearest, quoted_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -19,7 +19,7 @@ from ltlpipe.logic.progression import residual
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
-from ltlpipe.runtime.errors import InputError, UnsupportedError, counted, nearest
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import write_text
 from ltlpipe.runtime.jobs import (
     MEMORY,
@@ -32,6 +32,7 @@ from ltlpipe.runtime.jobs import (
     run,
 )
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.names import counted, nearest
 from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.simulation.records import given_lasso
@@ -75,13 +76,17 @@ class Track(NamedTuple):
 
 
 def track_of(walker: Walker, record: Record, *, stutters: bool) -> Job[Track]:
-    """Return the lasso of a file as a track.
+    """Return a recorded lasso as a track.
 
     Raises
     ------
     InputError
         It is not a run of the system; names the first wrong step.
     """
+    if record.own is not None:
+        states = [tuple(state) for state in record.own.states.tolist()]
+        steps = map(walker.along, states, record.own.actions.tolist(), states[1:])
+        return Track(tuple(steps), record.first)
     finder = RunFinder(walker, record, stutters=stutters)
     what = "is not a step of the system there"
     try:
@@ -220,7 +225,7 @@ class Simulation(Displayed):
         expect(TEXT, alphabet=alphabet)
         given = complete(system_job(system, format=format, alphabet=alphabet))
         asked = None if formula is None else formula_of(formula)
-        found = complete(given_lasso(lasso, asked))
+        found = complete(given_lasso(lasso, given, asked))
         if asked is None and found is not None and found.formula is not None:
             asked = parse(found.formula)
         if deadlock is None and found is not None and found.stutters:

@@ -85,7 +85,7 @@ def job_of_orbits(
         raise NotApplicableError("no group was found that is worth it")
     reason = _reason(acting, declared=bool(question.options.symmetric))
     trace.plan = plan.reduced_by(reduction, f"{reduction}, {reason}")
-    packing = _quotient(side, product.packed())
+    packing = _quotient(acting, product.packed())
     answer = yield from search_states(question, product, trace, packing=packing)
     if answer.run is not None:
         lifting = lifted(acting, side.steps, side.kind, answer.run)
@@ -113,11 +113,11 @@ def _product(
     return product, question.settled(product.plan, product.table, product.reductions)
 
 
-def _quotient(side: _Side, packing: Job[Any]) -> Job[PackedSystem | None]:
+def _quotient(acting: Group, packing: Job[Any]) -> Job[PackedSystem | None]:
     """Return the quotient of what a job packs, which can be packed again wider."""
     from ltlpipe.symmetry.orbits import quotient, table_bytes
 
-    packed, acting = (yield from packing), side.acting
+    packed = yield from packing
     if packed is None:
         return None
     packed = yield from _uniform(packed, acting)
@@ -125,9 +125,8 @@ def _quotient(side: _Side, packing: Job[Any]) -> Job[PackedSystem | None]:
     grant = yield Progress("tabulating", memory_bytes=needed)
     if needed > grant.memory_bytes:
         raise StoppedError("memory")
-    fields, values = side.fields(packed)
-    made = quotient(packed, fields, acting, values)
-    return replace(made, widened=lambda: _quotient(side, packed.widened()))
+    made = quotient(packed, acting)
+    return replace(made, widened=lambda: _quotient(acting, packed.widened()))
 
 
 def _uniform(packed: Any, acting: Group) -> Job[Any]:
@@ -184,14 +183,11 @@ class _Side(NamedTuple):
         Yields the steps of a state.
     kind : callable
         Returns what the property tells apart of an action.
-    fields : callable
-        Returns the fields of what is packed, and what their values mean.
     """
 
     acting: Group
     view: Any
     kind: Callable[[int], int]
-    fields: Callable[[Any], tuple[Any, Any]]
 
     def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
         """Yield the steps of a state."""
@@ -234,7 +230,6 @@ def _side_of_network(
         acting,
         NetworkSteps(network, limited=False),
         lambda action: int(kinds[action]),
-        lambda packed: (packed.fields, packed.local_states),
     )
 
 
@@ -259,7 +254,6 @@ def _side_of_model(question: ModelQuestion, table: PropertyAutomaton) -> Job[_Si
         acting,
         system,
         lambda action: sum(1 << k for k, t in enumerate(taken) if action in t.actions),
-        lambda packed: (packed.places, None),
     )
 
 

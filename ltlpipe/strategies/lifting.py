@@ -239,10 +239,8 @@ class Lifter:
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self._number: dict[tuple[str, int], int] = {}
-        for number, action in enumerate(network.actions):
-            for participant in action.participants:
-                self._number[action.name, participant] = number
+        parts = zip(network.components, network.label_actions, strict=True)
+        self._numbers = [dict(zip(c.labels, own, strict=True)) for c, own in parts]
 
     def lift(
         self,
@@ -324,7 +322,7 @@ class Lifter:
         found = yield from find_run(alone, word, group.alphabet)
         names = [alone.actions[action].name for action in found.actions.tolist()]
         taken = zip(names, found.states[1:, 0].tolist(), strict=True)
-        steps = [Step(self._number[n, number], ((number, s),)) for n, s in taken]
+        steps = [Step(self._numbers[number][n], ((number, s),)) for n, s in taken]
         return Steps(steps[: found.length], steps[found.length :])
 
     def _together(

@@ -222,7 +222,7 @@ def run_of(lasso: ProductLasso, search: Search, packed: PackedSystem) -> Run:
 
     ids = np.concatenate([lasso.prefix, lasso.cycle[1:]])
     actions = np.concatenate([lasso.prefix_actions, lasso.cycle_actions])
-    states = packed.unpack(rows_of(search.store, ids))  # type: ignore[attr-defined]
+    states = packed.unpack(rows_of(search.store, ids))
     return Run(actions, states, len(lasso.prefix_actions))
 
 

@@ -73,27 +73,18 @@ def table_bytes(acting: Group) -> int:
     return 8 * entries
 
 
-def quotient(
-    packed: PackedSystem,
-    fields: Sequence[Field],
-    acting: Group,
-    values: Sequence[np.ndarray] | None = None,
-) -> PackedSystem:
+def quotient(packed: PackedSystem, acting: Group) -> PackedSystem:
     """Return a packed system whose states are representatives of orbits.
 
     Parameters
     ----------
     packed : PackedSystem
         It has an `expand_orbits`, and is not changed.
-    fields : sequence of Field
-        Those that the group moves: of variables, of components.
     acting : Group
-        Its elements are automorphisms.
-    values : sequence of int32[k], optional
-        For each component the local states that its field's values mean, ascending.
+        Its elements are automorphisms, which move the system's fields.
     """
     own = packed.ints
-    made = _Table(acting, fields, values).made(len(own))
+    made = _Table(acting, packed).made(len(own))
     table = np.concatenate([own, made])
 
     def overflowed() -> int | None:
@@ -117,14 +108,9 @@ def quotient(
 class _Table:
     """The table of a group, as kernels read it."""
 
-    def __init__(
-        self,
-        acting: Group,
-        fields: Sequence[Field],
-        values: Sequence[np.ndarray] | None,
-    ) -> None:
+    def __init__(self, acting: Group, packed: PackedSystem) -> None:
         self._factors, self._space = acting.factors, acting.space
-        self._fields, self._values = fields, values
+        self._fields, self._values = packed.fields, packed.local_states
         self._pieces = Pieces()
 
     def made(self, start: int) -> np.ndarray:
@@ -195,7 +181,6 @@ class _Table:
                 return 0
             names = self._renamed(element, source, self._fields[source])
         else:
-            assert self._values is not None
             local = element[space.first[source] + self._values[source]]
             names = np.searchsorted(self._values[target], local - space.first[target])
         if (names == np.arange(len(names))).all():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ltlpipe.runtime.jobs import complete
-from ltlpipe.runtime.ticks import Ticks
+import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.ticks import Ticks
 
 _WORD_BITS = 64
 
@@ -29,10 +31,18 @@ class Field(NamedTuple):
         """The field's bits, moved to bit 0."""
         return (1 << self.bits) - 1
 
+    def values(self, rows: np.ndarray) -> np.ndarray:
+        """Return the numbers, int64[n], in rows uint64[n, w]."""
+        bits = rows[:, self.word] >> np.uint64(self.shift) & np.uint64(self.mask)
+        return bits.astype(np.int64) + self.low
 
-def allocate(sizes: list[int]) -> list[Field]:
-    """Do `allocation` at once."""
-    return complete(allocation(sizes, Ticks("packing")))
+
+def row_of(fields: Iterable[Field], values: Iterable[int], n_words: int) -> np.ndarray:
+    """Return the row, uint64[n_words], with numbers in their fields."""
+    words = [0] * n_words
+    for field, value in zip(fields, values, strict=True):
+        words[field.word] |= value - field.low << field.shift
+    return np.array(words, dtype=np.uint64)
 
 
 def allocation(sizes: list[int], ticks: Ticks) -> Job[list[Field]]:

@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.errors import UnsupportedError, declare, listed
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import declare, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -26,11 +26,12 @@ from ltlpipe.automata.graphs import (
     is_kripke,
     propositions_of,
 )
+from ltlpipe.runtime.arrays import ranges
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.fields import allocation
+from ltlpipe.systems.fields import allocation, row_of
 from ltlpipe.systems.networks.packing import PACKING, PackedSystem
 
 if TYPE_CHECKING:
@@ -272,8 +273,7 @@ def transitions_of(
                 f"{_MOST_TRANSITIONS:,}"
             )
         place = np.repeat(np.arange(len(of), dtype=np.int32), counts)
-        within = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return place, flat[np.repeat(begins[of], counts) + within]
+        return place, flat[ranges(begins[of], counts)]
 
     if system.accepts_nothing:
         keys = keys._replace(of_edge=keys.of_edge[:0])
@@ -305,17 +305,6 @@ def _ordered(n_states: int, src: np.ndarray, *columns: np.ndarray) -> Transition
     return Transitions(first, *columns)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PackedGraph(PackedSystem):
-    """What a search sees of a graph."""
-
-    def unpack(self, rows: np.ndarray) -> np.ndarray:
-        """Return the states, int32[n, 1], of rows uint64[n, w]."""
-        word, shift, mask = (int(part) for part in self.ints[:3])
-        values = (rows[:, word] >> np.uint64(shift)) & np.uint64(mask)
-        return values.astype(np.int32).reshape(-1, 1)
-
-
 def pack_graph(
     system: SpotGraph,
     steps: Transitions,
@@ -323,7 +312,7 @@ def pack_graph(
     extra_values: int = 1,
     seed: int | None = None,
     accepts: bool = True,
-) -> Job[PackedGraph]:
+) -> Job[PackedSystem]:
     """Lay out the tables of a graph for one property.
 
     Parameters
@@ -356,14 +345,13 @@ def pack_graph(
     ints[place::2] = (steps.dst | letters)[order]
     ints[place + 1 :: 2] = (np.arange(1, t + 1) | marks)[order]
     n_words = 1 + max(own.word, extra.word)
-    initial = np.zeros(n_words, dtype=np.uint64)
-    initial[own.word] = np.uint64(system.initial << own.shift)
-    return PackedGraph(
+    return PackedSystem(
         expand=expand_graph,
         ints=ints,
         words=np.zeros(0, dtype=np.uint64),
-        initial=initial,
+        initial=row_of([own], [system.initial], n_words),
         extra=extra,
+        fields=(own,),
         max_successors=max(int(np.diff(steps.first).max()), 1),
         n_marks=system.n_marks if accepts else 0,
         condition=system.condition if accepts else None,

@@ -6,8 +6,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import inlined
-from ltlpipe.systems.networks.packing_kernels import Select, read_field
+from ltlpipe.systems.networks.packing_kernels import Select, read_field, repeat
 
 HALF = 32
 LOW = (1 << HALF) - 1
@@ -24,13 +23,6 @@ class Header(IntEnum):
     STEPS = 4  # place of two entries per step: target and letter, action + 1 and marks
 
 
-@inlined
-def copy_row(row, out_rows, n):
-    """Write a row as the n-th successor."""
-    for w in range(row.shape[0]):
-        out_rows[n, w] = row[w]
-
-
 def expand_graph(
     ints,
     words,  # noqa: ARG001 (one signature for all)
@@ -43,11 +35,7 @@ def expand_graph(
 ):
     """Generate the successors of a state (see `ltlpipe.systems.networks.packing`)."""
     if select == Select.STUTTER:
-        copy_row(row, out_rows, 0)
-        out_letters[0] = 0
-        out_actions[0] = -1
-        out_marks[0] = 0
-        return 1
+        return repeat(row, 0, 0, out_rows, out_letters, out_actions, out_marks)
     word = ints[Header.WORD]
     shift = np.uint64(ints[Header.SHIFT])
     state = read_field(ints, Header.WORD, row)
@@ -56,7 +44,8 @@ def expand_graph(
     at = ints[Header.STEPS] + 2 * first
     for k in range(n):
         step, about = ints[at + 2 * k], ints[at + 2 * k + 1]
-        copy_row(row, out_rows, k)
+        for w in range(row.shape[0]):
+            out_rows[k, w] = row[w]
         out_rows[k, word] ^= np.uint64(state ^ (step & LOW)) << shift
         out_letters[k] = step >> HALF
         out_actions[k] = (about & LOW) - 1

@@ -11,23 +11,21 @@ propositions that hold in the state that a step leaves.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from ltlpipe.runtime.objects import Displayed, graph_output
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.networks.lts import Network
-from ltlpipe.systems.networks.packing import PackedSystem
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.fields import Field
+    from ltlpipe.systems.networks.packing import PackedSystem
     from ltlpipe.systems.propositions.binding import Vocabulary
 
 Valuation = tuple[int, ...]
@@ -53,32 +51,29 @@ class Model(Displayed, ABC):
         What moves in a step: a transition of a net, transitions of processes.
     vocabulary : Vocabulary
         All names that propositions may use.
+    about : tuple of str
+        What to tell people of the model beside its name, in lines.
+    processes : tuple of str
+        The variables that are the states of processes; none of a net.
+    has_colours : bool
+        Whether it is a symmetric net.
+    is_unfolded : bool
+        Whether `unfolding` costs nothing.
     """
 
     name: str
     variables: tuple[str, ...]
     actions: tuple[str, ...]
     vocabulary: Vocabulary
+    about: tuple[str, ...] = ()
+    processes: tuple[str, ...] = ()
+    has_colours: bool = False
+    is_unfolded: bool = True
 
     def _sizes(self) -> dict[str, int]:
         sizes = {"variable": len(self.variables), "action": self.n_actions}
         processes = len(self.processes)
         return ({"process": processes} if processes else {}) | sizes
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """What to tell people of the model beside its name, in lines."""
-        return ()
-
-    @property
-    def processes(self) -> tuple[str, ...]:
-        """The variables that are the states of processes; none of a net."""
-        return ()
-
-    @property
-    def has_colours(self) -> bool:
-        """Whether it is a symmetric net."""
-        return False
 
     def movers(self, action: int) -> tuple[str, ...]:
         """Return the processes that move in an action, by its number."""
@@ -120,11 +115,6 @@ class Model(Displayed, ABC):
         """Find out what packing needs to know, once."""
         yield from ()
 
-    @property
-    def is_unfolded(self) -> bool:
-        """Whether `unfolding` costs nothing."""
-        return True
-
     def unfolding(self) -> Job[Model]:
         """Return the model that is searched state by state: itself.
 
@@ -141,7 +131,7 @@ class Model(Displayed, ABC):
         extra_values: int = 1,
         seed: int | None = None,
         ample: np.ndarray | None = None,
-    ) -> PackedModel:
+    ) -> PackedSystem:
         """Lay out the tables for one property.
 
         Parameters
@@ -164,7 +154,7 @@ class Model(Displayed, ABC):
 
     def packing(
         self, propositions: Sequence[Expression], **layout: Any
-    ) -> Job[PackedModel]:
+    ) -> Job[PackedSystem]:
         """Do `pack`, whose arguments it takes, as a job."""
         yield from self.prepared()
         return self.pack(propositions, **layout)
@@ -207,28 +197,6 @@ class Model(Displayed, ABC):
         """
         output = graph_output()
         return output.model_to_spot(self, propositions, max_states, stutters=stutters)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackedModel(PackedSystem):
-    """What a search sees of a model.
-
-    Parameters
-    ----------
-    places : tuple of Field
-        Where each variable lies.
-    """
-
-    places: tuple[Field, ...]
-
-    def unpack(self, rows: np.ndarray) -> np.ndarray:
-        """Return the valuations, int64[n, n_variables], of rows uint64[n, w]."""
-        states = np.empty((len(rows), len(self.places)), dtype=np.int64)
-        for i, place in enumerate(self.places):
-            value = rows[:, place.word] >> np.uint64(place.shift)
-            bits = value & np.uint64(place.mask)
-            states[:, i] = bits.astype(np.int64) + place.low
-        return states
 
 
 System = Network | Model | SpotGraph

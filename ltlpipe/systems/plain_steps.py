@@ -11,7 +11,7 @@ The marks of fairness come behind those of the system; what both have to satisfy
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import ChainMap, Counter
+from collections import Counter
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -231,11 +231,6 @@ class NetworkSteps(NamedSteps):
         components = network.components
         if limited and any(c.n_transitions > MAX_TRANSITIONS for c in components):
             raise TooLargeError
-        internal: list[dict[str, int]] = [{} for _ in components]
-        for number, action in enumerate(network.actions):
-            if action.internal:
-                internal[action.participants[0]][action.name] = number
-        self._numbers = [ChainMap(own, network.action_index) for own in internal]
         self._letters = {
             network.action_index[name]: letter
             for letter, name in enumerate(actions, start=OTHER + 1)
@@ -323,7 +318,7 @@ class NetworkSteps(NamedSteps):
         targets: dict[int, list[int]] = {}
         leads = []
         for label, dst in zip(lts.label[edges], lts.dst[edges].tolist(), strict=True):
-            action = self._numbers[number][lts.labels[label]]
+            action = self._network.label_actions[number][label]
             if action not in targets:
                 targets[action] = []
                 owner, *others = actions[action].participants
@@ -351,18 +346,11 @@ def _taken(
     state: Any, owner: int, lead: _Lead, choices: list[list[int]], marks: int
 ) -> Iterator[PlainStep]:
     """Yield the steps by an action whose participants have some targets each."""
-    action, letter, others, own = lead
-    if not others:
-        head, tail = state[:owner], state[owner + 1 :]
-        for target in own:
-            yield PlainStep(action, letter, marks, (*head, target, *tail))
-        return
     for targets in product(*choices):
         successor = list(state)
-        successor[owner] = targets[0]
-        for i, target in zip(others, targets[1:], strict=True):
+        for i, target in zip((owner, *lead.others), targets, strict=True):
             successor[i] = target
-        yield PlainStep(action, letter, marks, tuple(successor))
+        yield PlainStep(lead.action, lead.letter, marks, tuple(successor))
 
 
 class ModelSteps(NamedSteps):

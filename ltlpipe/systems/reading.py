@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
 from ltlpipe.runtime.arguments import TEXT, a_kind, expect, is_one
-from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import (
     Opening,
     decode,
@@ -29,6 +29,7 @@ from ltlpipe.runtime.files import (
     starts_with,
 )
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.workers import call
 from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
 from ltlpipe.systems.graph import graph_job

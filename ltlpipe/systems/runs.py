@@ -28,29 +28,7 @@ class Run(NamedTuple):
 
 def compressed(run: Run) -> Run:
     """Return the same run with the shortest prefix and cycle."""
-    k, c = shortest_form(*run)
-    return Run(run.actions[: k + c], run.states[: k + c + 1], k)
-
-
-def shortest_form(
-    actions: np.ndarray, states: np.ndarray, length: int
-) -> tuple[int, int]:
-    """Return the lengths of the shortest prefix and cycle of the same run.
-
-    Parameters
-    ----------
-    actions : int32[k + c]
-        The actions of prefix and cycle.
-    states : int32[k + c + 1, n]
-        The states of the system before each of them and after the last.
-    length : int
-        k, the length of the prefix.
-
-    Returns
-    -------
-    k, c : int
-        The run is ``actions[:k]`` and then ``actions[k:k + c]`` for ever.
-    """
+    actions, states, length = run
     steps = actions, states[: len(actions)]
     period = _period(*(column[length:] for column in steps))
     # A step of the prefix belongs to the cycle if the last one of the cycle
@@ -60,7 +38,8 @@ def shortest_form(
         equal = column[:length] == column[period : length + period]
         same &= equal if equal.ndim == 1 else equal.all(axis=1)
     differing = np.flatnonzero(~same)
-    return int(differing[-1]) + 1 if len(differing) else 0, period
+    k = int(differing[-1]) + 1 if len(differing) else 0
+    return Run(actions[: k + period], states[: k + period + 1], k)
 
 
 def _period(actions: np.ndarray, states: np.ndarray) -> int:

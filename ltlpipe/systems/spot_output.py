@@ -5,12 +5,13 @@ They are explored in plain Python, state by state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.conditions import generalised_buchi
-from ltlpipe.automata.graphs import AutomatonWriter, kripke_structure
+from ltlpipe.automata.conditions import marks_in
+from ltlpipe.automata.graphs import kripke_structure, vocabulary
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import uses_step
+from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.plain_steps import NetworkSteps, TooLargeError
 from ltlpipe.systems.propositions.letters import evaluate
@@ -25,23 +26,17 @@ MAX_STATES = 100_000
 """States of an explicit graph, if not more are asked for."""
 
 
-class Explored(NamedTuple):
-    """The states that can be reached, in the order in which they were; 0 is initial."""
-
-    states: list[Any]
-    edges: list[tuple[int, int, Any]]  # source, target, and what is known of the step
-
-
 def explored(
     initial: Hashable,
     steps: Callable[[Any], Iterable[tuple[Hashable, Any]]],
     max_states: int,
     what: str,
-) -> Explored:
-    """Explore a graph breadth first.
+) -> tuple[list[Any], list[tuple[int, int, Any]]]:
+    """Return the states of a graph, explored breadth first, and its edges.
 
-    `steps` says where a state leads, and something of each step; `what` is the graph's
-    name in messages.
+    States are in the order in which they were reached, the initial one first; an edge
+    is source, target, and what is known of the step.  `steps` says where a state
+    leads, and something of each step; `what` is the graph's name in messages.
 
     Raises
     ------
@@ -65,7 +60,7 @@ def explored(
                 edges.append((src, dst, about))
     except TooLargeError:
         raise UnsupportedError(f"{what} has a state with too many steps") from None
-    return Explored(states, edges)
+    return states, edges
 
 
 def network_to_spot(network: Network, max_states: int = MAX_STATES) -> Any:
@@ -75,22 +70,23 @@ def network_to_spot(network: Network, max_states: int = MAX_STATES) -> Any:
         view = NetworkSteps(network)
     except TooLargeError:
         raise UnsupportedError("a component has too many transitions") from None
-    found = explored(
+    states, edges = explored(
         view.initial(),
         lambda state: ((s.state, (s.action, s.marks)) for s in view.steps(state)),
         max_states,
         network.name or "the network",
     )
-    writer = AutomatonWriter(list(network.action_index))
+    known = vocabulary(list(network.action_index))
     labels = {
-        action: writer.label([names[action]] if action in names else [])
-        for action in {about[0] for *_, about in found.edges}
+        action: valuation(known, [names[action]] if action in names else [])
+        for action in {about[0] for *_, about in edges}
     }
-    automaton = writer.finished(
-        ((src, dst, labels[a], marks) for src, dst, (a, marks) in found.edges),
-        [",".join(map(str, state)) for state in found.states],
-        generalised_buchi(view.n_marks),
-        view.n_marks,
+    automaton = automaton_of(
+        len(states),
+        ((src, dst, labels[a], marks_in(ms)) for src, dst, (a, ms) in edges),
+        like=known,
+        n_marks=view.n_marks,
+        names=[",".join(map(str, state)) for state in states],
     )
     automaton.prop_state_acc(True)
     if network.name:
@@ -125,18 +121,20 @@ def model_to_spot(
             known = {state: None}
         return [*known.items()]
 
-    found = explored(model.initial(), steps, max_states, model.name or "the model")
+    states, edges = explored(
+        model.initial(), steps, max_states, model.name or "the model"
+    )
     holding = [
         [p for p, meaning in meanings.items() if evaluate(meaning, state)]
-        for state in found.states
+        for state in states
     ]
     graph = kripke_structure(
         list(meanings),
         holding,
-        ((src, dst) for src, dst, _ in found.edges),
+        ((src, dst) for src, dst, _ in edges),
         [
             ", ".join(f"{name}={value}" for name, value in model.shown(state).items())
-            for state in found.states
+            for state in states
         ],
     )
     if model.name:

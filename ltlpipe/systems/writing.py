@@ -13,7 +13,6 @@ with such labels, of one more state, which is not reachable.
 
 from __future__ import annotations
 
-import gzip
 import re
 import sys
 from collections import Counter
@@ -26,7 +25,7 @@ import numpy as np
 
 from ltlpipe.runtime.arguments import PATH, TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.files import split_suffix, write_bytes
+from ltlpipe.runtime.files import split_suffix, write_text
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
 from ltlpipe.systems.networks.lts import require_network
 
@@ -100,7 +99,7 @@ def save(
         end = target.name[len(stem) :]
         paths = [target.with_name(f"{stem}_{k}{end}") for k in range(1, len(texts) + 1)]
     for file, text in zip(paths, texts, strict=True):
-        _write(file, text)
+        write_text(file, text)
     return paths
 
 
@@ -204,12 +203,5 @@ def _print(text: str) -> None:
     if binary is None:
         sys.stdout.write(text)
     else:
-        binary.write(text.encode(errors="replace"))
+        binary.write(text.encode())
         binary.flush()
-
-
-def _write(path: Path, text: str) -> None:
-    data = text.encode(errors="replace")  # only a component's name can need it
-    if path.name.lower().endswith(".gz"):
-        data = gzip.compress(data, mtime=0)  # the same bytes at any time
-    write_bytes(path, data)

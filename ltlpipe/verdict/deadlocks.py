@@ -31,7 +31,7 @@ from ltlpipe.question.answer import (
 )
 from ltlpipe.question.given_options import manner_of, takes_options, understood
 from ltlpipe.question.options import DEADLOCKS
-from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, quoted_name, warn
+from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
 from ltlpipe.runtime.jobs import (
     Clock,
     Progress,
@@ -40,6 +40,7 @@ from ltlpipe.runtime.jobs import (
     bounded,
     run,
 )
+from ltlpipe.runtime.names import quoted_name
 from ltlpipe.runtime.objects import Beside
 from ltlpipe.strategies.instant import Moves
 from ltlpipe.strategies.instant_graph import sccs

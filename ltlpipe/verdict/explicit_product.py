@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.graphs import AutomatonWriter, is_automaton
+from ltlpipe.automata.conditions import marks_in
+from ltlpipe.automata.graphs import is_automaton, vocabulary
 from ltlpipe.logic.formulas import FormulaLike, formula_of
+from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.conditions import AUTO
 from ltlpipe.question.graph import GraphQuestion
@@ -96,7 +98,7 @@ def _product(question: Question, max_states: int) -> Any:
         system, table = complete(question.plain_steps(question.given, trace))
     except TooLargeError:
         raise UnsupportedError("the system is too large for plain Python") from None
-    label_of, writer = _labels(question)
+    label_of, known = _labels(question)
     moves = Moves(system, table, stutter=question.stutters)
 
     def steps(state: tuple[int, int]) -> Iterator[tuple[Any, tuple[int, int]]]:
@@ -108,12 +110,14 @@ def _product(question: Question, max_states: int) -> Any:
                 yield (target, dst), (label, marks | own)
 
     start = moves.first(), table.initial
-    found = explored(start, steps, max_states, "the product")
-    made = writer.finished(
-        ((src, dst, *about) for src, dst, about in found.edges),
-        [_name_of(moves.states[number], at) for number, at in found.states],
-        goal_of(table, system),
-        table.n_marks + system.n_marks,
+    states, edges = explored(start, steps, max_states, "the product")
+    made = automaton_of(
+        len(states),
+        ((src, dst, of, marks_in(marks)) for src, dst, (of, marks) in edges),
+        like=known,
+        n_marks=table.n_marks + system.n_marks,
+        acceptance=str(goal_of(table, system)),
+        names=[_name_of(moves.states[number], at) for number, at in states],
     )
     made.merge_edges()
     return made
@@ -126,13 +130,13 @@ def _name_of(local: Any, at: int) -> str:
 
 def _labels(
     question: Question,
-) -> tuple[Callable[[Any, int, Any, int], Any], AutomatonWriter]:
-    """Return the function for the label of a step out of a state, and its writer."""
+) -> tuple[Callable[[Any, int, Any, int], Any], Any]:
+    """Return the function for the label of a step out of a state, and a vocabulary."""
     propositions = question.property.propositions
     known: dict[Any, Any] = {}
     if isinstance(question, GraphQuestion):
         system, found = question.system, question.found
-        writer = AutomatonWriter(propositions, system.graph)
+        both = vocabulary(propositions, system.graph)
 
         def of_edge(_: Any, action: int, target: Any, letter: int) -> Any:
             edge = int(found.steps.edge[action])
@@ -146,14 +150,14 @@ def _labels(
                 known[key] = system.conditions[key[0]] & own
             return known[key]
 
-        return of_edge, writer
-    writer = AutomatonWriter(propositions)
+        return of_edge, both
+    plain = vocabulary(propositions)
     walker = walker_of(question)
 
     def of_step(state: Any, action: int, target: Any, _: int) -> Any:
         names = walker.along(state, action, target).holds
         if names not in known:
-            known[names] = writer.label(names)
+            known[names] = valuation(plain, names)
         return known[names]
 
-    return of_step, writer
+    return of_step, plain

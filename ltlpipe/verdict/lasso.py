@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.errors import UnsupportedError, quoted_name
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.names import quoted_name
 from ltlpipe.runtime.objects import ByValue, Displayed, renderer
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network

@@ -274,6 +274,7 @@ class Record(NamedTuple):
     formula: str | None = None
     file: str = GIVEN
     repeats: bool = False  # a state without successors repeats itself
+    own: Lasso | None = None  # of the system itself: it has the steps
 
     @property
     def stutters(self) -> bool:

@@ -34,10 +34,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.words import violates
 from ltlpipe.logic.actions import equivalent
+from ltlpipe.logic.formulas import rebuilt
 from ltlpipe.logic.occurrences import (
     Occurrence,
     constant,
-    disjunction,
     occurrences,
     written,
 )
@@ -143,7 +143,7 @@ class VacuityDetection:
     def _all_at_once(self, leaves: list[Occurrence]) -> Job[bool]:
         """Search for one run to which all propositions matter."""
         left = list(dict.fromkeys(leaf.stronger for leaf in leaves))
-        together = disjunction(left)
+        together = rebuilt("Or", left)
         if len(left) == 1 or (yield from self._is_equivalent(together)):
             return False
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Plan, Statistics
-from ltlpipe.runtime.errors import counted
+from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.objects import ByValue, Displayed
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import kind_of
 from ltlpipe.logic.progression import residual
-from ltlpipe.logic.words import Shape, evaluated
+from ltlpipe.logic.words import Shape, evaluated, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -140,12 +140,8 @@ def _values_in_lasso(
     formula: Any, letters: Sequence[Iterable[str]], first: int
 ) -> dict[int, list[Value]]:
     """Return the value of each subformula at each step of a lasso."""
-    shape = Shape(1, first, len(letters) - first)
-    where: dict[str, int] = {}
-    for step, letter in enumerate(letters):
-        for name in letter:
-            where[name] = where.get(name, 0) | 1 << step
-    values = evaluated(formula, shape, where)
+    shape = Shape(first, len(letters) - first)
+    values = evaluated(formula, shape, places(letters))
     steps = range(len(letters))
     return {node: [bool(v >> k & 1) for k in steps] for node, v in values.items()}
 

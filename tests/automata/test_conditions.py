@@ -107,14 +107,14 @@ def test_by_the_thousand(condition):
 @settings(max_examples=examples(300))
 def test_merged_fin(condition):
     """Each clause has one Fin at most, and marks carried over say the same."""
-    merged = merged_fin(normal_form(condition))
+    merged, unions = merged_fin(normal_form(condition))
 
-    for clause in normal_form(merged.condition):
+    for clause in normal_form(merged):
         assert len(marks_in(clause.fin)) <= 1
-    assert has_shape(merged.condition, Shape.GENERALISED_RABIN)
+    assert has_shape(merged, Shape.GENERALISED_RABIN)
     for marks in ALL_MARKS:
-        new = sum(1 << i for i, old in enumerate(merged.unions) if marks & old)
-        assert merged.condition.satisfied_by(new) == condition.satisfied_by(marks)
+        new = sum(1 << i for i, old in enumerate(unions) if marks & old)
+        assert merged.satisfied_by(new) == condition.satisfied_by(marks)
 
 
 @given(conditions(N_MARKS), st.integers(0, N_MARKS - 1), st.sampled_from(ALL_MARKS))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.external import MAX_LENGTH, portable_text, translate_externally
-from ltlpipe.automata.translation import from_automaton
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from tests.example_counts import examples
@@ -79,7 +79,7 @@ def test_the_negation_over_the_names_of_the_formula(text, script):
 def test_tables_of_external_automata(script):
     """FG !a is what violates GF a; in a table it is co-Büchi again."""
     automaton = translated("GF a", script(TRANSLATOR) + " %f")
-    table = from_automaton(automaton, "tela", ("a",))
+    table = table_over_actions(automaton, "tela", ("a",))
 
     assert str(table.condition) == "Fin(0)"
     for prefix, cycle in [([1], [0]), ([0], [1]), ([], [0, 1])]:

@@ -33,7 +33,7 @@ from ltlpipe.automata.fin_removal import (
 )
 from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.structure import Draft, cells_of, table_of
-from ltlpipe.automata.translation import from_formula, translate
+from ltlpipe.automata.translation import table_over_actions, translate
 from ltlpipe.logic.formulas import parse
 from tests.automata.spot_tables import (
     SHORT_WORDS,
@@ -217,7 +217,7 @@ def test_sccs(pairs, chosen):
 
 def test_without_inf_the_letter_of_proposition_1_accepts_everything():
     """Footnote to the construction: a co-Büchi automaton of FG a."""
-    table = from_formula(parse("!FG a"), "tela", ("a",))
+    table = table_over_actions(parse("!FG a"), "tela", ("a",))
     assert str(table.condition) == "Fin(0)"
 
     assert prop_1(table).acceptance == "t"

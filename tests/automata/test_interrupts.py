@@ -19,7 +19,7 @@ from ltlpipe.automata.interrupts import (
     to_spot,
 )
 from ltlpipe.automata.letters import PropertyAutomaton, universal
-from ltlpipe.automata.translation import from_automaton, from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.formulas import parse
 from tests.example_counts import examples
 from tests.hypothesis_strategies import KINDS, formulas, hoa_automata
@@ -245,7 +245,7 @@ back to 0, the only accepting state.  (The text has no list of its transitions.)
 
 def test_figure_1():
     """Not normal; its norm has the states 0 and 0-sharp that can be reached."""
-    gf_b = from_formula(parse("!GF b"), "ba", ["b"])
+    gf_b = table_over_actions(parse("!GF b"), "ba", ["b"])
     assert same_language(FIGURE_1, gf_b)
     assert interruptible_table.here(FIGURE_1, {1})
     assert first_violation(FIGURE_1, {1}) == Violation(1, (0, 1), (0, 0))
@@ -262,13 +262,13 @@ def test_figure_1():
 
 def test_spot_gives_gf_b_in_normal_form():
     """As the source says of most formulas (Sec. 6)."""
-    assert first_violation(from_formula(parse("!GF b"), "ba", ["b"]), {1}) is None
+    assert first_violation(table_over_actions(parse("!GF b"), "ba", ["b"]), {1}) is None
 
 
 def test_formulas_that_are_not_normal():
     """The source's only shape of 2017, F(a | (!b W c)), here its negation's norm."""
     formula = parse("F(a | (!b W c))")
-    table = from_formula(formula, "ba", formula.propositions)
+    table = table_over_actions(formula, "ba", formula.propositions)
     normal = norm(table, {1, 2, 3})
     assert interruptible_table.here(table, {1, 2, 3})
     assert same_language(table, normal)
@@ -431,7 +431,7 @@ VISIBLE = st.sets(st.integers(0, 3))
 
 def assert_theorem_2_of_a_file(text, visible, data, *, max_words=0):
     (automaton,) = parse_automata(text, "random.hoa")
-    table = from_automaton(automaton, "ba", ("a", "b", "c"))
+    table = table_over_actions(automaton, "ba", ("a", "b", "c"))
     pairs = pairs_of_words(table.n_letters, visible)
     assert_theorem_2(table, visible, data.draw(st.lists(pairs, max_size=max_words)))
 
@@ -481,7 +481,7 @@ def test_examples_of_the_source(text, interruptible):
     """The formula's automaton and that of its negation."""
     for formula in (parse(text), parse(f"!({text})")):
         names = formula.propositions
-        table = from_formula(formula, "ba", names)
+        table = table_over_actions(formula, "ba", names)
         assert (
             interruptible_table.here(table, range(1, len(names) + 1)) == interruptible
         )
@@ -491,8 +491,8 @@ def assert_complements_agree(text):
     formula, negation = parse(text), parse(f"!({text})")
     names = formula.propositions
     visible = set(range(1, len(names) + 1))
-    table = from_formula(formula, "ba", names)
-    other = from_formula(negation, "ba", names)
+    table = table_over_actions(formula, "ba", names)
+    other = table_over_actions(negation, "ba", names)
     answers = {
         interruptible_table.here(table, visible),
         interruptible_table.here(other, visible),
@@ -518,7 +518,7 @@ def test_a_property_and_its_complement_agree_by_the_thousand(text):
 
 def test_all_letters_visible():
     """norm(B, A) is B, and every property is A-interruptible (Prop. 4 (1))."""
-    table = from_formula(parse("G(a -> X b)"), "ba", ["a", "b"])
+    table = table_over_actions(parse("G(a -> X b)"), "ba", ["a", "b"])
     assert norm(table, {0, 1, 2}) is table
     assert interruptible_table.here(table, {0, 1, 2})
     assert first_violation(table, {0, 1, 2}) is None
@@ -535,7 +535,7 @@ def test_no_marks_accept_everywhere():
 
 def test_only_one_mark_on_states():
     """Def. 11 is about Büchi automata."""
-    table = from_formula(parse("GF a & GF b -> GF c"), "tgba", ["a", "b", "c"])
+    table = table_over_actions(parse("GF a & GF b -> GF c"), "tgba", ["a", "b", "c"])
     with pytest.raises(ValueError, match="one mark on states"):
         norm(table, {1, 2})
 

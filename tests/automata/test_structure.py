@@ -18,7 +18,7 @@ from ltlpipe.automata.structure import (
     table_of,
     without_letters,
 )
-from ltlpipe.automata.translation import from_automaton, from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.formulas import parse
 from tests.example_counts import examples
 from tests.hypothesis_strategies import (
@@ -95,17 +95,18 @@ def test_against_the_definitions(table):
         scc: {marks == full for marks in cycles(cells, n_letters, scc)}
         for scc in sccs(cells, n_letters)
     }
-    found = structure_of(Draft(cells, n_letters=n_letters, initial=0, n_marks=n_marks))
+    draft = Draft(cells, n_letters=n_letters, initial=0, n_marks=n_marks)
+    weak, terminal, accepting_states = structure_of(draft)
 
-    assert found.weak == all(len(kind) == 1 for kind in kinds.values())
+    assert weak == all(len(kind) == 1 for kind in kinds.values())
     accepting = {state for scc, kind in kinds.items() if True in kind for state in scc}
-    assert found.accepting == accepting
+    assert accepting_states == accepting
     stays = all(
         any(dst in accepting for dst, _ in cell)
         for state in accepting
         for cell in cells[state * n_letters : (state + 1) * n_letters]
     )
-    assert found.terminal == (found.weak and stays)
+    assert terminal == (weak and stays)
 
 
 @given(tables(max_marks=3), st.data())
@@ -119,15 +120,15 @@ def test_against_the_definitions_with_any_condition(table, data):
         scc: {condition.satisfied_by(m) for m in cycles(cells, n_letters, scc)}
         for scc in sccs(cells, n_letters)
     }
-    found = structure_of(
+    weak, _, accepting_states = structure_of(
         Draft(
             cells, n_letters=n_letters, initial=0, n_marks=n_marks, condition=condition
         )
     )
 
-    assert found.weak == all(len(kind) == 1 for kind in kinds.values())
+    assert weak == all(len(kind) == 1 for kind in kinds.values())
     accepting = {state for scc, kind in kinds.items() if True in kind for state in scc}
-    assert found.accepting == accepting
+    assert accepting_states == accepting
     followers = [
         {dst for cell in cells[s * n_letters : (s + 1) * n_letters] for dst, _ in cell}
         for s in range(len(cells) // n_letters)
@@ -193,7 +194,9 @@ def test_without_letters(table, dropped):
 @given(word=st.lists(st.integers(0, 7), min_size=1, max_size=5))
 def test_marks_of_the_system_with_any_condition(acceptance, word):
     """Violations of GF a -> FG b, with both marks of the system again and again."""
-    table = from_formula(parse("GF a -> FG b"), acceptance, ("a",), system_marks=2)
+    table = table_over_actions(
+        parse("GF a -> FG b"), acceptance, ("a",), system_marks=2
+    )
     violated = any(letter >> 2 == 1 for letter in word)  # a again and again, b never
     marks = {bit for letter in word for bit in (0, 1) if letter >> bit & 1}
 
@@ -217,7 +220,7 @@ def test_marks_of_the_system_with_any_condition(acceptance, word):
 @pytest.mark.parametrize("acceptance", ["ba", "tgba"])
 def test_violations_of_formulas(formula, weak, terminal, acceptance):
     """The negations of safety formulas are terminal, those of recurrence weak."""
-    table = from_formula(parse(formula), acceptance, ACTIONS)
+    table = table_over_actions(parse(formula), acceptance, ACTIONS)
 
     assert (table.weak, table.terminal) == (weak, terminal)
     if weak:
@@ -229,7 +232,7 @@ def test_violations_of_formulas(formula, weak, terminal, acceptance):
 def test_weak_automata_stay_weak(kind, data):
     """Whatever Spot makes of them, one mark on states is enough."""
     (automaton,) = parse_automata(data.draw(hoa_automata(kind)), "random.hoa")
-    table = from_automaton(automaton, "tgba", ACTIONS)
+    table = table_over_actions(automaton, "tgba", ACTIONS)
 
     assert table.weak
     assert table.state_based
@@ -244,14 +247,14 @@ def test_terminal_under_one_action_at_a_time():
         "State: 1 {0}\n[0&!1] 1\n[!0&1] 1\n[!0&!1] 1\n--END--\n"
     )
     (automaton,) = parse_automata(text, "x.hoa")
-    table = from_automaton(automaton, "ba", ("a", "b"))
+    table = table_over_actions(automaton, "ba", ("a", "b"))
 
     assert table.terminal
 
 
 def test_marks_of_the_system_in_the_letters():
     """One mark sees to the formula and to two marks of the system."""
-    table = from_formula(parse("FG a"), "ba", ("a",), system_marks=2)
+    table = table_over_actions(parse("FG a"), "ba", ("a",), system_marks=2)
 
     assert (table.n_letters, table.n_marks, table.system_marks) == (8, 1, 2)
     assert table.state_based

@@ -16,8 +16,7 @@ from ltlpipe.automata.translating import (
 )
 from ltlpipe.automata.translation import (
     ACCEPTANCES,
-    from_automaton,
-    from_formula,
+    table_over_actions,
     table_over_states,
     translate,
 )
@@ -53,7 +52,9 @@ def test_tables_of_formulas(text, acceptance, marks):
     names = list(formula.propositions)
     there = run(translated(formula, acceptance, names, system_marks=marks))
 
-    assert same(there, from_formula(formula, acceptance, names, system_marks=marks))
+    assert same(
+        there, table_over_actions(formula, acceptance, names, system_marks=marks)
+    )
 
 
 @given(formulas(), st.sampled_from(sorted(ACCEPTANCES)), LETTERS, LETTERS)
@@ -64,7 +65,7 @@ def test_tables_of_automata_and_over_states(text, acceptance, prefix, cycle):
     names = list(formula.propositions)
     violations = translate(formula, "tela", negate=True)
     for over_states, given_one, kind, here in [
-        (False, violations, acceptance, from_automaton),
+        (False, violations, acceptance, table_over_actions),
         (True, violations, acceptance, table_over_states),
         (True, formula, acceptance, table_over_states),
         (True, violations, None, table_over_states),
@@ -82,7 +83,7 @@ def test_tables_of_automata_and_over_states(text, acceptance, prefix, cycle):
 @settings(max_examples=examples(40))
 def test_decisions(text):
     formula = parse(text)
-    table = from_formula(formula, "ba", formula.propositions)
+    table = table_over_actions(formula, "ba", formula.propositions)
     visible = range(1, table.n_letters)
 
     assert run(interruptible_formula(formula)) == is_interruptible(formula)
@@ -93,7 +94,7 @@ def test_decisions(text):
 
 @given(formulas(), st.sampled_from(["ba", "tgra", "tela"]))
 def test_tables_travel(text, acceptance):
-    table = from_formula(parse(text), acceptance, ["a", "b"])
+    table = table_over_actions(parse(text), acceptance, ["a", "b"])
 
     assert same(workers._decoded(workers._encoded(table)), table)
 

@@ -19,8 +19,7 @@ from ltlpipe.automata.hoa import parse_automata
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.translation import (
     draft_over,
-    from_automaton,
-    from_formula,
+    table_over_actions,
     translate,
 )
 from ltlpipe.logic.formulas import parse
@@ -36,7 +35,7 @@ def assert_same_language(text, acceptance, **options):
     import spot
 
     formula = parse(text)
-    table = from_formula(formula, acceptance, ACTIONS, **options)
+    table = table_over_actions(formula, acceptance, ACTIONS, **options)
     at_most_one = "&".join(f"!({x} & {y})" for x in ACTIONS for y in ACTIONS if x < y)
     possible = spot.formula(f"G({at_most_one} & !nowhere)")
     words = spot.translate(
@@ -161,13 +160,13 @@ def test_exclusive_or_with_an_operand_in_common(text, acceptance):
 
 def test_buchi_is_state_based():
     """Spot's 'Buchi' alone gives marks on transitions for this one."""
-    table = from_formula(parse("GF b -> GF d"), "ba", ("b", "d"))
+    table = table_over_actions(parse("GF b -> GF d"), "ba", ("b", "d"))
     assert table.state_based
 
 
 def test_impossible_letters_are_cut_out():
     """Two actions at once never happen: no violation of G !(a & b) is left."""
-    table = from_formula(parse("G !(a & b)"), "ba", ("a", "b"))
+    table = table_over_actions(parse("G !(a & b)"), "ba", ("a", "b"))
     assert len(table.edge_dst) == 0
 
 
@@ -185,7 +184,7 @@ def test_forty_actions():
     """Forty actions are 41 letters, not 2**40."""
     names = [f"p{i}" for i in range(40)]
     text = "G(" + " | ".join(names) + ")"
-    table = from_formula(parse(text), "ba", names)
+    table = table_over_actions(parse(text), "ba", names)
     assert table.n_letters == 41
 
 
@@ -213,7 +212,7 @@ def test_translate_gives_the_formula_or_its_negation():
 def test_dozens_of_actions(text, n_states, acceptance):
     """Over the bits of a number they are translated in no time."""
     formula = parse(text)
-    table = from_formula(formula, acceptance, formula.propositions)
+    table = table_over_actions(formula, acceptance, formula.propositions)
     assert 1 <= table.n_states <= n_states
 
 
@@ -225,7 +224,7 @@ def assert_accepts_as(automaton, acceptance, deterministic=False):
     options = {"deterministic": True} if deterministic else {}
     letters = [set(), *({name} for name in ACTIONS)]
     plain = table_as_read(automaton, letters)
-    table = from_automaton(automaton, acceptance, ACTIONS, **options)
+    table = table_over_actions(automaton, acceptance, ACTIONS, **options)
     assert_kind(table, acceptance, **options)
     for prefix, cycle in SHORT_WORDS:
         expected = accepts(plain, prefix, cycle)
@@ -276,7 +275,7 @@ def test_conditions_that_always_or_never_hold(acceptance, condition):
         "--BODY--\nState: 0\n[0] 0 {0}\n[!0] 0\n--END--\n"
     )
     (automaton,) = parse_automata(text, "x.hoa")
-    table = from_automaton(automaton, acceptance, ACTIONS)
+    table = table_over_actions(automaton, acceptance, ACTIONS)
 
     assert table.condition is None
     assert accepts(table, [0], [1, 2]) == (condition in ("t", "Fin(0)|Inf(0)"))
@@ -287,7 +286,7 @@ def test_conditions_that_always_or_never_hold(acceptance, condition):
 def test_kinds_without_deterministic_automata(acceptance):
     """FG a has no deterministic Büchi automaton."""
     with pytest.raises(UnsupportedError, match="deterministic"):
-        from_formula(parse("GF a"), acceptance, ("a",), deterministic=True)
+        table_over_actions(parse("GF a"), acceptance, ("a",), deterministic=True)
 
 
 @pytest.mark.parametrize("acceptance", RABIN_LIKE)
@@ -311,7 +310,7 @@ def test_translate_rewrites_the_acceptance(acceptance, text):
 @pytest.mark.parametrize("text", ["1", "0", "a & !a", "GF a | FG !a"])
 def test_all_words_and_none(text, acceptance):
     """Both end in tables without a condition."""
-    table = from_formula(parse(text), acceptance, ("a",))
+    table = table_over_actions(parse(text), acceptance, ("a",))
     assert table.condition is None
     assert (len(table.edge_dst) == 0) == (table.acceptance == "f")
     assert_same_language(text, acceptance)

@@ -331,7 +331,7 @@ def satisfied(text, told):
     for place, name in enumerate(told.names):
         if name != "<stutter>":
             where[name] = where.get(name, 0) | 1 << place
-    shape = Shape(1, len(told.prefix), len(told.cycle))
+    shape = Shape(len(told.prefix), len(told.cycle))
     return bool(evaluate(parsed(text).spot, shape, where) & 1)
 
 

@@ -282,8 +282,8 @@ def random_clause(rng, n_marks):
 
 def spelled(automaton, names):
     """An automaton as certificates have it, over some of its propositions."""
-    from ltlpipe.automata.translation import from_automaton
+    from ltlpipe.automata.translation import table_over_actions
     from ltlpipe.certificates.writing import hoa_of
 
-    table = from_automaton(automaton, "tela", names)
+    table = table_over_actions(automaton, "tela", names)
     return hoa_of(table, names, over_states=False), table.n_marks

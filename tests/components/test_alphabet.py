@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
 from ltlpipe.automata.interrupts import to_spot
-from ltlpipe.automata.translation import from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.components import alphabet
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.logic.formulas import parse
@@ -272,7 +272,7 @@ def test_what_the_property_lacks():
         ]
     )
     formula = parse("F a & F(b -> X c)")
-    table = from_formula(parse("F a"), "ba", ["a"])
+    table = table_over_actions(parse("F a"), "ba", ["a"])
     trimmed = trim_with(network, table, ["a"])
     assert transitions(trimmed.network) == [[(0, "c", 0)], [(0, "e", 0)]]
     assert trimmed.actions == []
@@ -286,7 +286,7 @@ def test_back_and_forth():
     network = Network(
         [LTS.from_transitions([(0, "a", 1), (1, "b", 1), (0, "c", 2), (2, "d", 2)])]
     )
-    table = from_formula(parse("!(c & XG(d | b))"), "ba", ["b", "c", "d"])
+    table = table_over_actions(parse("!(c & XG(d | b))"), "ba", ["b", "c", "d"])
     trimmed = trim_with(network, table, ["b", "c", "d"])
     assert transitions(trimmed.network) == [[(0, "c", 2), (2, "d", 2)]]
     assert trimmed.actions == ["c", "d"]
@@ -299,12 +299,12 @@ def test_with_the_property(network, text):
     formula = parse(text)
     names = [n for n in formula.propositions if n in network.action_index]
     smaller, known = trim_alone(network, names)
-    table = from_formula(formula, "ba", known)
+    table = table_over_actions(formula, "ba", known)
     trimmed = trim_with(smaller, table, known)
 
     together = trim_alone(trimmed.network, trimmed.actions)
     assert together == (trimmed.network, trimmed.actions)
-    whole = from_formula(formula, "ba", names)
+    whole = table_over_actions(formula, "ba", names)
     assert accepted(network, whole, names) == accepted(*trimmed)
     again = trim_with(*trimmed)
     assert again.network is trimmed.network

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.automata.hoa import parse_automata
-from ltlpipe.automata.translation import from_automaton, from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from tests.cross.test_agreement import ask
@@ -73,7 +73,7 @@ def assert_formula(network, text, deadlock):
     expected = spot_verdict(network, formula.spot, stutter=deadlock == "stutter")
     actions = [a for a in formula.propositions if a in network.action_index]
     tables = {
-        (kind, deterministic): from_formula(
+        (kind, deterministic): table_over_actions(
             formula, kind, actions, deterministic=deterministic
         )
         for kind in SUITABLE
@@ -102,7 +102,7 @@ def assert_automaton(network, text, deadlock):
         assert verdict.verdict == expected, way
         if expected == "violated" and "acceptance" in way:
             kind, deterministic = way["acceptance"], way["deterministic"]
-            table = from_automaton(
+            table = table_over_actions(
                 violations, kind, actions, deterministic=deterministic
             )
             assert_accepted(table, actions, word_of(network, verdict.lasso))

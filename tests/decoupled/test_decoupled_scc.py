@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
-from ltlpipe.automata.translation import from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.decoupled.decoupled_ndfs import DecoupledNDFS
 from ltlpipe.decoupled.decoupled_scc import DEAD, DecoupledSCC
@@ -42,7 +42,7 @@ def asked(network, text, acceptance="tgba"):
     """The monitor of a formula."""
     formula = parse(text)
     actions = [p for p in formula.propositions if p in network.action_index]
-    table = from_formula(formula, acceptance, actions)
+    table = table_over_actions(formula, acceptance, actions)
     letters = letters_of(network, actions).tolist()
     return monitor_of(network, table, letters, range(1, len(actions) + 1))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network
 from ltlpipe.automata.letters import OTHER, universal
-from ltlpipe.automata.translation import from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.decoupled.monitors import (
     Monitor,
@@ -40,7 +40,7 @@ def acceptance_monitor(network, **options):
 
 def violations(text, acceptance="tgba"):
     names = [a for a in parse(text).propositions if a in SYSTEM.action_index]
-    table = from_formula(parse(text), acceptance, names)
+    table = table_over_actions(parse(text), acceptance, names)
     letters = letters_of(SYSTEM, names).tolist()
     visible = range(OTHER + 1, OTHER + 1 + len(names))
     return monitor_of(SYSTEM, table, letters, visible), table

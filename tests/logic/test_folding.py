@@ -69,7 +69,7 @@ def as_formula(text, meanings):
     names = [p.ap_name() for p in spot.atomic_prop_collect(said) or ()]
     own = {name: bind(parse_proposition(name), KNOWN, name) for name in names}
     held = holding(own | meanings, word)
-    holds = evaluate(said, Shape(1, 0, len(word)), held)
+    holds = evaluate(said, Shape(0, len(word)), held)
     return [holds >> k & 1 for k in range(len(word))]
 
 
@@ -108,7 +108,7 @@ def test_words_satisfy_what_they_satisfied():
                 for _ in range(rng.randint(1, 4))
             ]
             start = rng.randrange(len(word))
-            shape = Shape(1, start, len(word) - start)
+            shape = Shape(start, len(word) - start)
             before = evaluate(whole, shape, holding(meanings, word)) & 1
             assert evaluate(found, shape, holding(new, word)) & 1 == before
     assert fewer > at_least(300)

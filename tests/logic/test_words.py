@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.words import Shape, Word, evaluate, interrupt_free, masks, satisfies
+from ltlpipe.logic.words import Shape, Word, evaluate, interrupt_free, places, satisfies
 from tests.hypothesis_strategies import formulas
 from tests.oracles import satisfies as slowly
 
@@ -30,23 +30,20 @@ def test_agrees_with_the_definition(text, prefix, cycle):
 
 @given(
     formulas(max_leaves=7),
-    st.integers(0, 3),
-    st.integers(1, 3),
-    st.data(),
+    st.lists(LETTERS, max_size=3),
+    st.lists(LETTERS, min_size=1, max_size=3),
 )
-def test_many_words_at_once(text, prefix, cycle, data):
-    """Words of one shape do not get into each other's way."""
-    length = prefix + cycle
-    word = st.lists(LETTERS, min_size=length, max_size=length)
-    words = data.draw(st.lists(word, min_size=1, max_size=5))
-    tree = parse(text).spot
-    shape = Shape(len(words), prefix, cycle)
+def test_every_position(text, prefix, cycle):
+    """A bit says what the definition says of the rest of the word."""
+    tree, word = parse(text).spot, [*prefix, *cycle]
+    shape = Shape(len(prefix), len(cycle))
 
-    values = evaluate(tree, shape, masks(words))
+    values = evaluate(tree, shape, places([{letter} for letter in word]))
 
-    for i, letters in enumerate(words):
-        expected = slowly(tree, letters[:prefix], letters[prefix:])
-        assert bool(values >> i * length & 1) == expected
+    for k in range(len(word)):
+        rest = prefix[k:] if k < len(prefix) else word[k:]
+        assert bool(values >> k & 1) == slowly(tree, rest, cycle)
+    assert values >> len(word) == 0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.interrupts import first_violation
-from ltlpipe.automata.translation import from_formula
+from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.families.networks import species
 from ltlpipe.logic.formulas import parse
 from ltlpipe.por.component_sets import Inner, ample_bytes, find_candidates, new_tables
@@ -168,7 +168,7 @@ MODES = [
 def search_for(network, mode, formula, action="a"):
     """A search for a formula that is in normal form as Spot translates it."""
     name, inner, tables_of = mode
-    table = from_formula(parse(formula), "ba", [action])
+    table = table_over_actions(parse(formula), "ba", [action])
     assert first_violation(table, [1]) is None
     letters = np.array([int(a.name == action) for a in network.actions], dtype=np.int32)
     packed = pack(network, letters, extra_values=table.n_states)

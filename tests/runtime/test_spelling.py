@@ -4,7 +4,7 @@ import pytest
 
 from ltlpipe import UnsupportedError
 from ltlpipe.question.options import OPTIONS
-from ltlpipe.runtime.errors import AS_WRITTEN, FLAGS, PARAMETERS, name_as, spelled
+from ltlpipe.runtime.names import AS_WRITTEN, FLAGS, PARAMETERS, name_as, spelled
 
 TEXT = "--emptiness=se05 for --max-states=7, not --reduce: use --no-lasso"
 

@@ -465,6 +465,20 @@ def test_leaving_a_lasso_and_coming_back():
         Simulation(MUTEX).rejoin()
 
 
+def test_lasso_of_the_system_itself_is_no_matter_of_names():
+    """Its actions and states are known; from a file, its names could be many runs."""
+    middle = range(1, 1_500)
+    there = [(0, "go", k) for k in middle] + [(k, "go", 1_500) for k in middle]
+    fan = LTS.from_transitions([*there, (1_500, "back", 0)], name="fan")
+    system = Network([replace(fan, state_names=("alike",) * 1_501)])
+    verdict = check(system, "!F back")
+    simulation = Simulation(system, lasso=verdict).follow(3)
+    assert (simulation.on_lasso, simulation.lasso_length) == (True, (0, 3))
+    assert [step.action for step in simulation.history] == ["go", "go", "back"]
+    with pytest.raises(InputError, match="'go', could be too many steps"):
+        Simulation(system, lasso=verdict.to_dict())
+
+
 @pytest.mark.parametrize("system", [MUTEX, PETERSON, random_kripke(4)])
 def test_saved_runs_can_be_read_again(system, tmp_path):
     """By the same class, and as the lasso of `check --json`."""

@@ -18,7 +18,7 @@ from ltlpipe.automata.conditions import fairness_to, fin, inf, parse_condition
 from ltlpipe.automata.letters import OTHER, PropertyAutomaton, universal
 from ltlpipe.automata.structure import Draft
 from ltlpipe.automata.structure import table_of as made_table
-from ltlpipe.automata.translation import from_formula, table_over_states
+from ltlpipe.automata.translation import table_over_actions, table_over_states
 from ltlpipe.components.alphabet import letters_of
 from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
@@ -112,7 +112,7 @@ def violation(system, text, *, stutter=False, acceptance="ba", **limits):
     """The outcome for a network and a formula, and the lasso that is its run."""
     formula = parse(text)
     names = [name for name in formula.propositions if name in system.action_index]
-    table = from_formula(formula, acceptance, names)
+    table = table_over_actions(formula, acceptance, names)
     outcome = found(NetworkSteps(system, names), table, stutter=stutter, **limits)
     if outcome.run is not None:
         lasso = lasso_of(system, outcome)
@@ -441,7 +441,7 @@ def test_letters_that_tell_marks(system, text, stutter):
     formula = parse(text)
     names = [name for name in formula.propositions if name in system.action_index]
     marks = int(system.has_acceptance)
-    table = from_formula(formula, "ba", names, system_marks=marks)
+    table = table_over_actions(formula, "ba", names, system_marks=marks)
     expected = kernel_finds(system, names, table, stutter=stutter)
     outcome = found(NetworkSteps(system, names), table, stutter=stutter)
     assert outcome.status == (FOUND if expected else EMPTY)

@@ -6,7 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe.systems.runs import shortest_form
+from ltlpipe.systems.runs import Run, compressed
+
+
+def shortest_form(actions, states, length):
+    """The lengths of the shortest prefix and cycle of the same run."""
+    run = compressed(Run(actions, states, length))
+    return run.length, len(run.actions) - run.length
 
 
 def shortest(actions, length):

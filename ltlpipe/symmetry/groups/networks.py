@@ -166,20 +166,18 @@ def drawn(
         components.append(graph.add(colour, *own))
         if ticks.over(len(own)):
             yield ticks.progress
-    actions: dict[tuple[int, str], int] = {}
+    actions = []
     for action, kind in zip(network.actions, kinds.tolist(), strict=True):
         # A component may take part and never move: then the action never happens.
         members = [components[c] for c in action.participants]
-        vertex = graph.add(("action", kind), *members)
-        for participant in action.participants:
-            actions[participant, action.name] = vertex
+        actions.append(graph.add(("action", kind), *members))
         if ticks.over(len(members)):
             yield ticks.progress
     for number, component in enumerate(network.components):
         base, entries = int(first[number]), len(graph.colours)
         states = np.arange(base, base + component.n_states)
         graph.add_alike("entered", states[:, None])
-        of_label = np.array([actions[number, name] for name in component.labels], int)
+        of_label = np.array([actions[k] for k in network.label_actions[number]], int)
         ends = base + component.src, entries + component.dst, of_label[component.label]
         graph.add_alike("transition", np.stack(ends, axis=1))
         if ticks.over(component.n_states + component.n_transitions):

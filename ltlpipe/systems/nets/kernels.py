@@ -2,10 +2,10 @@
 
 Each transition is listed under one of the places that it takes from, so only those
 under marked places are tried: the marked places are found bit by bit in the words of
-the row.  A transition is tried word by word.  Fields of one bit are tested by a mask;
-wider ones are compared all at once, by a subtraction in which no field borrows from
-the next one (`lacks`), and likewise added (`exceeds`).  Firing adds one number to
-each word that it changes: what a field may not hold has been ruled out before.
+the row.  A transition is tried word by word: all fields of a word are compared at once,
+by a subtraction in which no field borrows from the next one (`lacks`), and likewise
+added (`exceeds`).  Firing adds one number to each word that it changes: what a field
+may not hold has been ruled out before.
 
 No state is kept between two calls, so states can be expanded in any order and by
 several threads at once.
@@ -21,7 +21,7 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, trailing_zeros
 from ltlpipe.systems.ample_kernels import keep_ample
-from ltlpipe.systems.networks.packing_kernels import Select, normalise_all
+from ltlpipe.systems.networks.packing_kernels import Select, normalise_all, repeat
 from ltlpipe.systems.propositions.kernels import letter_of
 
 
@@ -40,11 +40,10 @@ class Header(IntEnum):
 class Candidate(IntEnum):
     """A transition as it is tried; what it points to lies in `words`."""
 
-    TESTS = 0  # place of its tests of narrow fields: (word, bits that are needed)
-    COUNTED = 1  # place of its tests of wider fields: (word, tokens needed)
-    CHANGES = 2  # place of its changes: (word, tokens put if in doubt, difference)
-    NUMBER = 3  # of the transition
-    LETTER = 4  # bits of its step's letter beside those of the state
+    TESTS = 0  # place of its tests: (word, tokens needed)
+    CHANGES = 1  # place of its changes: (word, tokens put if in doubt, difference)
+    NUMBER = 2  # of the transition
+    LETTER = 3  # bits of its step's letter beside those of the state
 
 
 class Part(IntEnum):
@@ -89,12 +88,8 @@ def exceeds(held, put, tops):
 def is_enabled(ints, words, row, at):
     """Whether the candidate at ``ints[at]`` can fire."""
     tops = Part.TOPS * row.shape[0]
-    counted = ints[at + Candidate.COUNTED]
-    for test in range(ints[at + Candidate.TESTS], counted, TEST_STRIDE):
-        needed = words[test + 1]
-        if row[np.int64(words[test])] & needed != needed:
-            return False
-    for test in range(counted, ints[at + Candidate.CHANGES], TEST_STRIDE):
+    changes = ints[at + Candidate.CHANGES]
+    for test in range(ints[at + Candidate.TESTS], changes, TEST_STRIDE):
         word = np.int64(words[test])
         if lacks(row[word], words[test + 1], words[tops + word]) != 0:
             return False
@@ -156,12 +151,7 @@ def expand_net(ints, words, row, select, out_rows, out_letters, out_actions, out
     dead = np.int64(select == Select.STUTTER)
     letter = letter_of(ints, ints[Header.PROPOSITIONS], row, dead)
     if select == Select.STUTTER:
-        for w in range(n_words):
-            out_rows[0, w] = row[w]
-        out_letters[0] = letter
-        out_actions[0] = -1
-        out_marks[0] = 0
-        return 1
+        return repeat(row, letter, 0, out_rows, out_letters, out_actions, out_marks)
     outputs = (out_rows, out_letters, out_actions, out_marks)
     n_free = ints[Header.N_FREE]
     count = try_all(ints, words, row, 0, n_free, letter, outputs, 0)

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import group_begins, ranges
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.fields import allocation
-from ltlpipe.systems.models import PackedModel
+from ltlpipe.systems.fields import allocation, row_of
 from ltlpipe.systems.nets.kernels import (
     CANDIDATE_STRIDE,
     CELL_STRIDE,
@@ -37,8 +37,7 @@ from ltlpipe.systems.nets.kernels import (
     expand_net,
     expand_net_orbits,
 )
-from ltlpipe.systems.nets.structure import group_begins, ranges
-from ltlpipe.systems.networks.packing import PACKING
+from ltlpipe.systems.networks.packing import PACKING, PackedSystem
 from ltlpipe.systems.propositions.kernels import assemble, taken_bits
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class TableBuilder:
         done = 0
         for piece in self.net.pieces(listed):
             begins, words = self._laid_out(piece, owners[piece])
-            candidates[done : done + len(piece), :3] = begins + n_before
+            candidates[done : done + len(piece), : Candidate.NUMBER] = begins + n_before
             done += len(piece)
             n_before += len(words)
             parts.append(words)
@@ -193,10 +192,10 @@ class TableBuilder:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return where the tests and changes of some candidates begin, and the words.
 
-        int64[n, 3] and uint64[m].
+        int64[n, 2] and uint64[m].
         """
-        kinds = (*self._tests(piece, owners), self._changes(piece))
-        strides = np.array([TEST_STRIDE, TEST_STRIDE, CHANGE_STRIDE])
+        kinds = (self._tests(piece, owners), self._changes(piece))
+        strides = np.array([TEST_STRIDE, CHANGE_STRIDE])
         n_entries = [np.bincount(kind.owner, minlength=len(piece)) for kind in kinds]
         sizes = (np.column_stack(n_entries) * strides).ravel()
         begins = (np.cumsum(sizes) - sizes).reshape(-1, len(kinds))
@@ -205,10 +204,8 @@ class TableBuilder:
             words[ranges(begins[:, k], count * strides[k])] = kind.words.ravel()
         return begins, words
 
-    def _tests(
-        self, piece: np.ndarray, owners: np.ndarray
-    ) -> tuple[_Entries, _Entries]:
-        """Return pairs (word, needed), for narrow fields and for others.
+    def _tests(self, piece: np.ndarray, owners: np.ndarray) -> _Entries:
+        """Return pairs (word, needed).
 
         The words least likely to have what is needed come first.
         """
@@ -218,12 +215,7 @@ class TableBuilder:
         needed = (place != owners[owner]) | (weight != 1)  # an owner is marked
         owner, place, weight = owner[needed], place[needed], weight[needed]
         tokens = weight.astype(np.uint64) << self.shift[place]
-        is_narrow = self.bits[place] == 1
-        narrow, counted = (
-            _by_word(owner[chosen], self.word[place[chosen]], tokens[chosen, None])
-            for chosen in (is_narrow, ~is_narrow)
-        )
-        return narrow, counted
+        return _by_word(owner, self.word[place], tokens[:, None])
 
     def _changes(self, piece: np.ndarray) -> _Entries:
         """Return triples (word, tokens put where they may not fit, difference)."""
@@ -320,7 +312,7 @@ _PER_THING = 0.5  # microseconds, roughly, of all that is done to an arc or a pl
 
 
 @dataclass(frozen=True)
-class PackedNet(PackedModel):
+class PackedNet(PackedSystem):
     """What a search sees of a net.
 
     Parameters
@@ -382,10 +374,6 @@ def pack_net(
     if ample is not None:
         ints[Header.AMPLE] = len(ints)
         ints = np.concatenate([ints, ample.ravel()])
-    initial = [0] * n_words
-    for place, tokens in zip(places, net.initial(), strict=True):
-        initial[place.word] |= tokens << place.shift
-
     how: dict[str, Any] = {"extra_values": extra_values, "seed": seed, "ample": ample}
     repacked = partial(pack_net, net, propositions, **how)
 
@@ -398,10 +386,11 @@ def pack_net(
         expand_orbits=expand_net_orbits,
         ints=ints,
         words=words,
-        initial=np.array(initial, dtype=np.uint64),
+        initial=row_of(places, net.initial(), n_words),
         extra=extra,
         max_successors=max(len(net.transitions), 1),
-        places=tuple(places),
+        fields=tuple(places),
+        dtype=np.int64,
         overflowed=lambda: next(iter(too_narrow(ints, words, places)), None),
         widened=widened,
         widths=widths,

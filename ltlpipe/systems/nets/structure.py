@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import group_begins, ranges
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.plain import TURN
 
@@ -90,21 +91,6 @@ class Arcs(NamedTuple):
         owner = np.repeat(np.arange(len(transitions)), counts)
         arc = ranges(begins, counts)
         return owner, self.place[arc], self.weight[arc]
-
-
-def ranges(begins: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return ``begins[i], begins[i] + 1, ...``, ``counts[i]`` numbers for each i."""
-    ends = np.cumsum(counts)
-    ahead = np.repeat(begins - ends + counts, counts)
-    numbers: np.ndarray = np.arange(len(ahead)) + ahead
-    return numbers
-
-
-def group_begins(*keys: np.ndarray) -> np.ndarray:
-    """Return where runs of equal keys begin."""
-    differs = np.ones(len(keys[0]), dtype=np.bool_)
-    differs[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
-    return np.flatnonzero(differs)
 
 
 class Bounds(NamedTuple):

@@ -31,6 +31,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Part,
     Sum,
 )
+from ltlpipe.systems.nets.coloured.reading import RELATIONS, RELATIONS_OF_PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +41,8 @@ if TYPE_CHECKING:
     from ltlpipe.systems.nets.net import PetriNet
 
 _GRAMMAR = "http://www.pnml.org/version-2009/grammar"
-_OPERATORS = {
-    "==": "equality",
-    "!=": "inequality",
-    "<": "lessthan",
-    "<=": "lessthanorequal",
-    ">": "greaterthan",
-    ">=": "greaterthanorequal",
-}
-_OF_PARTS = {**_OPERATORS, "<": "ltp", ">": "gtp"}
+_OPERATORS = {relation: kind for kind, relation in RELATIONS.items()}
+_OF_PARTS = _OPERATORS | {sign: kind for kind, sign in RELATIONS_OF_PARTS.items()}
 
 
 def save_pnml(net: PetriNet | ColouredNet, path: StrPath) -> None:

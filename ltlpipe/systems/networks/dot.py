@@ -35,7 +35,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.runtime.errors import InputError, UnsupportedError, listed
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.names import listed
 from ltlpipe.systems.networks.lts import LTS
 
 if TYPE_CHECKING:

@@ -263,6 +263,18 @@ class Network(Displayed):
         """The index in `actions` of every action that a proposition can name."""
         return {a.name: i for i, a in enumerate(self.actions) if not a.internal}
 
+    @cached_property
+    def label_actions(self) -> tuple[tuple[int, ...], ...]:
+        """For each component the actions of its labels, as indices in `actions`."""
+        index = {
+            (action.name, action.participants[0] if action.internal else -1): number
+            for number, action in enumerate(self.actions)
+        }
+        return tuple(
+            tuple(index[name, i if name in lts.internal else -1] for name in lts.labels)
+            for i, lts in enumerate(self.components)
+        )
+
     @property
     def has_acceptance(self) -> bool:
         """Whether some component is a Büchi automaton."""

@@ -37,7 +37,7 @@ import numpy as np
 from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.fields import Field, allocation
+from ltlpipe.systems.fields import Field, allocation, row_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,13 @@ class PackedSystem:
     widened : callable
         The job that packs the system again with wider places where they were too
         narrow; it returns None if there are no wider ones.
+    fields : tuple of Field
+        Where each component, or variable, lies.
+    local_states : tuple of int32[k]
+        For each component of a network the states of the LTS that the field's values
+        mean; elsewhere empty.
+    dtype : type
+        That of unpacked states.
     """
 
     expand: Callable[..., int]
@@ -105,45 +112,18 @@ class PackedSystem:
     overflowed: Callable[[], int | None] = lambda: None
     expand_orbits: Callable[..., int] | None = None
     widened: Callable[[], Job[PackedSystem | None]] = _not_widened
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackedNetwork(PackedSystem):
-    """What a search sees of a network.
-
-    It has a mark for all components with accepting states, or one for each of them.
-
-    Parameters
-    ----------
-    fields : tuple of Field
-        One per component.
-    local_states : tuple of int32[k]
-        For each component the states of the LTS that the field's values mean.
-    """
-
-    fields: tuple[Field, ...]
-    local_states: tuple[np.ndarray, ...]
+    fields: tuple[Field, ...] = ()
+    local_states: tuple[np.ndarray, ...] = ()
+    dtype: type = np.int32
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
-        """Return the local states, int32[n, n_components], of rows uint64[n, w]."""
-        states = np.empty((len(rows), len(self.fields)), dtype=np.int32)
-        for i, (field, names) in enumerate(
-            zip(self.fields, self.local_states, strict=True)
-        ):
-            value = (rows[:, field.word] >> np.uint64(field.shift)) & np.uint64(
-                field.mask
-            )
-            states[:, i] = names[value.astype(np.int64)]
+        """Return the states, [n, n_fields], of rows uint64[n, w]."""
+        shape = len(rows), len(self.fields)
+        states: np.ndarray = np.empty(shape, dtype=self.dtype)
+        for k, field in enumerate(self.fields):
+            values = field.values(rows)
+            states[:, k] = self.local_states[k][values] if self.local_states else values
         return states
-
-    def rows_of(self, states: np.ndarray) -> np.ndarray:
-        """Return rows, uint64[n, w], of local states int[n, n_components]."""
-        rows = np.zeros((len(states), len(self.initial)), dtype=np.uint64)
-        fields = zip(self.fields, self.local_states, states.T, strict=True)
-        for field, known, own in fields:
-            values = np.searchsorted(known, own).astype(np.uint64)
-            rows[:, field.word] |= values << np.uint64(field.shift)
-        return rows
 
 
 def pack_network(
@@ -153,8 +133,10 @@ def pack_network(
     extra_values: int = 1,
     seed: int | None = None,
     together: bool = True,
-) -> Job[PackedNetwork]:
+) -> Job[PackedSystem]:
     """Lay out the tables of a network for one property.
+
+    It has a mark for all components with accepting states, or one for each of them.
 
     Parameters
     ----------
@@ -214,16 +196,14 @@ def pack_network(
             f"{MAX_SUCCESSORS}: make the components less nondeterministic"
         )
     ints, words = yield from builder.build(letters, rng, ticks)
-    initial = np.zeros(n_words, dtype=np.uint64)
-    for component, states, field in zip(network.components, local, fields, strict=True):
-        value = int(np.searchsorted(states, component.initial))
-        initial[field.word] |= np.uint64(value << field.shift)
-    return PackedNetwork(
+    pairs = zip(network.components, local, strict=True)
+    initial = [int(np.searchsorted(states, lts.initial)) for lts, states in pairs]
+    return PackedSystem(
         expand=expand_network,
         expand_orbits=expand_network_orbits,
         ints=ints,
         words=words,
-        initial=initial,
+        initial=row_of(fields, initial, n_words),
         extra=extra,
         max_successors=max(bound, 1),
         n_marks=len(groups),
@@ -263,3 +243,19 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
         if ticks.over():
             yield ticks.progress
     return named[np.frombuffer(seen, dtype=np.bool_)].astype(np.int32)
+
+
+def transitions_between(
+    component: LTS, states: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return sources, labels and targets, int64[m] each, of the transitions of states.
+
+    The `states`, int32[k], ascending, are numbered by their places.
+    """
+    src, label, dst = component.src, component.label, component.dst
+    if len(states) < component.n_states:
+        place = np.searchsorted(states, src).clip(max=len(states) - 1)
+        inside = states[place] == src
+        src, label = place[inside], label[inside]
+        dst = np.searchsorted(states, dst[inside])
+    return src.astype(np.int64), label.astype(np.int64), dst.astype(np.int64)

@@ -55,6 +55,17 @@ def read_field(ints, cell, row):
 
 
 @inlined
+def repeat(row, letter, marks, out_rows, out_letters, out_actions, out_marks):
+    """Write the step in which a state repeats itself; return 1."""
+    for w in range(row.shape[0]):
+        out_rows[0, w] = row[w]
+    out_letters[0] = letter
+    out_actions[0] = -1
+    out_marks[0] = marks
+    return 1
+
+
+@inlined
 def multiply_out(ints, cell, row, out_rows, count):
     """Append the successors of `row` by the wide action at ``ints[cell]``.
 
@@ -114,21 +125,16 @@ def expand_network(
                 out_actions[count] = ints[labels + 2 * move]
                 out_letters[count] = ints[labels + 2 * move + 1]
                 count += 1
-    if select == Select.STUTTER:
-        for w in range(n_words):
-            out_rows[0, w] = row[w]
-        out_actions[0] = -1
-        out_letters[0] = 0
-        count = 1
-    else:
-        for i in range(ints[Header.N_WIDE]):
-            action = ints[ints[Header.WIDE] + i]
-            end = multiply_out(ints, action, row, out_rows, count)
-            for k in range(count, end):
-                out_actions[k] = ints[action]
-                out_letters[k] = ints[action + 1]
-            count = end
     marks = np.uint32(accepting)
+    if select == Select.STUTTER:
+        return repeat(row, 0, marks, out_rows, out_letters, out_actions, out_marks)
+    for i in range(ints[Header.N_WIDE]):
+        action = ints[ints[Header.WIDE] + i]
+        end = multiply_out(ints, action, row, out_rows, count)
+        for k in range(count, end):
+            out_actions[k] = ints[action]
+            out_letters[k] = ints[action + 1]
+        count = end
     for i in range(count):
         out_marks[i] = marks
     return count

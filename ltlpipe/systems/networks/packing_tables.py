@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.arrays import group_begins
+from ltlpipe.systems.networks.packing import transitions_between
 from ltlpipe.systems.networks.packing_kernels import COMPONENT_STRIDE, Header
 
 if TYPE_CHECKING:
@@ -288,18 +290,9 @@ class Pieces:
 
 def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
     """Return the transitions between `states` by label, each once, in order."""
-    src, label, dst = component.src, component.label, component.dst
-    if len(states) < component.n_states:
-        place = np.searchsorted(states, src).clip(max=len(states) - 1)
-        inside = states[place] == src
-        src, label = place[inside], label[inside]
-        dst = np.searchsorted(states, dst[inside])
-    src, label, dst = (column.astype(np.int64) for column in (src, label, dst))
+    src, label, dst = transitions_between(component, states)
     order = np.lexsort((dst, src, label))  # the first of equals leads
-    columns = np.stack([label, src, dst])[:, order]
-    leads = np.ones(len(order), dtype=np.bool_)
-    leads[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
-    kept = np.sort(order[leads])
+    kept = np.sort(order[group_begins(label[order], src[order], dst[order])])
     kept = kept[np.argsort(label[kept], kind="stable")]
     ends = np.searchsorted(label[kept], np.arange(len(component.labels) + 1))
     return {

@@ -12,6 +12,7 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.systems.ample_kernels import keep_ample
+from ltlpipe.systems.networks.packing_kernels import repeat
 from ltlpipe.systems.propositions.kernels import letter_of
 
 
@@ -82,12 +83,8 @@ def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, coun
 @called
 def stutter(ints, row, out_rows, out_letters, out_actions, out_marks):
     """Write the step in which a state without successors repeats itself; return 1."""
-    for word in range(row.shape[0]):
-        out_rows[0, word] = row[word]
-    out_actions[0] = -1
-    out_letters[0] = letter_of(ints, ints[Header.LETTERS], row, np.int64(1))
-    out_marks[0] = 0
-    return 1
+    letter = letter_of(ints, ints[Header.LETTERS], row, np.int64(1))
+    return repeat(row, letter, 0, out_rows, out_letters, out_actions, out_marks)
 
 
 @called

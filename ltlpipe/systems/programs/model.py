@@ -17,8 +17,9 @@ from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.models import Model, PackedModel, Step
-from ltlpipe.systems.networks.packing import MAX_SUCCESSORS
+from ltlpipe.systems.fields import row_of
+from ltlpipe.systems.models import Model, Step
+from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, PackedSystem
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.ranges import Ranges
 from ltlpipe.systems.programs.reading import checked
@@ -112,7 +113,7 @@ class DveModel(Model):
         )
 
     @cached_property
-    def processes(self) -> tuple[str, ...]:
+    def processes(self) -> tuple[str, ...]:  # type: ignore[override]
         """The processes, by the variables of their states, which have their names."""
         program = self.program
         return tuple(program.variables[p.state].name for p in program.processes)
@@ -194,7 +195,7 @@ class DveModel(Model):
         extra_values: int = 1,
         seed: int | None = None,
         ample: np.ndarray | None = None,
-    ) -> PackedModel:
+    ) -> PackedSystem:
         """Lay out the tables for one property; see `Model.pack`.
 
         The successor function is the same for all properties, and so is its machine
@@ -227,15 +228,16 @@ class DveModel(Model):
         extra = layout.with_extra(extra_values)
         n_words = max(layout.n_words, extra.word + 1)
         functions = successor_functions(self.source)
-        return PackedModel(
+        return PackedSystem(
             expand=functions.expand,
             expand_orbits=functions.expand_orbits,
             ints=np.concatenate(tables),
             words=np.zeros(0, dtype=np.uint64),
-            initial=layout.packed(self.program.initial, n_words),
+            initial=row_of(layout.places, self.program.initial, n_words),
             extra=extra,
             max_successors=self.max_successors,
-            places=layout.places,
+            fields=layout.places,
+            dtype=np.int64,
         )
 
 

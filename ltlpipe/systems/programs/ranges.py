@@ -26,10 +26,9 @@ from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.fields import Field, allocate
+from ltlpipe.systems.fields import Field, allocation
 from ltlpipe.systems.networks.packing import PACKING
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
@@ -589,13 +588,6 @@ class Layout:
     chunks: dict[int, tuple[Chunk, ...]]  # of each array, by its first variable
     n_words: int  # words that the model needs
 
-    def packed(self, values: Sequence[int], n_words: int) -> np.ndarray:
-        """Return the row, uint64[n_words], of a state."""
-        words = [0] * n_words
-        for value, place in zip(values, self.places, strict=True):
-            words[place.word] |= value - place.low << place.shift
-        return np.array(words, dtype=np.uint64)
-
     def with_extra(self, n_values: int) -> Field:
         """Return a field for numbers below `n_values` that the model leaves free.
 
@@ -631,7 +623,8 @@ def lay_out(program: Program, ranges: Sequence[tuple[int, int]]) -> Layout:
         size = len(program.slot_variables(slot))
         most = WORD_BITS // bits[slot] if bits[slot] else size
         units += [(slot + i, min(most, size - i)) for i in range(0, size, most)]
-    fields = allocate([1 << bits[first] * size for first, size in units])
+    sizes = [1 << bits[first] * size for first, size in units]
+    fields = complete(allocation(sizes, Ticks(PACKING)))
     places: list[Field] = []
     chunks: dict[int, tuple[Chunk, ...]] = {}
     for (first, size), own in zip(units, fields, strict=True):

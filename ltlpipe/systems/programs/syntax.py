@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from ltlpipe.runtime.errors import InputError, listed
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.names import listed
 
 if TYPE_CHECKING:
     from lark import Lark, UnexpectedInput

@@ -20,7 +20,8 @@ from ltlpipe.logic.propositions.syntax import (
     any_taken,
     uses_step,
 )
-from ltlpipe.runtime.errors import FormulaError, UnknownNameError, listed, nearest, warn
+from ltlpipe.runtime.errors import FormulaError, UnknownNameError, warn
+from ltlpipe.runtime.names import listed, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

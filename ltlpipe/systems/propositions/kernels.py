@@ -48,18 +48,17 @@ class Code(IntEnum):
     TERMS = 3  # n, constant, n times (factor, field): push the sum
     ELEMENT = 4  # n, n fields: the index on top becomes the element
     DEADLOCK = 5  # push whether the state is dead
-    IS = 6  # word, mask, required bits: push whether they are there
-    ADD = 7
-    MULTIPLY = 8
-    DIVIDE = 9
-    REMAINDER = 10
-    EQUAL = 11
-    LESS = 12
-    AT_MOST = 13
-    AND = 14
-    OR = 15
-    NOT = 16
-    NEGATIVE = 17
+    ADD = 6
+    MULTIPLY = 7
+    DIVIDE = 8
+    REMAINDER = 9
+    EQUAL = 10
+    LESS = 11
+    AT_MOST = 12
+    AND = 13
+    OR = 14
+    NOT = 15
+    NEGATIVE = 16
 
 
 @called
@@ -100,9 +99,6 @@ def combined(code, left, right):
 def leaf(ints, at, row, dead):
     """Return the number that the instruction at `at` pushes, and where the next is."""
     code = ints[at]
-    if code == Code.IS:
-        found = row[ints[at + 1]] & np.uint64(ints[at + 2])
-        return np.int64(found == np.uint64(ints[at + 3])), at + 4
     if code == Code.FIELD:
         return field_value(ints, at + 1, row), at + 1 + FIELD_STRIDE
     if code == Code.NUMBER:
@@ -185,7 +181,7 @@ def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.
     Raises
     ------
     UnsupportedError
-        There are too many, or one is nested too deep.
+        There are too many, or one is nested too deep or has too large a number.
     """
     refuse_too_many(len(propositions))
     table = [len(propositions)]
@@ -200,7 +196,11 @@ def assemble(propositions: Sequence[Expression], places: Sequence[Field]) -> np.
             )
         table += _code(proposition, places)
         table.append(Code.END)
-    return _int64(table)
+    try:
+        return np.array(table, dtype=np.int64)
+    except OverflowError:
+        message = "a proposition has a number beyond 64 bits, too large for a search"
+        raise UnsupportedError(message) from None
 
 
 def taken_bits(propositions: Sequence[Expression], n_actions: int) -> np.ndarray:
@@ -213,12 +213,6 @@ def taken_bits(propositions: Sequence[Expression], n_actions: int) -> np.ndarray
         if isinstance(proposition, Taken):
             bits[list(proposition.actions)] |= 1 << bit
     return bits
-
-
-def _int64(values: Sequence[int]) -> np.ndarray:
-    """Return numbers below 2**64; masks of whole words become negative."""
-    wrapped = [int(value) & 0xFFFFFFFFFFFFFFFF for value in values]
-    return np.array(wrapped, dtype=np.uint64).view(np.int64)
 
 
 def _ordered(expression: Expression) -> tuple[int, Expression]:
@@ -259,11 +253,8 @@ def _code(expression: Expression, places: Sequence[Field]) -> Iterator[int]:
 
 
 def _operation(operation: Operation, places: Sequence[Field]) -> Iterator[int]:
-    fixed = _fixed(operation, places)
     terms = _terms(operation)
-    if fixed is not None:
-        yield from fixed
-    elif terms is not None:
+    if terms is not None:
         constant, factors = terms
         yield from (Code.TERMS, len(factors), constant)
         for number, factor in factors.items():
@@ -277,20 +268,6 @@ def _operation(operation: Operation, places: Sequence[Field]) -> Iterator[int]:
             yield from _code(operand, places)
             if i > 0:
                 yield _OPERATORS[operation.operator]
-
-
-def _fixed(operation: Operation, places: Sequence[Field]) -> list[int] | None:
-    """Return the code of a variable's comparison with a constant it can have."""
-    if operation.operator != "==":
-        return None
-    for some, other in (operation.operands, operation.operands[::-1]):
-        if isinstance(some, Variable) and isinstance(other, Number):
-            place = places[some.number]
-            bits = other.value - place.low
-            if not 0 <= bits <= place.mask:
-                return [Code.NUMBER, 0]
-            return [Code.IS, place.word, place.mask << place.shift, bits << place.shift]
-    return None
 
 
 def _terms(operation: Operation) -> tuple[int, dict[int, int]] | None:

@@ -82,7 +82,7 @@ def explored(net, packed, limit):
         if not compare(net, packed, row):
             place = packed.overflowed()
             wider = complete(packed.widened())
-            assert wider.places[place].bits > packed.places[place].bits
+            assert wider.fields[place].bits > packed.fields[place].bits
             assert wider.overflowed() is None
             return explored(net, wider, limit)
         for _, _, target in steps(packed, row):
@@ -213,11 +213,11 @@ def test_letters_are_the_propositions_of_the_source(net, data, extra_values):
     bits = np.uint64(packed.extra.mask << packed.extra.shift)
     state = data.draw(st.sampled_from(reachable_markings(net, 20)))
     row = packed.initial.copy()
-    fields = zip(packed.places, state, strict=True)
+    fields = zip(packed.fields, state, strict=True)
     if any(tokens > place.mask for place, tokens in fields):
         return
     row[:] = 0
-    for place, tokens in zip(packed.places, state, strict=True):
+    for place, tokens in zip(packed.fields, state, strict=True):
         row[place.word] |= np.uint64(tokens << place.shift)
     row[packed.extra.word] |= bits
     found = steps(packed, row)
@@ -250,7 +250,7 @@ def test_fields_are_doubled_up_to_63_bits():
     packed = maker().pack(())
     widths = []
     while packed is not None:
-        field = packed.places[0]
+        field = packed.fields[0]
         widths.append(field.bits)
         full = packed.initial.copy()
         full[field.word] |= np.uint64(field.mask << field.shift)
@@ -259,7 +259,7 @@ def test_fields_are_doubled_up_to_63_bits():
         assert packed.overflowed() is None
         assert steps(packed, full) == []
         assert packed.overflowed() == 0
-        assert packed.places[1].bits == 1
+        assert packed.fields[1].bits == 1
         packed = complete(packed.widened())
     assert widths == [1, 2, 4, 8, 16, 32, MAX_BITS]
 
@@ -295,7 +295,7 @@ def test_fields_are_as_wide_as_invariants_say():
         [Transition("t", "t", {0: 1}, {1: 1}), Transition("u", "u", {1: 2}, {0: 2})],
     )
     packed = net.pack(())
-    assert [place.bits for place in packed.places] == [3, 3]
+    assert [place.bits for place in packed.fields] == [3, 3]
     assert packed.widths.proven == (True, True)
     assert len(explored(net, packed, 100)) == 8
 

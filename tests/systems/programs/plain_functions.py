@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import ltlpipe
-from ltlpipe.systems.networks.packing_kernels import Select, normalise_all
+from ltlpipe.systems.networks.packing_kernels import Select
 
 _ROOT = Path(ltlpipe.__file__).parent / "systems"
 _IMPORTS = re.compile(r"^from ltlpipe[\w.]* import (\((.|\n)*?\)|.*)$", re.MULTILINE)
@@ -29,11 +29,10 @@ def _namespace(text, given):
 
 
 def _kernels():
-    letters = _namespace(
-        (_ROOT / "propositions" / "kernels.py").read_text(), {"Select": Select}
-    )
-    ample = _namespace((_ROOT / "ample_kernels.py").read_text(), letters)
-    return _namespace((_ROOT / "programs" / "kernels.py").read_text(), ample)
+    names = {}
+    for folder in ("networks/packing_", "propositions/", "ample_", "programs/"):
+        names = _namespace((_ROOT / f"{folder}kernels.py").read_text(), names)
+    return names
 
 
 _KERNELS = _kernels()
@@ -41,8 +40,7 @@ _KERNELS = _kernels()
 
 def plain_functions(source):
     """The functions of a generated module, as plain Python."""
-    names = {**_KERNELS, "Select": Select, "normalise_all": normalise_all}
-    return SimpleNamespace(**_namespace(source, names))
+    return SimpleNamespace(**_namespace(source, _KERNELS))
 
 
 class Buffers(NamedTuple):

@@ -14,6 +14,7 @@ from ltlpipe.runtime.kernels.jit import INTERPRETED, expand_pointer
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
+from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.propositions.letters import evaluate
@@ -127,7 +128,7 @@ def test_a_shuffled_order(model):
     plain = plain_functions(model.source).expand
     orders = set()
     for state in list(reachable(model))[:200]:
-        row = model.layout.packed(state, len(packed.initial))
+        row = row_of(packed.fields, state, len(packed.initial))
         usual, shuffled, same = (
             [
                 (*r, a)
@@ -173,7 +174,7 @@ def test_letters():
     plain = plain_functions(model.source).expand
     letters = set()
     for state, steps in reachable(model).items():
-        row = model.layout.packed(state, len(packed.initial))
+        row = row_of(packed.fields, state, len(packed.initial))
         made = successors(plain, packed, row)
         expected = [
             sum(

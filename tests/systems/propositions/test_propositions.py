@@ -93,7 +93,7 @@ PLACES = (
     Field(0, 40, 4),
     Field(0, 44, 4),
     Field(0, 48, 4),
-    Field(1, 0, 64),
+    Field(1, 0, 63),
 )
 
 
@@ -182,6 +182,8 @@ def test_limits():
         deep = Operation("/", (Variable(1), deep))
     with pytest.raises(UnsupportedError, match="intermediate results"):
         assemble([deep], PLACES)
+    with pytest.raises(UnsupportedError, match="beyond 64 bits"):
+        assemble([Operation("==", (Variable(0), Number((1 << 64) + 1)))], PLACES)
 
 
 def test_operands_are_put_in_order_once():

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
 
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_RELATIONS = {
+RELATIONS = {
     "equality": "==",
     "inequality": "!=",
     "lessthan": "<",
@@ -59,7 +59,7 @@ _RELATIONS = {
     "greaterthan": ">",
     "greaterthanorequal": ">=",
 }
-_PARTS = {"ltp": "<", "gtp": ">"}
+RELATIONS_OF_PARTS = {"ltp": "<", "gtp": ">"}
 _CONSTANTS = {"useroperator", "finiteintrangeconstant", "dotconstant"}
 _MULTISETS = (
     "a multiset: <numberof>, <add>, <subtract>, <all>, <tuple>, a variable or a "
@@ -68,7 +68,7 @@ _MULTISETS = (
 _OPERATORS = "add subtract numberof scalarproduct and or not imply tuple all empty"
 _OPERATORS += " successor predecessor subterm"
 TERM_ELEMENTS: Known = {
-    **dict.fromkeys((*_OPERATORS.split(), *_RELATIONS, *_PARTS), ("", None)),
+    **dict.fromkeys((*_OPERATORS.split(), *RELATIONS, *RELATIONS_OF_PARTS), ("", None)),
     "partitionelementof": ("refpartition", None),
     "variable": ("refvariable", ""),
     "useroperator": ("declaration", ""),
@@ -224,13 +224,13 @@ class ColouredReader(DeclarationReader):
             if element.get("value") not in ("true", "false"):
                 self.refuse(element, "expected true or false")
             return TRUE if element.get("value") == "true" else AnyOf(())
-        self.expect(element, {*_RELATIONS, *_PARTS}, _GUARDS)
+        self.expect(element, {*RELATIONS, *RELATIONS_OF_PARTS}, _GUARDS)
         left, right = self._terms(element, 2, most=2)
         return self._compared(element, left, right)
 
     def _compared(self, element: Any, left: Any, right: Any) -> Guard:
         kind = local_name(element)
-        relation = _RELATIONS.get(kind) or _PARTS[kind]
+        relation = RELATIONS.get(kind) or RELATIONS_OF_PARTS[kind]
         if "tuple" in (local_name(left), local_name(right)):
             if relation not in ("==", "!="):
                 self.unsupported(element, f"<{kind}> of tuples")
@@ -258,7 +258,7 @@ class ColouredReader(DeclarationReader):
         if isinstance(sort, str):
             sides = [self._part(side, sort) for side in (left, right)]
         else:
-            if local_name(element) in _PARTS:
+            if local_name(element) in RELATIONS_OF_PARTS:
                 kind = local_name(element)
                 self.refuse(
                     element, f"<{kind}> of colours, expected elements of a partition"

@@ -144,7 +144,7 @@ class SymmetricNet(Coloured):
         return self._unfolded
 
     @property
-    def is_unfolded(self) -> bool:
+    def is_unfolded(self) -> bool:  # type: ignore[override]
         """Whether `unfolding` has been tried."""
         return self._unfolded is not None
 

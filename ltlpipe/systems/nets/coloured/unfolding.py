@@ -59,7 +59,7 @@ class UnfoldedNet(Coloured, PetriNet):
     kept_moves: list[int]
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def about(self) -> tuple[str, ...]:  # type: ignore[override]
         """How large the net is, before and after unfolding."""
         (line,) = super().about
         after = f"{len(self.places):,} and {len(self.transitions):,}"

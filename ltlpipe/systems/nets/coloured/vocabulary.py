@@ -135,18 +135,14 @@ class Coloured(Model):
     """
 
     coloured: ColouredNet
+    has_colours = True
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def about(self) -> tuple[str, ...]:  # type: ignore[override]
         """How large the net is."""
         net = self.coloured
         line = f"a symmetric net of {len(net.places):,} places and "
         return (line + f"{len(net.transitions):,} transitions",)
-
-    @property
-    def has_colours(self) -> bool:
-        """Whether it is a symmetric net."""
-        return True
 
     @cached_property
     def cells(self) -> Cells:
