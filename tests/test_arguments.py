@@ -151,6 +151,8 @@ FUNCTIONS = {
             "formulas": KINDS["formulas"],
             "emptiness": KINDS["names"] | {"none"},
             "acceptance": KINDS["names"],
+            "grid": {"none", "text", "dict", "empty dict"},
+            "repeat": {"whole"},
             "empty": {"truth"},
             "sizes": {"truth"},
             "progress": KINDS["progress"] - {"callable"},
@@ -232,6 +234,7 @@ FUNCTIONS = {
         {"tasks": [(RING, "F a")]},
         {
             "tasks": {"text", "texts", "frame"},
+            "formulas": KINDS["formulas"] | {"none", "dict", "empty dict"},
             "jobs": {"none", "whole"},
             "store": {"none", "text"},
             "retry": KINDS["names"],

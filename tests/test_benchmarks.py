@@ -35,6 +35,12 @@ ROOT = Path(__file__).parents[1]
         ),
         ("benchmarks.table1", [], "table1.csv", "product_states"),
         (
+            "benchmarks.fair_comparison",
+            ["--philosophers", "3", "--emptiness", "se05", "--turns", "6"],
+            "fair_comparison.csv",
+            "ratio_low",
+        ),
+        (
             "benchmarks.analyze",
             ["--formulas", "20", "--runs", "1"],
             "analyze.csv",

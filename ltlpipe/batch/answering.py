@@ -267,9 +267,6 @@ def answer(
                 given = of_question(merged) if in_file else merged
                 verdict = check(system, **question, **given, progress=progress)
                 plan, row = verdict.plan, row_of(verdict)
-                # Its contents may have other names, too.
-                row["system"] = task.system_name
-                row["formula_id"] = row["formula_id"] or identity_of(task.formula)[0]
         except Exception as error:  # an error of one task must not affect the others
             row, failure = failed_row(task.system_name, task.formula, error), error
     # As written: who shows them names parameters as the caller does.
@@ -277,13 +274,15 @@ def answer(
         (getattr(w.message, "written", "") or str(w.message), w.category.__name__)
         for w in caught
     )
-    known |= option_columns(merged) | {
-        "expected": task.expected,
+    known |= option_columns(merged, is_translated=task.is_translated) | {
         "warnings": _listed(warned),
         "started_at": started_at,
+        "finished_at": now(),
         "wall_seconds": time.monotonic() - wall,
     }
-    return Answer(encodable(row | host_columns() | known), plan, failure, warned)
+    # Its contents may have other names, too.
+    row = row | host_columns() | known | task.columns
+    return Answer(encodable(row), plan, failure, warned)
 
 
 def _listed(warned: tuple[tuple[str, str], ...]) -> str:

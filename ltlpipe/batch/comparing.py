@@ -14,12 +14,14 @@ automaton with the emptiness check that suits it, which `check` chooses ("auto")
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache, partial
+from itertools import count
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from ltlpipe.batch.answering import UNSUPPORTED, encodable, failed_row
+from ltlpipe.batch.answering import encodable, failed_row
 from ltlpipe.batch.engines import RunBar, Watcher
+from ltlpipe.batch.outcomes import Configuration, cost
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
     comparison_columns,
@@ -28,52 +30,45 @@ from ltlpipe.batch.table import (
     row_of,
     to_frame,
 )
-from ltlpipe.batch.tasks import now
+from ltlpipe.batch.tasks import combinations, grid_of, now
 from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
 from ltlpipe.question.conditions import ACCEPTANCE_NAMES, AUTO, EMPTINESS_NAMES
 from ltlpipe.question.given_options import (
+    QUESTION_OPTIONS,
     manner_of,
     of_question,
+    options_of,
     takes_options,
     understood,
 )
 from ltlpipe.question.options import COMPARE, DEFAULTS, NEVER, Options
-from ltlpipe.runtime.arguments import TEXT, TRUTH, expect, several
+from ltlpipe.runtime.arguments import TEXT, TRUTH, WHOLE, expect, several
 from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import INTERRUPTED
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.search.catalogue import SEARCHES
-from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.checking import check, chosen_search, product_size
-from ltlpipe.verdict.verdict import HOLDS, VIOLATED
+from ltlpipe.verdict.verdict import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
     from ltlpipe.batch.table import Row
+    from ltlpipe.runtime.jobs import Progress
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
+    from ltlpipe.verdict.verdict import Verdict
 
 ALL = "all"
 
+WARM_UP_STATES = 1000
+"""How many states each way may enter before it is measured."""
+
 GENERIC = ("tgra", "tfla", "tela")
 """Acceptances that not every emptiness check takes, and that can be deterministic."""
-
-
-class Configuration(NamedTuple):
-    """One way to answer a question."""
-
-    emptiness: str  # an emptiness check of this version, or "auto"
-    acceptance: str | None  # of the property automaton; None where there is none
-
-    def __str__(self) -> str:
-        """Return the name, followed by the acceptance."""
-        if self.acceptance is None:
-            return self.emptiness
-        return f"{self.emptiness} ({self.acceptance.upper()})"
 
 
 class Run(NamedTuple):
@@ -91,8 +86,9 @@ class Run(NamedTuple):
 def configurations(
     emptiness: str | Sequence[str] | None = None,
     acceptance: str | Sequence[str] = "ba",
+    grid: Mapping[str, Iterable[Any]] | str | None = None,
 ) -> list[Configuration]:
-    """Return all pairs of an acceptance and an emptiness check, each once.
+    """Return each choice of an acceptance, an emptiness check, and options of a grid.
 
     Parameters
     ----------
@@ -104,8 +100,13 @@ def configurations(
     acceptance : str or sequence of str
         Kinds of property automata, likewise; "all" is every kind, and "auto" the one
         that `check` chooses for each emptiness check.
+    grid : mapping or str, optional
+        Values by option, as for `ltlpipe.solve`; its `emptiness` and `acceptance` go
+        before the other parameters.
     """
-    kinds = _listed(acceptance, ACCEPTANCE_NAMES, "acceptance")
+    given = grid_of(grid)
+    emptiness = given.pop("emptiness", emptiness)
+    kinds = _listed(given.pop("acceptance", acceptance), ACCEPTANCE_NAMES, "acceptance")
     for kind in kinds:
         Options(acceptance=kind)  # refuses unknown names
     if emptiness is None:
@@ -117,7 +118,19 @@ def configurations(
             raise UnsupportedError(
                 f"--emptiness={name}: expected all, auto, or names out of {ready}"
             )
-    return [Configuration(name, kind) for kind in kinds for name in names]
+    for name in given:
+        if name not in options_of(COMPARE):
+            raise UnsupportedError(f"--grid: {name} is no option of compare")
+        if name in QUESTION_OPTIONS:
+            raise UnsupportedError(
+                f"--grid: {name} makes another question, which has another answer"
+            )
+    return [
+        Configuration(name, kind, tuple(others.items()))
+        for others in combinations(given)
+        for kind in kinds
+        for name in names
+    ]
 
 
 def _listed(
@@ -137,12 +150,21 @@ def runs_of(
 
     Without a formula there is no property automaton: each emptiness check answers once.
     """
-    alone = list(dict.fromkeys(Configuration(c.emptiness, None) for c in configured))
+    alone = list(dict.fromkeys(map(_without_property, configured)))
     return [
         Run(formula, configuration)
         for formula in formulas
         for configuration in (alone if formula is None else configured)
     ]
+
+
+def _without_property(configuration: Configuration) -> Configuration:
+    """Return the configuration for a question without a property automaton."""
+    others = [(n, v) for n, v in configuration.options if n not in _OF_PROPERTY]
+    return Configuration(configuration.emptiness, None, tuple(others))
+
+
+_OF_PROPERTY = ("translator", "deterministic")
 
 
 @takes_options(COMPARE)
@@ -152,6 +174,8 @@ def compare(
     *,
     emptiness: str | Sequence[str] | None = None,
     acceptance: str | Sequence[str] = "ba",
+    grid: Mapping[str, Sequence[Any]] | str | None = None,
+    repeat: int = 1,
     empty: bool = False,
     sizes: bool = False,
     progress: bool | None = None,
@@ -169,6 +193,12 @@ def compare(
         As for `configurations`: every algorithm on `ba` by default, so that all
         search the same product in the same order.  With "all" kinds of acceptance, each
         uses the search that suits it.
+    grid : mapping or str, optional
+        Values by option, such as ``{"translator": ["spot", "ltl2tgba -D %f"]}``: every
+        choice of them is a way that is compared.
+    repeat : int
+        How often each question is asked in each way, in alternating order.  The row
+        has the medians.
     empty : bool
         Ask, too, whether the system has no accepting run at all.
     sizes : bool
@@ -184,7 +214,7 @@ def compare(
         The columns `COMPARISON_DTYPES`.  An algorithm that does not suit a
         formula's automaton gives a row whose verdict is "unknown" for the reason
         "unsupported"; one that fails gives "input-error" or "error".
-        `ltlpipe.batch.comparing` checks whether the algorithms agree.
+        `ltlpipe.batch.outcomes` says whether the ways agree, and what each decides.
 
     Raises
     ------
@@ -193,15 +223,21 @@ def compare(
     UnsupportedError
         An option or combination is not supported.
     """
-    configured = configurations(emptiness, acceptance)
+    configured = configurations(emptiness, acceptance, grid)
     expect(TRUTH, empty=empty, sizes=sizes)
+    expect(WHOLE, repeat=repeat)
     asked: list[Formula | None] = [*formulas_of(formulas), *[None] * empty]
     runs = runs_of(asked, configured)
     with search_bar(progress) as bar:
         understood(DEFAULTS[COMPARE] | options)  # before anything is read
         loaded = system_of(system, **manner_of(options))
         rows = comparison_rows(
-            loaded, runs, watcher=RunBar(bar), sizes=sizes, **of_question(options)
+            loaded,
+            runs,
+            watcher=RunBar(bar),
+            sizes=sizes,
+            repeat=repeat,
+            **of_question(options),
         )
         return to_frame(rows, COMPARISON_DTYPES)
 
@@ -212,17 +248,49 @@ def comparison_rows(
     *,
     watcher: Watcher | None = None,
     sizes: bool = False,
+    repeat: int = 1,
     **options: Any,
 ) -> Iterator[Row]:
-    """Run the comparisons in turn and yield each row as soon as it is known.
+    """Run the comparisons and yield the rows of each question in the order of its runs.
 
-    With `sizes`, the whole product is explored before its first run.  Options are
-    checked at once, before the first row is requested.  After an interrupted run no
-    further one is started.
+    Each way is warmed before it is measured.  The ways take turns, `repeat` each, and
+    every other turn goes backwards: one of the next question, too.  With `sizes`, the
+    whole product is explored afterwards.  Options are checked at once, before the first
+    row is requested.  After an interrupted run no further one is started.
     """
     options = DEFAULTS[COMPARE] | options
     understood(options)
-    return _Comparison(system, options, watcher or Watcher()).rows(runs, sizes=sizes)
+    if repeat < 1:
+        raise UnsupportedError(f"--repeat={repeat}: expected 1 or more")
+    return _Comparison(system, options, watcher or Watcher(), repeat).rows(
+        runs, sizes=sizes
+    )
+
+
+class _Sample(NamedTuple):
+    """One measurement of a run."""
+
+    row: Row
+    error: Exception | None = None  # there is no answer, for this reason
+
+
+_Samples: TypeAlias = dict[Run, list[_Sample]]
+
+
+def _questions(runs: Iterable[Run]) -> Iterator[_Samples]:
+    """Yield the runs of each question, with room for samples.
+
+    A question that comes twice is asked twice.
+    """
+    asked: _Samples = {}
+    for run in runs:
+        first = next(iter(asked), run)
+        if run in asked or run.formula is not first.formula:
+            yield asked
+            asked = {}
+        asked[run] = []
+    if asked:
+        yield asked
 
 
 class _Comparison(NamedTuple):
@@ -231,48 +299,187 @@ class _Comparison(NamedTuple):
     system: System
     options: dict[str, Any]
     watcher: Watcher
+    repeat: int
 
     def rows(self, runs: Sequence[Run], *, sizes: bool) -> Iterator[Row]:
         """Yield the row of each run; with `sizes` each product is explored, too."""
+        chosen = lru_cache(maxsize=None)(self._chosen)
         size_of = lru_cache(maxsize=1)(self._size)
-        warm: set[Configuration] = set()
-        suited = False  # whether some algorithm so far takes the formula's automaton
-        for number, run in enumerate(runs, start=1):
-            suited &= number > 1 and runs[number - 2].formula is run.formula
-            last = number == len(runs) or runs[number].formula is not run.formula
-            self.watcher.begin(run, number, len(runs))
-            if run.configuration not in warm:
-                _warm_up(run.configuration)
-                warm.add(run.configuration)
-            emptiness, acceptance = run.configuration
-            asked = {"emptiness": emptiness, "acceptance": acceptance or AUTO}
-            origin = {"started_at": now()} | option_columns(self.options | asked)
+        warm: set[Any] = set()
+        begun = partial(next, count(1)), len(runs) * self.repeat
+        for turn, samples in enumerate(_questions(runs)):
+            interrupted = None
             try:
-                row = self._answered(run, said=suited)
-                suited = True
-                if sizes:
-                    row |= size_of(run.formula, asked["acceptance"])
-            except LtlpipeWarning:  # the caller has turned warnings into errors
-                raise
-            except Exception as error:  # the other algorithms go on
-                does_suit = not isinstance(error, UnsupportedError)
-                if does_suit or (last and not suited):
-                    self.watcher.failed(run, error)
-                suited |= does_suit
-                row = failed_row(self.system.name, run.formula, error)
-                named = acceptance not in (None, AUTO)
-                row["automaton"] = str(acceptance).upper() if named else None
-                row["emptiness"] = emptiness
-            yield encodable(row | host_columns() | origin)
-            if row["reason"] == INTERRUPTED:
+                self._warm_up(samples, warm, chosen)
+                self._measure(samples, turn * self.repeat, begun, chosen)
+            except KeyboardInterrupt as error:
+                interrupted = error
+            self._complain(samples)
+            for run, measured in samples.items():
+                if measured:
+                    row = self._row(run, measured)
+                    if sizes and not interrupted and not measured[-1].error:
+                        row |= size_of(run.formula, run.configuration)
+                    yield encodable(row)
+            if any(s.row["reason"] == INTERRUPTED for m in samples.values() for s in m):
                 return
+            if interrupted is not None:
+                raise interrupted
 
-    def _size(self, formula: Formula | None, acceptance: str) -> Row:
+    def _measure(
+        self,
+        samples: _Samples,
+        turn: int,
+        begun: tuple[Callable[[], int], int],
+        chosen: Callable[[Run], str],
+    ) -> None:
+        """Add the samples of a question; KeyboardInterrupt if one is interrupted.
+
+        Every other turn goes backwards, so that no way always finds the machine as a
+        certain other one leaves it.  `begun` numbers the runs, and has their number.
+        """
+        number, total = begun
+        for k in range(turn, turn + self.repeat):
+            for run in reversed(samples) if k % 2 else samples:
+                self.watcher.begin(run, number(), total)
+                if any(sample.error for sample in samples[run]):
+                    continue
+                said = any(not s.error for known in samples.values() for s in known)
+                samples[run].append(self._sample(run, chosen, said=said))
+                if samples[run][-1].row["reason"] == INTERRUPTED:
+                    raise KeyboardInterrupt
+
+    def _warm_up(
+        self, runs: Iterable[Run], warm: set[Any], chosen: Callable[[Run], str]
+    ) -> None:
+        """Ask each way a part of its question, if it has not been at work yet.
+
+        Modules and machine code are loaded then, or compiled on first use, and the
+        seconds say nothing but what the algorithms take.
+        """
+        cold: dict[Any, Run] = {}
+        for run in runs:
+            with suppress(Exception), silenced():  # the run itself reports errors
+                way = run.configuration, chosen(run)
+                if way not in warm:
+                    cold[way] = run
+        searches = list(dict.fromkeys(search for _, search in cold))
+        told: set[int] = set()
+        for way, run in cold.items():
+            warm.add(way)
+            number = searches.index(way[1]) + 1
+            most = self._suited(run.configuration).get("max_states") or WARM_UP_STATES
+            known = {"max_states": min(most, WARM_UP_STATES)}
+            heard = partial(self._compiling, number, len(searches), told)
+            with suppress(Exception), silenced():
+                verdict = self._asked(run, way[1], heard, **known)
+                self.watcher.compiled(verdict.stats.compile_seconds)
+                if verdict.reason == INTERRUPTED:
+                    raise KeyboardInterrupt
+
+    def _compiling(
+        self, number: int, total: int, told: set[int], progress: Progress
+    ) -> None:
+        """Receive the progress of a search that is warmed up."""
+        if not progress.compiling:
+            return
+        if number not in told:
+            told.add(number)
+            self.watcher.compiling(number, total)
+        if callable(self.watcher.progress):
+            self.watcher.progress(progress)
+
+    def _chosen(self, run: Run) -> str:
+        """Return the emptiness check of a run; of small questions "auto" has none."""
+        emptiness = run.configuration.emptiness
+        if emptiness != AUTO:
+            return emptiness
+        suited = self._suited(run.configuration)
+        return chosen_search(self.system, run.formula, **suited) or AUTO
+
+    def _sample(self, run: Run, chosen: Callable[[Run], str], *, said: bool) -> _Sample:
+        """Measure a run once; `said` is whether warnings have been given."""
+        emptiness, acceptance, others = run.configuration
+        asked = {"emptiness": emptiness, "acceptance": acceptance or AUTO}
+        given = self.options | dict(others) | asked
+        origin = {"started_at": now()} | option_columns(given)
+        origin |= host_columns() | {"way": run.configuration}
+        try:
+            with silenced():
+                suited = chosen(run)
+            # Warnings are the same for every algorithm.
+            with silenced() if said else nullcontext():
+                verdict = self._asked(run, suited, self.watcher.progress)
+        except LtlpipeWarning:  # the caller has turned warnings into errors
+            raise
+        except Exception as error:  # the other algorithms go on
+            row = failed_row(self.system.name, run.formula, error)
+            named = acceptance not in (None, AUTO)
+            row["automaton"] = str(acceptance).upper() if named else None
+            row["emptiness"] = emptiness
+            if not isinstance(error, UnsupportedError):
+                self.watcher.failed(run, error)
+            return _Sample(row | origin, error)
+        row = row_of(verdict) | comparison_columns(verdict)
+        if run.formula is not None:
+            row["deterministic"] = bool(
+                self._suited(run.configuration).get("deterministic")
+            )
+        return _Sample(row | origin)
+
+    def _asked(self, run: Run, emptiness: str, progress: Any, **more: Any) -> Verdict:
+        """Return the verdict of a run."""
+        return check(
+            self.system,
+            run.formula,
+            **self._suited(run.configuration)
+            | {"empty": run.formula is None, "emptiness": emptiness}
+            | more,
+            progress=progress,
+        )
+
+    def _suited(self, configuration: Configuration) -> dict[str, Any]:
+        """Return the options of `check` for a configuration.
+
+        Not every property has a deterministic automaton of every kind.
+        """
+        acceptance = configuration.acceptance or AUTO
+        suited = self.options | dict(configuration.options) | {"acceptance": acceptance}
+        if suited.get("deterministic") and acceptance not in (*GENERIC, AUTO):
+            suited["deterministic"] = False
+        return suited
+
+    def _complain(self, samples: _Samples) -> None:
+        """Say so once if no algorithm suits a question."""
+        errors = [sample.error for each in samples.values() for sample in each]
+        if len(errors) >= len(samples) and all(
+            isinstance(error, UnsupportedError) for error in errors
+        ):
+            last = [*samples][-1]
+            self.watcher.failed(last, cast("Exception", samples[last][-1].error))
+
+    def _row(self, run: Run, samples: list[_Sample]) -> Row:
+        """Return the row of a run: the middle of its samples, with their medians."""
+        rows = [sample.row for sample in samples]
+        if len({row["verdict"] for row in rows} - {UNKNOWN}) > 1:
+            error = AssertionError(f"{run}: the verdicts of repetitions differ")
+            self.watcher.failed(run, error)
+            return rows[0] | failed_row(self.system.name, run.formula, error)
+        rows = [row for row in rows if row["reason"] != INTERRUPTED] or rows
+        rows.sort(key=lambda row: (row["verdict"] == UNKNOWN, cost(row)))
+        middle = rows[len(rows) // 2]
+        alike = [row for row in rows if row["verdict"] == middle["verdict"]]
+        for column in ("seconds", "search_seconds", "cpu_seconds", "memory_mib"):
+            known = [r[column] for r in alike if r.get(column) is not None]
+            middle |= {column: median(known)} if known else {}
+        return middle | {"repeats": len(rows)}
+
+    def _size(self, formula: Formula | None, configuration: Configuration) -> Row:
         """Return the columns with the size of a product."""
-        if acceptance == AUTO:  # each algorithm has a product of its own
+        if configuration.acceptance == AUTO:  # each algorithm has a product of its own
             return {}
         # The run has refused unknown names.
-        known = self._suited(acceptance) | {"unknown": NEVER}
+        known = self._suited(configuration) | {"unknown": NEVER}
         with silenced():
             size = product_size(self.system, formula, **known)
         if size is None:
@@ -282,135 +489,3 @@ class _Comparison(NamedTuple):
             "product_transitions": size.transitions,
             "fin_share": size.fin_share,
         }
-
-    def _suited(self, acceptance: str | None) -> dict[str, Any]:
-        """Return the options of `check` for an acceptance.
-
-        Not every property has a deterministic automaton of every kind.
-        """
-        suited = self.options | {"acceptance": acceptance or AUTO}
-        if suited.get("deterministic") and acceptance not in (*GENERIC, AUTO):
-            suited["deterministic"] = False
-        return suited
-
-    def _answered(self, run: Run, *, said: bool) -> Row:
-        """Return the row of a run; `said` is whether warnings have been given."""
-        emptiness, acceptance = run.configuration
-        suited = self._suited(acceptance)
-        if emptiness == AUTO:  # which would answer small questions without a search
-            with silenced():
-                found = chosen_search(self.system, run.formula, **suited)
-            emptiness = found or AUTO
-        # Warnings are the same for every algorithm.
-        with silenced() if said else nullcontext():
-            verdict = check(
-                self.system,
-                run.formula,
-                empty=run.formula is None,
-                emptiness=emptiness,
-                progress=self.watcher.progress,
-                **suited,
-            )
-        row = row_of(verdict) | comparison_columns(verdict)
-        if run.formula is not None:
-            row["deterministic"] = bool(suited.get("deterministic"))
-        return row
-
-
-def _warm_up(configuration: Configuration) -> None:
-    """Have the kernels of a configuration loaded, or compiled on first use.
-
-    Otherwise the first formula would pay for it and the seconds would say
-    nothing about the algorithms.
-    """
-    emptiness, acceptance = configuration
-    steps = [(0, action, 0) for action in "abc"]
-    loop = Network([LTS.from_transitions(steps)])
-    asked: list[dict[str, Any]] = [{"empty": True, "emptiness": emptiness}]
-    if emptiness == AUTO:  # the choice depends on the automaton
-        asked += [{"formula": text, "acceptance": acceptance} for text in _EACH_SEARCH]
-    for question in asked:
-        with suppress(Exception):  # errors are reported by the run itself
-            # A seed means something to compiled searches only.
-            verdict = check(loop, **question, reduce="none", seed=0, progress=False)
-            if verdict.reason == INTERRUPTED:
-                raise KeyboardInterrupt
-
-
-_EACH_SEARCH = ("F a", "!(GF a & GF b)", "(GF a -> GF b) & (GF b -> GF c)")
-"""Formulas whose violations are weak, have marks alone, and pairs with Fin."""
-
-
-_Question = tuple[str, str | None, str | None]  # system, formula, where that is from
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """A question that has two answers, one of which is wrong."""
-
-    system: str  # its name
-    formula: str | None  # None asks whether the system has no accepting run
-    formula_id: str | None  # where the formula comes from
-    holds: tuple[Configuration, ...]  # configurations with this verdict
-    violated: tuple[Configuration, ...]
-    seeds: tuple[int, ...] = ()  # those that shuffled the transitions of these rows
-
-    def __str__(self) -> str:
-        """Describe the disagreement."""
-        place = self.formula_id if self.formula_id != self.formula else None
-        asked = "has no accepting run" if self.formula is None else self.formula
-        seeds = "".join(f", seed {seed}" for seed in self.seeds)
-        return (
-            f"{self.system}: {asked}{f' ({place})' if place else ''}: "
-            f"{_and(self.holds)} say holds, {_and(self.violated)} say violated{seeds}"
-        )
-
-
-def _and(configured: Iterable[Configuration]) -> str:
-    return " and ".join(map(str, configured))
-
-
-def disagreements(rows: Iterable[Row]) -> list[Disagreement]:
-    """Return the questions on which the rows of a comparison do not agree.
-
-    They are rows of `ltlpipe.batch.comparing.comparison_rows`, or those of a table by
-    `ltlpipe.batch.table.from_frame`.  Unknown verdicts contradict none.
-    """
-    found = []
-    for (system, formula, formula_id), answers in _by_question(rows).items():
-        holds, violated = (
-            tuple(
-                dict.fromkeys(_configuration(r) for r in answers if r["verdict"] == v)
-            )
-            for v in (HOLDS, VIOLATED)
-        )
-        if holds and violated:
-            seeds = dict.fromkeys(row.get("seed") for row in answers)
-            known = tuple(int(seed) for seed in seeds if seed is not None)
-            found.append(
-                Disagreement(system, formula, formula_id, holds, violated, known)
-            )
-    return found
-
-
-def has_unsuited(rows: Iterable[Row]) -> bool:
-    """Whether there is a question that no algorithm could be asked."""
-    return any(
-        {row["reason"] for row in answers} == {UNSUPPORTED}
-        for answers in _by_question(rows).values()
-    )
-
-
-def _by_question(rows: Iterable[Row]) -> dict[_Question, list[Row]]:
-    questions: dict[_Question, list[Row]] = {}
-    for row in rows:
-        key = (row["system"], row.get("formula"), row.get("formula_id"))
-        questions.setdefault(key, []).append(row)
-    return questions
-
-
-def _configuration(row: Row) -> Configuration:
-    automaton = row.get("automaton")
-    return Configuration(
-        row["emptiness"], None if automaton is None else automaton.lower()
-    )

@@ -31,6 +31,12 @@ class Watcher:
     def begin(self, question: Any, number: int, total: int) -> None:
         """Receive the next question of this process, counted from 1."""
 
+    def compiling(self, number: int, total: int) -> None:
+        """Receive that the kernels of a search are compiled, the first time."""
+
+    def compiled(self, seconds: float) -> None:
+        """Receive how long that took; 0 if they were there already."""
+
     def working(self, activities: Sequence[Activity]) -> None:
         """Receive the progress of other processes, several times a second."""
 
@@ -58,6 +64,11 @@ class RunBar(Watcher):
     def begin(self, question: Any, number: int, total: int) -> None:
         """Show the next question, counted from 1."""
         self.progress.begin(f"{number}/{total} {question}", total, number - 1)
+
+    def compiling(self, number: int, total: int) -> None:
+        """Show which search's kernels are compiled."""
+        title = f"compiling {number} of {total} kernels"
+        self.progress.begin(title, total, number - 1)
 
 
 class TaskBar(RunBar):

@@ -32,7 +32,7 @@ from ltlpipe.batch.answering import (
     encodable,
     failed_row,
 )
-from ltlpipe.batch.table import host_columns, option_columns
+from ltlpipe.batch.table import host_columns
 from ltlpipe.batch.tasks import (
     CRASH,
     Activity,
@@ -138,10 +138,8 @@ class Orders:
         if row.get("message") is not None:
             row["message"] = spelled(row["message"])
         plan, error = data["plan"], data["error"]
-        known = option_columns({**self._options, **task.options})
         if "ltlpipe_version" not in row:  # the worker died
-            row = host_columns() | known | row
-        row["configuration"] = known["configuration"]
+            row = host_columns() | row
         return Answer(
             row,
             None if plan is None else _plan_from_dict(plan),
@@ -394,7 +392,8 @@ def advanced(
 
     Those that are beyond a limit are ended.
     """
-    ready = wait([x for job in jobs for x in job.waits], seconds)
+    # Jobs whose workers have not been started may wait for the same one.
+    ready = wait({x for job in jobs for x in job.waits}, seconds)
     answers = {job: job.advance() for job in jobs if {*ready} & {*job.waits}}
     # Looking takes longer than small tasks, and no limit is that small.
     moment = time.monotonic()

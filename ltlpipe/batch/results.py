@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.stored_rows import (
-    RESULT_DTYPES,
     is_store,
     reading,
     rejections,
@@ -24,16 +24,18 @@ from ltlpipe.batch.stored_rows import (
     stored_rows,
 )
 from ltlpipe.batch.table import (
+    CATEGORY,
     COMPARISON_DTYPES,
     DTYPES,
     VERDICTS,
     from_frame,
     to_frame,
+    typed,
 )
 from ltlpipe.batch.table_files import TABLE_SUFFIXES, read_table
 from ltlpipe.batch.tasks import (
-    LIMIT_COLUMNS,
     Digests,
+    configuration_in,
     key_of,
     settings_of,
 )
@@ -54,16 +56,13 @@ if TYPE_CHECKING:
     from ltlpipe.search.nested.coverage import Member
     from ltlpipe.systems.models import System
 
-AGGREGATES = ("count", "sum", "mean", "median", "min", "max", "first")
+ALL = "all"
+
+AGGREGATES = ("mean", "median", "sum", "min", "max", "count", ALL)
 """What a cell of a pivoted table can be of the values that fall into it."""
 
-RESULTS_DTYPES = (
-    DTYPES
-    | RESULT_DTYPES
-    | dict.fromkeys(LIMIT_COLUMNS.values(), "Float64")
-    | {"max_states": "Int64", "attempts": "Int64", "run": "Int64", "task": "string"}
-)
-"""The columns of `results` and their types."""
+RESULTS_DTYPES = DTYPES | {"attempts": "Int64", "run": "Int64", "task": "string"}
+"""The columns of `results` and their types: a store has three more than a table."""
 
 
 def results(path: StrPath) -> pd.DataFrame:
@@ -79,14 +78,10 @@ def results(path: StrPath) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Of a table its columns.  Of a store those of the result table, and:
-        `n_components`; `wall_seconds`, all in;
-        `signal`, from which the process of a task died;
-        `message`, why a task failed; `finished_at`; `configuration`, the options of
-        the task as ``acceptance=ba emptiness=se05`` or "default"; its limits `timeout`,
-        `cpu_time`, `memory_limit_mib`, `max_states`; `attempts`; `run`, the last one
-        that lists the task; `task`, its key.  Integers are nullable, times have time
-        zones, and what repeats itself is categorical: see `ltlpipe.batch.table.DTYPES`.
+        Of a table its columns.  Of a store those of the result table, and `attempts`,
+        `run`, the last one that lists the task, and `task`, its key.  Integers are
+        nullable, times have time zones, and what repeats itself is categorical: see
+        `ltlpipe.batch.table.DTYPES`.
 
     Raises
     ------
@@ -100,7 +95,7 @@ def results(path: StrPath) -> pd.DataFrame:
     expect(PATH, path=path)
     name = os.fspath(path)
     if name.lower().endswith(TABLE_SUFFIXES) and not is_store(name):
-        return read_table(name, RESULTS_DTYPES | COMPARISON_DTYPES)
+        return _modern(read_table(name, RESULTS_DTYPES | COMPARISON_DTYPES))
     if Path(name).is_file() and not is_store(name, or_empty=True):
         raise UnsupportedError(
             f"{name}: this is not a result store, and its name does not end in "
@@ -117,6 +112,22 @@ def results(path: StrPath) -> pd.DataFrame:
         for task, result in pairs
     )
     return to_frame(rows, RESULTS_DTYPES)
+
+
+def _modern(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of an earlier version as one of today."""
+    import pandas as pd
+
+    if "acceptance" in frame and "condition" not in frame:
+        frame = frame.rename(columns={"acceptance": "condition"})
+        if "automaton" in frame:
+            kinds = frame["automaton"].astype("string").str.lower()
+            frame["acceptance"] = typed(kinds, "acceptance", CATEGORY)
+    if "configuration" in frame:
+        texts = frame["configuration"].astype("string")
+        told = [None if pd.isna(t) else configuration_in(t) for t in texts]
+        frame["configuration"] = typed(told, "configuration", CATEGORY)
+    return frame
 
 
 _OF_TASK = ("run", "system", "formula_id", "formula", "expected")
@@ -182,6 +193,16 @@ def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return groups[sums].sum().reset_index()
 
 
+_ONLY = "first"  # of one
+
+
+def _listed(values: pd.Series) -> str | None:
+    """Return the values of a cell, in order, with how often each occurs."""
+    counts = Counter(str(value) for value in values.dropna())
+    texts = (f"{v} ({k})" if k > 1 else v for v, k in sorted(counts.items()))
+    return ", ".join(texts) or None
+
+
 def pivoted(
     frame: pd.DataFrame,
     by: Sequence[str],
@@ -202,13 +223,22 @@ def pivoted(
     value : str, optional
         The column from which the cells come; by default tasks are counted.
     aggregate : str, optional
-        One of `AGGREGATES`; by default "first", or "count" without `value`.
+        One of `AGGREGATES`; "all" lists the values of a cell.  By default "count"
+        without `value`; with it there has to be one row for each cell.
+
+    Raises
+    ------
+    UnsupportedError
+        There is no such column or aggregate, values are no numbers, or several rows
+        fall into a cell and it is not said what to make of them.
     """
+    import pandas as pd
+
     refuse_unknown(frame, "group", by)
     refuse_unknown(frame, "pivot", [columns])
     refuse_unknown(frame, "value", [] if value is None else [value])
-    how = aggregate or ("count" if value is None else "first")
-    if how not in AGGREGATES:
+    how = aggregate or ("count" if value is None else _ONLY)
+    if how not in (*AGGREGATES, _ONLY):
         known = ", ".join(AGGREGATES)
         raise UnsupportedError(f"--aggregate={how}: expected one of {known}")
     if columns in by:
@@ -216,11 +246,18 @@ def pivoted(
     plain = frame[[*by]].copy()
     plain["_column"] = frame[columns].astype("string").fillna("(none)")
     plain["_value"] = 1 if value is None else frame[value]
-    if value is not None and how == "first":
-        plain["_value"] = plain["_value"].astype(object)
+    if isinstance(plain["_value"].dtype, pd.CategoricalDtype):
+        plain["_value"] = plain["_value"].astype("string")
+    cells = plain.groupby([*by, "_column"], observed=True, dropna=False)["_value"]
+    if how == _ONLY and (most := int(cells.size().max() if len(plain) else 0)) > 1:
+        raise UnsupportedError(
+            f"--pivot={columns}: up to {most} rows fall into a cell of {value}; "
+            f"aggregate them (--aggregate={'|'.join(AGGREGATES)}), or name more "
+            "columns in --group"
+        )
     try:
-        cells = plain.groupby([*by, "_column"], observed=True, dropna=False)["_value"]
-        table = cells.agg(how).unstack("_column")
+        found = cells.agg(_listed) if how == ALL else cells.agg(how)
+        table = found.unstack("_column")
     except TypeError:
         message = f"--aggregate={how}: the values of {value} are not numbers"
         raise UnsupportedError(message) from None

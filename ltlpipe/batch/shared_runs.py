@@ -27,9 +27,14 @@ from ltlpipe.batch.verifying import recorded_lasso
 from ltlpipe.logic.actions import refuse_psl
 from ltlpipe.logic.formulas import Formula, parse
 from ltlpipe.logic.words import Shape, evaluate, places
-from ltlpipe.question.given_options import READING
+from ltlpipe.question.given_options import (
+    DEFAULT,
+    READING,
+    configuration_of,
+    options_in,
+)
 from ltlpipe.question.model import bound_propositions
-from ltlpipe.question.options import NEVER, OPTIONS, Options
+from ltlpipe.question.options import NEVER, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, Kind, expect, is_frame
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
@@ -77,7 +82,6 @@ MOST_STEPS = 100_000
 _SOURCE = Kind("a path or a DataFrame", lambda v: PATH.fits(v) or is_frame(v))
 _SYSTEMS = Kind("systems by name", lambda value: isinstance(value, Mapping))
 _NEEDED = ("system", "formula", "verdict", "lasso_prefix", "lasso_cycle")
-_ALL_RUNS = "default"
 _NO_SYSTEM = "the system is unknown, or its file has changed"
 _OTHER_WORD = "their actions, replayed in the system, do not violate their formula"
 
@@ -154,13 +158,10 @@ def represented(
 
 def _runs_of(configuration: str | None) -> str:
     """Return the part of a configuration that concerns runs."""
-    known = [
-        part
-        for part in (configuration or _ALL_RUNS).split(" ")
-        if part != _ALL_RUNS
-        and (part.partition("=")[0] in OF_RUNS or part.partition("=")[0] not in OPTIONS)
-    ]
-    return " ".join(known) or _ALL_RUNS
+    given = options_in(configuration or DEFAULT)
+    if configuration and not given:
+        return configuration  # "default", or that of another tool
+    return configuration_of({n: v for n, v in given.items() if n in OF_RUNS})
 
 
 class Word(NamedTuple):

@@ -24,7 +24,7 @@ from ltlpipe.batch.engines import ATTEMPTS, LOCAL, Engine, TaskBar, Watcher
 from ltlpipe.batch.pool import category_of
 from ltlpipe.batch.store import Store
 from ltlpipe.batch.table import option_columns, to_frame
-from ltlpipe.batch.task_sources import as_tasks, multiplied
+from ltlpipe.batch.task_sources import as_tasks, multiplied, tasks_about
 from ltlpipe.batch.tasks import (
     CRASH,
     AutomatonFile,
@@ -64,7 +64,9 @@ if TYPE_CHECKING:
     from ltlpipe.batch.answering import Answer
     from ltlpipe.batch.table import Row
     from ltlpipe.batch.tasks import Task
+    from ltlpipe.logic.formulas import FormulaLike
     from ltlpipe.runtime.files import StrPath
+    from ltlpipe.systems.reading import SystemLike
 
 
 RETRIED = (
@@ -79,7 +81,15 @@ _WAIT_SECONDS = 0.2  # between checks of another run
 
 @takes_options(SOLVE)
 def solve(
-    tasks: StrPath | Iterable[StrPath | tuple[Any, Any] | Task] | pd.DataFrame,
+    tasks: SystemLike
+    | Mapping[str, SystemLike]
+    | Iterable[StrPath | tuple[Any, Any] | Task]
+    | pd.DataFrame,
+    formulas: FormulaLike
+    | os.PathLike[str]
+    | Iterable[FormulaLike]
+    | Mapping[str, FormulaLike]
+    | None = None,
     *,
     jobs: int | None = None,
     store: StrPath | None = None,
@@ -95,11 +105,16 @@ def solve(
 
     Parameters
     ----------
-    tasks : path, iterable of paths or pairs, or DataFrame
+    tasks : path, iterable of paths or pairs, DataFrame, or system
         Folders of problems (``system.*`` beside ``*.ltl``) and task tables (``.csv``,
         ``.parquet``), one or several; pairs of a system and a formula, as `check`
         takes them; or a DataFrame with columns as a task table: `system`, `formula`,
-        and any option.  A `Model` without a file cannot leave this process.
+        and any option; further columns of it are columns of the results.  A `Model`
+        without a file cannot leave this process.  With `formulas`, a system as `check`
+        takes it, or systems by the names that they have in the table.
+    formulas : formula, formulas, mapping of names to formulas, or path object, optional
+        What to check of the system, or of each; of a `pathlib.Path` the formulas in
+        the file.
     jobs : int, optional
         Processes that solve tasks.  By default tasks are solved in this process or,
         with a store, in one worker.
@@ -147,7 +162,8 @@ def solve(
     expect(TEXT, engine=engine)
     expect(TEXT.or_none, scheduler=scheduler)
     expect(WHOLE, attempts=attempts)
-    listed = multiplied(as_tasks(tasks), grid_of(grid))
+    asked = as_tasks(tasks) if formulas is None else tasks_about(tasks, formulas)
+    listed = multiplied(asked, grid_of(grid))
     rows = []
     with search_bar(progress) as bar:
         watcher = TaskBar(bar, listed)
@@ -164,7 +180,21 @@ def solve(
         ):
             rows.append(row)
             watcher.n_done += 1
-    return to_frame(sorted(rows, key=lambda row: int(row["task"])))
+    rows.sort(key=lambda row: int(row["task"]))
+    return _with_columns_of_caller(
+        to_frame(rows), [listed[row["task"]].beside for row in rows]
+    )
+
+
+def _with_columns_of_caller(
+    frame: pd.DataFrame, beside: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    import pandas as pd
+
+    for column in dict.fromkeys(name for cells in beside for name in cells):
+        values = [cells.get(column) for cells in beside]
+        frame[column] = pd.Series(values, dtype=object).convert_dtypes()
+    return frame
 
 
 def solve_rows(
@@ -267,7 +297,7 @@ def _run(
             if not workers.n_running and (interrupt.pressed or agenda.is_done):
                 return
             for answered in workers.wait(_WAIT_SECONDS):
-                row = answered.row
+                row = agenda.completed(answered.row)
                 agenda.record(row)
                 if row["reason"] != INTERRUPTED:
                     _tell(tasks[row["task"]], answered, watcher)
@@ -304,9 +334,12 @@ class _Agenda:
         self._known: list[Row] = []
         self._digests = Digests()
         self._keys: list[str] = []
+        merged = [{**options, **task.options} for task in tasks]
+        self._columns = [
+            option_columns(given, is_translated=task.is_translated)
+            for task, given in zip(tasks, merged, strict=True)
+        ]
         if store is not None:
-            merged = [{**options, **task.options} for task in tasks]
-            self._columns = list(map(option_columns, merged))
             identities = map(self._digests.identity, tasks, merged)
             rows = list(map(listed, tasks, merged, identities))
             self._keys = [row["key"] for row in rows]
@@ -322,7 +355,11 @@ class _Agenda:
     def _note(self, number: int, row: Row) -> None:
         """Note a row of the store, which may have another name for the same task."""
         own = encodable(self._tasks[number].columns)
-        self._known.append(row | own | self._columns[number] | {"task": number})
+        self._known.append(self.completed(row | own | {"task": number}))
+
+    def completed(self, row: Row) -> Row:
+        """Return a row with the options of its task: workers have a share of memory."""
+        return row | self._columns[row["task"]]
 
     def known(self) -> Iterator[Row]:
         """Yield the rows that came from the store and have not been yielded yet."""

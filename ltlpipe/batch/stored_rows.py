@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from ltlpipe.batch.table import CATEGORY, DTYPES, TIME, VOCABULARIES
+from ltlpipe.batch.table import CATEGORY, DTYPES, TIME, VOCABULARIES, modern
+from ltlpipe.batch.tasks import LIMIT_COLUMNS
 from ltlpipe.runtime.errors import InputError, LtlpipeError
 from ltlpipe.runtime.files import open_regular
 from ltlpipe.runtime.memory import lack_of_room
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.files import StrPath
 
-SCHEMA = 5
+SCHEMA = 6
 """The version of the tables of a store; a file of a newer one is refused.
 
 Version 3 is that of ltlpipe 0.2.
 Version 4 has the coverage and the samples of searches over bits.
 Version 5 has the seconds of loading, and finite runs.
+Version 6 has translators, deadlocks, and the class of acceptance in `acceptance`.
 """
 
 _FIRST_SCHEMA = 3  # rows of earlier ones have no checksums
@@ -195,17 +197,12 @@ def columns_in(db: sqlite3.Connection, table: str) -> set[str]:
     return {row[1].lower() for row in db.execute(f"PRAGMA table_info({table})")}
 
 
-EXTRA_DTYPES = {
-    "n_components": "Int64",
-    "wall_seconds": "Float64",
-    "signal": CATEGORY,
-    "message": "string",
-    "finished_at": TIME,
+RESULT_DTYPES = {
+    name: dtype
+    for name, dtype in DTYPES.items()
+    if name not in ("configuration", *LIMIT_COLUMNS.values())
 }
-"""The columns of a stored result that the result table does not have."""
-
-RESULT_DTYPES = DTYPES | EXTRA_DTYPES
-del RESULT_DTYPES["configuration"]  # that of its tasks: they have the options
+"""The columns of a stored result; those of its options are those of its tasks."""
 
 _OF_RESULT = {
     "key": "string",
@@ -361,6 +358,7 @@ def stored_rows(
     `end` is the end of the query: which rows, in which order.
     """
     there = columns_in(db, table)
+    is_old = table == "results" and "condition" not in there
     names = [*_DTYPES[table], "checksum"]
     listed = ", ".join(n if n in there else f"NULL AS {n}" for n in names)
     for *cells, seal in db.execute(f"SELECT {listed} FROM {table} {end}", values):
@@ -368,7 +366,7 @@ def stored_rows(
         why = objection(table, said)
         if why is None and seal != checksum(said):
             why = "the checksum does not match the row"
-        yield StoredRow(said, why)
+        yield StoredRow(modern(said) if is_old else said, why)
 
 
 def results_in(

@@ -18,7 +18,13 @@ from ltlpipe.automata.conditions import (
     normal_form,
     parse_condition,
 )
-from ltlpipe.batch.tasks import configuration_of, meant, options_text, versions
+from ltlpipe.batch.tasks import (
+    LIMIT_COLUMNS,
+    meant,
+    options_text,
+    settings_of,
+    versions,
+)
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
 from ltlpipe.verdict.lasso import FINITE_KINDS
@@ -62,6 +68,7 @@ DTYPES = {
     "reason": CATEGORY,
     "automaton": CATEGORY,
     "acceptance": CATEGORY,
+    "translator": CATEGORY,
     "automaton_states": "Int64",
     "emptiness": CATEGORY,
     "reductions": CATEGORY,
@@ -85,20 +92,31 @@ DTYPES = {
     "cpu_seconds": "Float64",
     "warnings": "string",
     "configuration": CATEGORY,
+    "message": "string",
     "vacuous": "boolean",
     "vacuous_part": "string",
     "expected": CATEGORY,
     "coverage": "Float64",
     "sample": "string",
     "finite_run": CATEGORY,
+    "deadlock": CATEGORY,
+    "condition": CATEGORY,
+    **dict.fromkeys(LIMIT_COLUMNS.values(), "Float64"),
+    "max_states": "Int64",
+    "n_components": "Int64",
+    "wall_seconds": "Float64",
+    "signal": CATEGORY,
+    "finished_at": TIME,
 }
 """The columns, in order, and their types; missing values are NA.
 
 What `solve` and `compare` return has these types, and what `ltlpipe.results` reads, out
 of stores and files.  Columns that repeat few values are categories.  `expected` is the
 published verdict of a task, where its file tells one; `configuration` are its options
-but for limits, as `--grid` has them, or "default"; `sample` is for
-`ltlpipe.joint_coverage`.  `finite_run` is the kind of a violation that is a finite run:
+but for limits, as the command line spells them, or "default"; `sample` is for
+`ltlpipe.joint_coverage`.  `automaton` is the type of automaton that was searched,
+`acceptance` the class that was asked for or chosen, `condition` the acceptance
+condition.  `finite_run` is the kind of a violation that is a finite run:
 then `lasso_prefix` has its steps, and `lasso_cycle` is missing.
 """
 
@@ -113,6 +131,7 @@ COMPARISON_DTYPES = DTYPES | {
     "max_current": "Int64",
     "lasso_length": "Int64",
     "bytes_per_state": "Float64",
+    "repeats": "Int64",
 }
 """The columns of a comparison: the statistics missing in the result table, of Schwoon &
 Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
@@ -120,14 +139,15 @@ Esparza 2005, Table 1, and of Bloemen et al. 2019, Sec. 5.
 `pairs` are the clauses of the acceptance condition in disjunctive normal form,
 generalised Rabin pairs or sets of Inf marks; missing for (generalised) Büchi.
 `fin_share` is the share of the product's transitions that carry a Fin mark.
+Seconds and `memory_mib` are medians of `repeats` measurements.
 """
 
 _OF_VERDICT = (
     *("system", "formula_id", "formula", "verdict", "reason"),
-    *("vacuous", "vacuous_part"),
+    *("vacuous", "vacuous_part", "message", "deadlock"),
 )
 _OF_STATISTICS = (
-    *("acceptance", "automaton_states", "states", "transitions", "max_depth"),
+    *("automaton_states", "states", "transitions", "max_depth"),
     *("seconds", "memory_mib", "compile_seconds", "load_seconds", "search_seconds"),
     "cpu_seconds",
     *("coverage", "sample"),
@@ -146,10 +166,22 @@ def host_columns() -> Row:
     }
 
 
-def option_columns(options: Mapping[str, Any]) -> Row:
-    """Return the columns that are options; values that are refused are missing."""
-    configuration = configuration_of(options_text(options))
-    return {"configuration": configuration} | meant(options, "seed", "workers")
+SPOT = "spot"
+"""The translator if no other one is named."""
+
+
+def option_columns(options: Mapping[str, Any], *, is_translated: bool = True) -> Row:
+    """Return the columns that are options; values that are refused are missing.
+
+    `is_translated` says whether the property is a formula.
+    """
+    limits = meant(options, *LIMIT_COLUMNS)
+    given = json.loads(options_text(options))
+    row = settings_of(given | {name: limits.get(name) for name in LIMIT_COLUMNS})
+    row["translator"] = (given.get("translator") or SPOT) if is_translated else None
+    if "acceptance" in given:
+        row["acceptance"] = given["acceptance"]
+    return row | meant(options, "seed", "workers")
 
 
 def row_of(verdict: Verdict) -> Row:
@@ -168,12 +200,25 @@ def row_of(verdict: Verdict) -> Row:
     if verdict.verdict != UNKNOWN:
         row["sample"] = None  # what was not seen does not matter
     return row | {
+        "acceptance": acceptance_class(verdict.plan.automaton),
+        "condition": verdict.stats.acceptance,
         "reductions": ",".join(verdict.plan.reductions) or "none",
         "lasso_prefix": None if run is None else json_list(run.prefix_actions),
         "lasso_cycle": None if lasso is None else json_list(lasso.cycle_actions),
         "warnings": json_list(verdict.warnings),
         "finite_run": None if finite is None else finite.kind,
     }
+
+
+def acceptance_class(automaton: str | None) -> str | None:
+    """Return what ``--acceptance`` calls a type of automaton."""
+    return None if automaton is None else automaton.lower()
+
+
+def modern(row: Mapping[str, Any]) -> Row:
+    """Return a row of an earlier version, whose `acceptance` was the condition."""
+    automaton = acceptance_class(row.get("automaton"))
+    return {**row, "condition": row.get("acceptance"), "acceptance": automaton}
 
 
 def comparison_columns(verdict: Verdict) -> Row:
@@ -226,12 +271,21 @@ def actions_in(cell: str) -> list[str]:
     return steps
 
 
+_TOLD_APART = (
+    *("automaton", "emptiness", "reductions", "lasso_prefix", "lasso_cycle"),
+    *("warnings", "finite_run", "deadlock", "sample"),
+)
+"""Columns that JSON has in another form, or only sometimes."""
+
+
 def json_of(row: Row) -> dict[str, Any]:
     """Return what ``--json`` prints for a row."""
     lasso, sometimes = None, {}
     if row.get("finite_run") is not None:
         steps = [{"action": action} for action in json.loads(row["lasso_prefix"])]
         sometimes["finite_run"] = {"kind": row["finite_run"], "steps": steps}
+    if row.get("deadlock") not in (None, "none"):
+        sometimes["deadlock"] = row["deadlock"]
     if row.get("lasso_cycle") is not None:
         lasso = {
             "prefix": json.loads(row["lasso_prefix"]),
@@ -243,14 +297,11 @@ def json_of(row: Row) -> dict[str, Any]:
         "emptiness": row.get("emptiness"),
         "reductions": [] if reductions == "none" else reductions.split(","),
     }
-    plain = ("states", "transitions", "max_depth", "seconds", "memory_mib")
+    warnings = json.loads(row.get("warnings") or "[]")
     return (
         {key: row.get(key) for key in ("system", "formula", "verdict", "reason")}
-        | {"plan": plan}
-        | {key: row.get(key) for key in plain}
-        | {"lasso": lasso, "warnings": json.loads(row.get("warnings") or "[]")}
-        | {key: row.get(key) for key in ("vacuous", "vacuous_part")}
-        | {key: row.get(key) for key in ("formula_id", "expected")}
+        | {"plan": plan, "lasso": lasso, "warnings": warnings}
+        | {key: row.get(key) for key in DTYPES if key not in _TOLD_APART}
         | sometimes
     )
 

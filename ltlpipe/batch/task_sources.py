@@ -13,8 +13,9 @@ Columns: `system` (a file, or the files of the components with ``;`` between),
 by its name (``timeout``, ``max_states``, ``emptiness``, ...; `constraint` is a HOA
 file).  An empty cell means the default.  Paths are relative to the table; those in a
 DataFrame, whose cells may hold systems, formulas and automata themselves, to the
-working directory.  A table is data: a program that its column `translator` names is run
-only if the command line allows it.
+working directory; its `formula_id` and `expected` and columns that are no options are
+those of its results, too.  A table is data: a program that its column `translator`
+names is run only if the command line allows it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ import os
 import re
 import shlex
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.batch.table import DTYPES, VERDICTS
 from ltlpipe.batch.table_files import read_parquet
 from ltlpipe.batch.tasks import (
     AutomatonFile,
@@ -50,14 +54,7 @@ from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        Callable,
-        Collection,
-        Iterable,
-        Iterator,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -67,6 +64,8 @@ if TYPE_CHECKING:
 _TABLE_SUFFIXES = (".csv", ".parquet")
 _SYSTEM, _FORMULA, _AUTOMATON = "system", "formula", "automaton"
 _TRANSLATOR = "translator"
+_NAME, _EXPECTED_VERDICT = "formula_id", "expected"
+_ALIKE = 0.8  # of a column of the caller to an option, which is misspelt then
 _BETWEEN = ";"
 
 _SYSTEM_FILE = re.compile(
@@ -125,6 +124,45 @@ def as_tasks(tasks: Any) -> list[Task]:
         else:
             raise wrong_kind(place, f"one of {_EXPECTED}", item)
     return found
+
+
+def tasks_about(systems: Any, formulas: Any) -> list[Task]:
+    """Return the tasks of a system, or systems by name, and formulas, in order.
+
+    Raises
+    ------
+    FormulaError, InputError
+        A formula or the file of formulas cannot be read.
+    TypeError, UnsupportedError
+        The values are something else; names the parameter.
+    """
+    named = systems if isinstance(systems, Mapping) else {None: systems}
+    asked = _formulas_of(formulas)
+    known = _Systems()
+    found = []
+    for called, system in named.items():
+        place = _PLACE if called is None else f"{_PLACE}[{called!r}]"
+        given = known.given(system, place)
+        found += [
+            replace(task, system=given, called=None if called is None else str(called))
+            for task in asked
+        ]
+    return found
+
+
+def _formulas_of(formulas: Any) -> list[Task]:
+    """Return tasks that have formulas, their names and published verdicts."""
+    place = "formulas"
+    if isinstance(formulas, os.PathLike):
+        asked = enumerate(read_asked(formulas))
+        return [_task((), each, position) for position, each in asked]
+    if isinstance(formulas, Mapping):
+        return [
+            Task((), _asked(formula, f"{place}[{name!r}]"), k, name=str(name))
+            for k, (name, formula) in enumerate(formulas.items())
+        ]
+    listed = [formulas] if is_one(formulas) else list(formulas)
+    return [Task((), _asked(f, f"{place}[{k}]"), k) for k, f in enumerate(listed)]
 
 
 def _is_pair_of_texts(items: list[Any]) -> bool:
@@ -333,7 +371,7 @@ def _tasks_of(problem: Problem) -> list[Task]:
         for position, asked in enumerate(found):
             task = _task(problem.system, asked, position)
             name = asked.formula.name
-            if name is None or asked.number is None:
+            if name is None or not asked.is_listed:
                 tasks.append(task)
                 continue
             first = listed.setdefault(name, len(tasks))
@@ -452,7 +490,8 @@ def _rows_of(frame: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
 
 
 def _tasks_of_frame(frame: pd.DataFrame) -> list[Task]:
-    columns = _Line(_PLACE).columns([str(column) for column in frame.columns])
+    titles = [str(column) for column in frame.columns]
+    columns = _Line(_PLACE).columns(titles, others=True)
     systems = _Systems()
     tasks: list[Task] = []
     for number, cells in enumerate(_rows_of(frame)):
@@ -464,8 +503,28 @@ def _tasks_of_frame(frame: pd.DataFrame) -> list[Task]:
         else:
             system = systems.given(system, place)
         question = line.question(row, partial(_asked, place=place))
-        tasks.append(Task(system, question, number, line.options(row)))
+        own = {name: row.pop(name) for name in columns if name in row.keys() - OPTIONS}
+        name, expected = own.pop(_NAME, None), own.pop(_EXPECTED_VERDICT, None)
+        if expected not in (None, *VERDICTS):
+            message = f"{_EXPECTED_VERDICT} {expected!r}, expected one of "
+            raise line.error(message + ", ".join(VERDICTS))
+        tasks.append(
+            Task(
+                system,
+                question,
+                number,
+                line.options(row),
+                expected=expected,
+                name=None if name is None else str(name),
+                beside=own,
+            )
+        )
     return tasks
+
+
+def _is_taken(title: str) -> bool:
+    """Whether a column is one of results, or nearly an option."""
+    return title in DTYPES or bool(get_close_matches(title, OPTIONS, 1, _ALIKE))
 
 
 def _text(cell: Any) -> str:
@@ -493,8 +552,12 @@ class _Line(NamedTuple):
     def error(self, message: str) -> InputError:
         return InputError(message, file=self.name, line=self.line)
 
-    def columns(self, header: list[str]) -> list[str]:
-        """Return the columns for the titles in it."""
+    def columns(self, header: list[str], *, others: bool = False) -> list[str]:
+        """Return the columns for the titles in it.
+
+        With `others`, titles that mean nothing to a task are columns of the caller,
+        unless they are those of results.
+        """
         columns: list[str] = []
         for title in header:
             plain = title.strip().lower()
@@ -502,6 +565,10 @@ class _Line(NamedTuple):
                 try:
                     plain = setting_name(title)
                 except UnsupportedError as error:
+                    known = title in (_NAME, _EXPECTED_VERDICT)
+                    if others and (known or not _is_taken(plain)):
+                        columns.append(title)
+                        continue
                     expected = f"{error}, {_SYSTEM}, {_FORMULA} or {_AUTOMATON}"
                     raise self.error(f"column {expected}") from None
             if plain in columns:
@@ -543,7 +610,10 @@ class _Line(NamedTuple):
             elif OPTIONS[column].kind is object:
                 options[column] = self.file(text)
             else:
-                if column == _TRANSLATOR:
+                if (
+                    column == _TRANSLATOR
+                    and text.strip() != OPTIONS[column].default_name
+                ):
                     self._refuse_program(text, translators)
                 try:
                     options[column] = setting_value(column, text)

@@ -11,7 +11,8 @@ changed file makes a new task.
 Options of single tasks can be text: cells of a task table, values of a grid.  A grid is
 written ``emptiness=se05,couvreur99 acceptance=ba,tgba``: the values of an option have
 commas between, and a value that is a list itself has ``+`` between
-(``reduce=none,alphabet+ample``).
+(``reduce=none,alphabet+ample``).  A value may contain blanks
+(``translator=ltl2tgba -D %f,spot``); in double quotes, all else, too.
 """
 
 from __future__ import annotations
@@ -30,10 +31,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
 from ltlpipe.question.conditions import flag_of
-from ltlpipe.question.given_options import options_of, renamed
+from ltlpipe.question.given_options import (
+    DEFAULT,
+    configuration_of,
+    options_of,
+    renamed,
+)
 from ltlpipe.question.options import KINDS, OPTIONS, SOLVE, Options
 from ltlpipe.runtime.arguments import ANY, TEXT, a_kind, expect, several, wrong_kind
-from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    InputError,
+    UnsupportedError,
+    silenced,
+)
 from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
@@ -78,12 +89,22 @@ class Task:
     options: Mapping[str, Any] = field(default_factory=dict)
     number: int | None = None  # which its file gives the formula
     expected: str | None = None  # the verdict that is published with it
+    name: str | None = None  # what the caller calls the formula
+    called: str | None = None  # the system, by the caller
+    beside: Mapping[str, Any] = field(default_factory=dict)  # columns of the caller
 
     @property
     def system_name(self) -> str:
         """The name of the system."""
+        if self.called is not None:
+            return self.called
         system = self.system
         return " ".join(system) if isinstance(system, tuple) else system.name
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether the property is a formula."""
+        return not isinstance(self.formula, AutomatonFile)
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -91,7 +112,7 @@ class Task:
         formula_id, formula = identity_of(self.formula)
         return {
             "system": self.system_name,
-            "formula_id": formula_id,
+            "formula_id": self.name or formula_id,
             "formula": formula,
             "expected": self.expected,
         }
@@ -150,7 +171,6 @@ LIMIT_COLUMNS = {
 """The columns of limits by their options; they are not in `configuration`."""
 
 _CHUNK = 1 << 20
-_PLAIN = "default"  # the configuration without any option
 
 
 def file_kind(path: str) -> str:
@@ -298,30 +318,56 @@ def meant(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return values
 
 
-def configuration_of(options: str) -> str:
-    """Return the column `configuration` for the result of `options_text`."""
-    return str(settings_of(json.loads(options))["configuration"])
-
-
-def settings_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns with the options of a task."""
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns with the options of a task, as `options_text` has them."""
     limits = {title: options.get(name) for name, title in LIMIT_COLUMNS.items()}
-    others = [
-        f"{name}={_plain(value)}"
-        for name, value in options.items()
-        if name not in LIMIT_COLUMNS
-    ]
-    return {"configuration": " ".join(others) or _PLAIN, **limits}
+    return {"configuration": configuration_of(_renamed(options)), **limits}
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return ";".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _renamed(options: Mapping[str, Any]) -> dict[str, Any]:
+    with silenced():  # stores of earlier versions have earlier names
+        return renamed(options)
+
+
+_OPTION = re.compile(r" (?=[a-z_]+=)")
+"""The beginning of the next option of a configuration of earlier versions."""
+
+
+def configuration_in(text: str) -> str:
+    """Return a configuration as it is spelled today.
+
+    Tables of earlier versions have ``name=value``, with semicolons within a value;
+    other texts are left as they are.
+
+    Examples
+    --------
+    >>> configuration_in("deterministic=true fair_sets=a,b;c seed=1")
+    '--deterministic --fair-sets a,b --fair-sets c --seed 1'
+    >>> configuration_in("--seed 1"), configuration_in("default")
+    ('--seed 1', 'default')
+    """
+    if text == DEFAULT or text.startswith("--"):
+        return text
+    given = {}
+    for part in _OPTION.split(text):
+        name, found, value = part.partition("=")
+        if not found:
+            return text
+        try:
+            with silenced():
+                known = setting_name(name)
+            given[known] = setting_value(known, value)
+        except UnsupportedError:
+            return text
+    return configuration_of(given)
 
 
 GRID_PART = re.compile(r"[A-Za-z][\w-]*=")
 """The beginning of one option of a grid."""
+
+_QUOTED = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'  # what comes next is in no quotes
+_BETWEEN_PARTS = re.compile(rf"\s+(?={GRID_PART.pattern}){_QUOTED}")
+_GRID_VALUE = re.compile(r'(?:^|,)\s*(?:"([^"]*)"|([^,]*))(?=,|$)')
 
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -385,6 +431,11 @@ def setting_value(name: str, text: str) -> Any:
     return OPTIONS[name].meant(name, value)
 
 
+def grid_parts(texts: Sequence[str]) -> list[str]:
+    """Return the parts of a grid, one for each option; a text may contain several."""
+    return [part for text in texts for part in _BETWEEN_PARTS.split(text.strip())]
+
+
 def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     """Return the values of each option of a grid, each once.
 
@@ -392,14 +443,17 @@ def parse_grid(parts: Sequence[str]) -> dict[str, list[Any]]:
     duplicates and wrong values are refused.
     """
     grid: dict[str, list[Any]] = {}
-    for part in (word for text in parts for word in text.split()):
+    for part in grid_parts(parts):
         name, found, texts = part.partition("=")
-        if not found or not all(texts.split(",")):
+        plain = [
+            quoted or text.replace("+", ",")
+            for quoted, text in _GRID_VALUE.findall(texts)
+        ]
+        if not found or not all(plain):
             raise UnsupportedError(f"--grid={part!r}: expected option=value,value")
         name = setting_name(name)
         if name in grid:
             raise UnsupportedError(f"--grid: {name} is given twice")
-        plain = [text.replace("+", ",") for text in texts.split(",")]
         values = [setting_value(name, text) for text in plain]
         grid[name] = list(dict.fromkeys(values))
     return grid

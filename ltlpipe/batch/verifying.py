@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.stored_rows import StoredRow, results_in
 from ltlpipe.batch.table import CATEGORY, VERDICTS, actions_in, to_frame
-from ltlpipe.batch.tasks import Digests, configuration_of, key_of
+from ltlpipe.batch.tasks import Digests, key_of, settings_of
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.given_options import QUESTION_OPTIONS, manner_of
 from ltlpipe.question.property import Property
@@ -320,7 +320,7 @@ def _compare(rows: Sequence[Finding]) -> None:
 def _finding(pair: _Result, finding: str, why: str | None) -> Finding:
     return {
         **{name: pair.task[name] for name in ("system", "formula_id", "formula")},
-        "configuration": configuration_of(pair.task["options"]),
+        "configuration": settings_of(json.loads(pair.task["options"]))["configuration"],
         "verdict": pair.result["verdict"],
         "finding": finding,
         "why": why,

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ltlpipe.cli import options as shared
+from ltlpipe.cli.answer_table import AnswerTable
 from ltlpipe.cli.last_run import keep_run
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
-from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer, report
+from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer
+from ltlpipe.cli.verdicts import report as print_verdict
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
@@ -59,6 +61,24 @@ def check(
             help="Search nothing: replay the lassos of what check --json has printed, "
             "against SYSTEM or the system that it names.",
             rich_help_panel=shared.RUN,
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Result table with a row for each formula, .csv or .parquet.",
+            rich_help_panel=shared.OUTPUT_GROUP,
+        ),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write an HTML report about the answers.",
+            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     as_json: shared.AsJson = False,
@@ -120,7 +140,6 @@ def check(
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
     form = Form(as_json, steps, chart, why, told).checked()
-    tell = partial(_tell, answers=answers, workers=options.workers, form=form)
     questions = _questions(formula or [], formula_file, automaton, empty)
     if options.certificate is not None and len(questions) > 1:
         raise typer.BadParameter("--certificate goes with one formula")
@@ -128,7 +147,14 @@ def check(
     prelude = PRELUDE_ALONE if is_single else PRELUDE
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
-    with search_progress(quiet=quiet) as progress:
+    with (
+        search_progress(quiet=quiet) as progress,
+        AnswerTable(out, report, system, chosen) as table,
+    ):
+        tell = partial(
+            _tell, answers=answers, workers=options.workers, form=form, table=table
+        )
+        says_little = quiet or as_json or answers is not None
         progress.begin("reading")
         try:
             read = partial(run_within, limits=limits, progress=progress)
@@ -141,6 +167,7 @@ def check(
             for asked in questions:
                 verdict = not_read(" ".join(system), stopped.reason, asked.formula)
                 tell(verdict, asked)
+            table.finish(quiet=says_little)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         if not is_single and options.unknown != NEVER:
             _refuse_unknown_names(loaded, questions, options)
@@ -168,13 +195,14 @@ def check(
             verdict = replace(verdict, warnings=tuple(said))
             progress.hide()
             plans.show(verdict.plan)
-            tell(verdict, asked)
+            tell(verdict, asked, loaded)
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
             keep_run(verdict, system, chosen)
             if verdict.reason == "interrupted":
                 break
+        table.finish(quiet=says_little)
     left = len(questions) - len(verdicts)
     if left:
         print(
@@ -241,17 +269,20 @@ def _questions(
 def _tell(
     verdict: Verdict,
     asked: Property,
+    system: System | None = None,
     *,
     answers: str | None,
     workers: int,
     form: Form,
+    table: AnswerTable,
 ) -> None:
-    """Print a verdict in the form that is wanted."""
+    """Print a verdict in the form that is wanted, and write its row."""
+    table.add(verdict, system)
     if answers is not None:
         print_answer(verdict, workers=workers)
         return
     name = None if asked.formula is None else asked.formula.name
-    report(verdict, form, about=name)
+    print_verdict(verdict, form, about=name)
 
 
 def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:

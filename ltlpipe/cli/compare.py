@@ -15,6 +15,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.check import formulas_of
 from ltlpipe.cli.progress import Complaints, search_progress
+from ltlpipe.cli.solve import split_grid
 from ltlpipe.cli.verdicts import BAD_INPUT, BUG, exit_code, json_line
 from ltlpipe.question.given_options import (
     flags_of,
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from ltlpipe.batch.comparing import Disagreement, Run
+    from ltlpipe.batch.comparing import Run
+    from ltlpipe.batch.outcomes import Configuration, Disagreement, Standing
     from ltlpipe.batch.table import Row
     from ltlpipe.logic.formulas import Formula
 
@@ -47,6 +49,8 @@ _SHOWN = {
     "lasso_length": "length",
 }
 """Columns with numbers of the printed table, and their titles."""
+
+_SECONDS = "search_seconds"
 
 _SHOWN_OF_KINDS = {
     "automaton_states": "size",
@@ -87,6 +91,25 @@ def compare(
             rich_help_panel=shared.SEARCH,
         ),
     ] = "ba",
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OPTION=A,B [OPTION=C,D ...]",
+            help="Ways are all choices of these values, such as 'translator=spot,"
+            'ltl2tgba -D %f\' (A+B is a list; commas may stand in "...").',
+            rich_help_panel=shared.SEARCH,
+        ),
+    ] = None,
+    repeat: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Ask each question so often in each way, in alternating order; "
+            "seconds are medians.",
+            rich_help_panel=shared.SEARCH,
+        ),
+    ] = 1,
     sizes: Annotated[
         bool,
         typer.Option(
@@ -100,8 +123,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Scatter plot of the seconds of one acceptance against another (.svg, "
-            ".pdf, .png).",
+            help="Scatter plots of the seconds of searches: one acceptance against "
+            "another, or each way against the first (.svg, .pdf, .png).",
             rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
@@ -119,44 +142,46 @@ def compare(
     quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:
-    """Compare several emptiness checks on the same formulas.
+    """Compare several emptiness checks, acceptances or translators.
 
-    All search the same product in the same order.  A search that does not support
-    the acceptance of a formula's automaton is "unknown" with reason "unsupported".
-    With --acceptance all, the automata differ instead, and each is searched by a
-    check that supports it.
+    By default all search the same product in the same order.  A search that does not
+    support the acceptance of a formula's automaton is "unknown" with reason
+    "unsupported".  With --acceptance all, the automata differ instead, and each is
+    searched by a check that supports it.  Each way is warmed before it is measured, and
+    every other turn of the ways goes backwards.  What is compared are seconds of the
+    search; PAR2 counts an open question as twice the --timeout.
 
     Exit code: 4 two rows disagree, which is a bug of ltlpipe; otherwise 70
     after another bug, 2 bad input or usage, 1 some formula is violated, 3 some
     verdict is unknown (unsupported ones count only where no search is supported),
     0 every formula holds.
     """
-    from ltlpipe.batch.comparing import (
-        comparison_rows,
-        configurations,
-        disagreements,
-        runs_of,
-    )
+    from ltlpipe.batch.comparing import comparison_rows, configurations, runs_of
+    from ltlpipe.batch.outcomes import disagreements, standings
     from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES, json_of
     from ltlpipe.batch.table_files import open_table
+    from ltlpipe.batch.tasks import parse_grid
     from ltlpipe.systems.reading import load
 
-    configured = configurations(emptiness, acceptance)
+    system, grid = split_grid(system, grid or [], "system")
+    configured = configurations(emptiness, acceptance, parse_grid(grid))
     if plot is not None:
         from ltlpipe.report.plots import plottable
 
-        if len({c.acceptance for c in configured}) < 2:
-            raise typer.BadParameter("--plot needs several kinds of --acceptance")
+        if len(configured) < 2:
+            raise typer.BadParameter("--plot needs several ways")
         plottable(plot)
     runs = runs_of(_questions(formula or [], formula_file, empty), configured)
     loaded = load(system, **manner_of(chosen))
-    wanted = sizes or plot is not None
+    wanted = sizes or (plot is not None and _of_acceptances(configured))
     extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
         watcher, asked = _Watcher(progress), of_question(chosen)
-        watched = comparison_rows(loaded, runs, watcher=watcher, sizes=wanted, **asked)
+        watched = comparison_rows(
+            loaded, runs, watcher=watcher, sizes=wanted, repeat=repeat, **asked
+        )
         table = None
         if out is not None:
             table = stack.enter_context(open_table(out, COMPARISON_DTYPES))
@@ -175,15 +200,18 @@ def compare(
     if not quiet and not as_json:
         shown = tables.drawn(_table_of(rows))
         print(shown, end="")
-        _summarise(len(rows), left, time.monotonic() - started, out)
+        if len(configured) > 1 and rows:
+            _print_standings(standings(rows, chosen["timeout"]))
+        _summarise(len(rows), left, time.monotonic() - started, out, watcher)
     found = disagreements(rows)
     for disagreement in found:
-        command = _command(system, disagreement, chosen)
+        command = _command(system, disagreement, grid, chosen)
         print(f"error: {disagreement}\n  {command}", file=sys.stderr)
     code = _exit_code(rows, left, found)
     if watcher.found_bug and code != DISAGREEMENT:
         code = BUG
-    if plot is not None and not _draw(rows, plot) and code not in (DISAGREEMENT, BUG):
+    drawn = plot is None or _draw(rows, plot, panels=_of_acceptances(configured))
+    if not drawn and code not in (DISAGREEMENT, BUG):
         code = BAD_INPUT
     raise typer.Exit(code)
 
@@ -198,6 +226,16 @@ def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula 
 class _Watcher(RunBar, Complaints):
     """Shows runs and searches on one progress bar, and prints failures."""
 
+    n_compiled = 0
+    compile_seconds = 0.0
+
+    def compiling(self, number: int, total: int) -> None:
+        super().compiling(number, total)
+        self.n_compiled += 1
+
+    def compiled(self, seconds: float) -> None:
+        self.compile_seconds += seconds
+
     def failed(self, question: Run, error: Exception) -> None:
         if isinstance(error, UnsupportedError):
             asked = "--empty" if question.formula is None else question.formula.text
@@ -208,7 +246,7 @@ class _Watcher(RunBar, Complaints):
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return the exit code of a comparison."""
     from ltlpipe.batch.answering import UNSUPPORTED
-    from ltlpipe.batch.comparing import has_unsuited
+    from ltlpipe.batch.outcomes import has_unsuited
     from ltlpipe.verdict.verdict import UNKNOWN
 
     if found:
@@ -219,8 +257,12 @@ def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     return exit_code(verdicts, {row["reason"] for row in rows})
 
 
-def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> str:
+def _command(
+    system: list[str], found: Disagreement, grid: list[str], chosen: dict[str, Any]
+) -> str:
     """Return the command that reproduces a disagreement."""
+    from ltlpipe.batch.tasks import grid_parts
+
     configured = [*found.holds, *found.violated]
     parts = ["ltlpipe", "compare", *system]
     parts += ["--empty"] if found.formula is None else ["-f", found.formula]
@@ -228,6 +270,10 @@ def _command(system: list[str], found: Disagreement, chosen: dict[str, Any]) -> 
     kinds = _once(c.acceptance for c in configured if c.acceptance is not None)
     if kinds:
         parts += ["--acceptance", ",".join(kinds)]
+    named = ("emptiness", "acceptance")
+    others = [p for p in grid_parts(grid) if p.partition("=")[0] not in named]
+    if others:
+        parts += ["--grid", *others]
     return shlex.join([*parts, *flags_of(chosen, options_of(COMPARE))])
 
 
@@ -235,13 +281,26 @@ def _once(names: Iterator[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _draw(rows: list[Row], path: str) -> bool:
-    """Plot one acceptance against another, or report why that is impossible."""
+def _of_acceptances(configured: list[Configuration]) -> bool:
+    """Whether acceptances are compared, and nothing but the searches that suit them."""
+    kinds = {c.acceptance for c in configured}
+    return len(kinds) > 1 and len({c.options for c in configured}) == 1
+
+
+def _draw(rows: list[Row], path: str, *, panels: bool) -> bool:
+    """Plot the ways, or report why that is impossible."""
     from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
     from ltlpipe.report.plots import acceptances, save
+    from ltlpipe.report.plots.scatter_plot import against_first
 
     try:
-        save(acceptances(to_frame(rows, COMPARISON_DTYPES)), path)
+        if panels:
+            figure = acceptances(to_frame(rows, COMPARISON_DTYPES))
+        else:
+            frame = to_frame(rows, COMPARISON_DTYPES)
+            frame["way"] = [str(row["way"]) for row in rows]
+            figure = against_first(frame, by=["way"], value=_SECONDS)
+        save(figure, path)
     except LtlpipeError as error:
         print(f"error: {error}", file=sys.stderr)
         return False
@@ -254,14 +313,17 @@ def _table_of(rows: list[Row]) -> Table:
     from rich.text import Text
 
     several = len({row["automaton"] for row in rows}) > 1
+    options = dict.fromkeys(name for row in rows for name in row["way"].settings)
     shown = _columns(rows) if several else _SHOWN
     table = Table()
     table.add_column("formula", overflow="ellipsis", no_wrap=True, max_width=40)
     table.add_column("algorithm", no_wrap=True)
     if several:
-        table.add_column("automaton")
+        table.add_column("automaton", no_wrap=True)
+    for name in options:
+        table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=40)
     table.add_column("verdict", no_wrap=True)
-    for title in (*shown.values(), "seconds"):
+    for title in (*shown.values(), _SECONDS):
         table.add_column(title, justify="right", no_wrap=True)
     previous = None
     for row in rows:
@@ -270,13 +332,38 @@ def _table_of(rows: list[Row]) -> Table:
             table.add_section()
         cells = ["" if asked == previous else asked, row["emptiness"]]
         cells += [row["automaton"] or "-"] if several else []
+        cells += [str(row["way"].settings.get(name, "-")) for name in options]
         cells.append(row["verdict"] + (f" ({row['reason']})" if row["reason"] else ""))
         cells += [_cell(row.get(column)) for column in shown]
-        seconds = row.get("seconds")
-        cells.append("-" if seconds is None else f"{seconds:.2f}")
+        cells.append(_time(row.get(_SECONDS)))
         table.add_row(*map(Text, cells))  # a formula may look like markup: []a
         previous = asked
     return table
+
+
+def _time(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds:.3f}"
+
+
+def _print_standings(found: list[Standing]) -> None:
+    """Print what each way has decided, and what only one has."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    table.add_column("way", overflow="fold")
+    titles = ("decided", "holds", "violated", "alone", _SECONDS, "PAR2")
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
+    for each in found:
+        counts = (f"{each.decided} of {each.asked}", each.holds, each.violated)
+        cells = [str(each.way), *map(str, counts), str(len(each.alone))]
+        cells += [_time(each.seconds), _time(each.par2)]
+        table.add_row(*map(Text, cells))
+    print(tables.drawn(table), end="")
+    for each in found:
+        for formula in each.alone:
+            print(f"only {each.way} decides {formula or 'no accepting run'}")
 
 
 def _columns(rows: list[Row]) -> dict[str, str]:
@@ -296,8 +383,14 @@ def _cell(value: float | None) -> str:
     return f"{value:.1%}" if isinstance(value, float) else f"{value:,}"
 
 
-def _summarise(n_rows: int, left: int, seconds: float, out: str | None) -> None:
+def _summarise(
+    n_rows: int, left: int, seconds: float, out: str | None, watcher: _Watcher
+) -> None:
     """Print a summary."""
     unfinished = f", {left} more not run: interrupted" if left else ""
     written = "" if out is None else f" written to {out}"
-    print(f"{counted(n_rows, 'row')}{written} in {seconds:.1f} s{unfinished}")
+    compiled = ""
+    if watcher.n_compiled:
+        checks = counted(watcher.n_compiled, "emptiness check")
+        compiled = f", {watcher.compile_seconds:.1f} s of it compiling {checks}"
+    print(f"{counted(n_rows, 'row')}{written} in {seconds:.1f} s{compiled}{unfinished}")

@@ -59,8 +59,8 @@ def results(
         str | None,
         typer.Option(
             metavar="HOW",
-            help="How --value is aggregated: first, sum, mean, median, "
-            "min, max or count.",
+            help="How several values of a cell are aggregated: mean, median, sum, "
+            "min, max, count, or all.",
         ),
     ] = None,
     witnesses: Annotated[

@@ -40,11 +40,11 @@ SHORT = {
     "compare": Short(
         (
             *("formula", "formula_file", "emptiness", "acceptance", "reduce"),
-            *("timeout", "memory", "sizes", "plot", "out"),
+            *("grid", "repeat", "timeout", "plot", "out"),
         ),
         (
             "ltlpipe compare ring.aut -f 'G(a1 -> F d1)' --emptiness se05,couvreur99",
-            "ltlpipe compare ring.aut -F formulas.ltl --out table.csv",
+            "ltlpipe compare ring.aut -F formulas.ltl --repeat 5 --out table.csv",
         ),
     ),
     "simulate": Short(

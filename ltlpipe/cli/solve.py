@@ -229,11 +229,16 @@ class _Outcome:
         self._counts: Counter[tuple[str, str | None]] = Counter()
         self._agreement = Agreement()
         self._sampled: list[Row] = []
+        self._systems: set[str] = set()
+        self._deadlocking: set[str] = set()
 
     def add(self, row: Row) -> None:
         """Take a row."""
         self._counts[row["verdict"], row["reason"]] += 1
         self._agreement.add(row, row["task"])
+        self._systems.add(row["system"])
+        if row.get("deadlock") == "reachable" or row.get("finite_run") == "maximal":
+            self._deadlocking.add(row["system"])
         if self._has_samples or row.get("sample") is not None:
             self._sampled.append(row)
 
@@ -268,6 +273,11 @@ class _Outcome:
         if place is not None:
             seconds = time.monotonic() - self._started
             print(f"{counted(n_rows, 'row')} written to {place} in {seconds:.1f} s")
+        if self._deadlocking:
+            print(
+                f"a deadlock was found in {len(self._deadlocking)} of "
+                f"{counted(len(self._systems), 'system')}"
+            )
         if answers is not None:
             _summarise_problems(answers)
             print(f"{counted(answers.n_answers, 'answer')} written to {rers}")
@@ -288,7 +298,9 @@ def _kept(n_rows: int, out: str | None, store: str | None) -> str:
     return f"{done} printed, none kept; with --store FILE a later run can go on"
 
 
-def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]:
+def split_grid(
+    paths: list[str], grid: list[str], expected: str = "folder and no task table"
+) -> tuple[list[str], list[str]]:
     """Return the paths, and the grid with those of its parts that stood among them.
 
     Behind ``--grid emptiness=se05`` a further ``acceptance=ba,tgba`` is an argument
@@ -301,7 +313,7 @@ def split_grid(paths: list[str], grid: list[str]) -> tuple[list[str], list[str]]
     parts = [p for p in paths if GRID_PART.match(p) and not Path(p).exists()]
     paths = [p for p in paths if p not in parts]
     if not paths:
-        raise typer.BadParameter("--grid: no folder and no task table is named")
+        raise typer.BadParameter(f"--grid: no {expected} is named")
     return paths, grid + parts
 
 

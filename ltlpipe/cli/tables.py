@@ -105,8 +105,9 @@ def print_outcomes(
 
 
 IMPORTANT = (
-    *("verdict", "formula", "system", "formula_id", "algorithm"),
-    *("seconds", "states"),
+    *("way", "verdict", "formula", "system", "formula_id", "algorithm"),
+    *("automaton", "translator", "decided", "search_seconds", "PAR2", "seconds"),
+    "states",
 )
 """The columns that a narrow terminal keeps longest, by their titles."""
 

@@ -1,10 +1,13 @@
 """Files of formulas.
 
 A file holds one formula per line; lines that begin with ``#`` and blank lines say
-nothing, and a number with a colon before a formula (``0: G a``) is its number and no
-part of it.  Lists of properties with a header ``#K:`` before each formula, whatever
-their suffix, and files of the Model Checking
-Contest (``.xml``, `ltlpipe.logic.mcc`) are read, too.
+nothing, and a number or a name with a colon before a formula (``0: G a``,
+``safe: G a``) is what it is called and no part of it.  So is the name of a line
+``# name: safe`` right before a formula, and that of a block of Promela,
+``ltl safe { [] a }``, which may go over several lines.
+
+Lists of properties with a header ``#K:`` before each formula, whatever their suffix,
+and files of the Model Checking Contest (``.xml``, `ltlpipe.logic.mcc`) are read, too.
 
 In such a list, as the RERS challenge publishes them, a property is a header ``#K:`` and
 its formula on the lines that follow, up to the next header; K, a number from 0, is what
@@ -33,7 +36,7 @@ from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.runtime.files import StrPath
 
@@ -154,7 +157,11 @@ def _without_solution(headers: Sequence[Listed], file: str) -> Iterator[Listed]:
             yield header
 
 
-_NUMBERING = re.compile(r"\s*(\d+)\s*:")
+_NUMBERING = re.compile(r"(\d+)\s*:")
+_NAMING = re.compile(r"([A-Za-z_][\w.-]*)\s*:")
+_NAME_BEFORE = re.compile(r"#\s*name\s*:\s*(.*\S)", re.IGNORECASE)
+_BEGUN = re.compile(r"ltl\b[^{}:]*\{")
+_BLOCK = re.compile(r"ltl(?:\s+([A-Za-z_]\w*))?\s*\{(.*)\}\s*;?", re.DOTALL)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -164,6 +171,7 @@ class Asked(NamedTuple):
     formula: Formula | FormulaError  # an error if it does not parse
     number: int | None = None  # by its header, or before it
     solution: bool | None = None  # whether it holds, as published
+    is_listed: bool = False  # by a header: there is one of its number
 
 
 @overload
@@ -219,21 +227,71 @@ def read_asked(path: StrPath) -> list[Asked]:
         if not any(each.formula for each in listed):
             message = "no formula found; expected one behind each header"
             raise InputError(message, file=name)
-        return [Asked(_of_lines(p, name), p.number, p.solution) for p in listed]
+        return [
+            Asked(_of_lines(p, name), p.number, p.solution, is_listed=True)
+            for p in listed
+        ]
     found = list(_plain(lines, name))
     if not found:
         raise InputError("no formula found; expected one per line", file=name)
+    _refuse_twice((each.formula for each in found), name)
     return found
 
 
 def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
     """Yield the formulas of a file that has one per line."""
-    for line, content in enumerate(lines, start=1):
-        if _is_formula(content):
-            found = _NUMBERING.match(content)
-            text = content if found is None else content[found.end() :]
-            number = None if found is None else int(found[1])
-            yield Asked(_parsed(text.strip(), name, line, number=number), number)
+    called: str | None = None  # by the line before
+    for line, content in _statements(lines, name):
+        if content.startswith("#"):
+            found = _NAME_BEFORE.fullmatch(content)
+            called = None if found is None else found[1]
+            continue
+        number, text = None, content
+        if (block := _BLOCK.fullmatch(content)) is not None:
+            called, text = block[1] or called, block[2]
+        elif (numbering := _NUMBERING.match(content)) is not None:
+            number, text = int(numbering[1]), content[numbering.end() :]
+            called = called or numbering[1]
+        elif (naming := _NAMING.match(content)) is not None:
+            called, text = naming[1], content[naming.end() :]
+        text, known, called = " ".join(text.split("\n")).strip(), called, None
+        formula = _parsed(text, name, line, number=number, name=known)
+        yield Asked(formula, number)
+
+
+def _statements(lines: Sequence[str], file: str) -> Iterator[tuple[int, str]]:
+    """Yield lines that are not blank, and blocks of Promela, with their first line.
+
+    Raises
+    ------
+    InputError
+        A block has no end.
+    """
+    numbered = iter(enumerate(lines, start=1))
+    for line, text in numbered:
+        content = text.strip()
+        while _BEGUN.match(content) and content.count("{") > content.count("}"):
+            more = next(numbered, None)
+            if more is None:
+                raise InputError("a block 'ltl' without '}'", file=file, line=line)
+            content += f"\n{more[1].strip()}"
+        if content:
+            yield line, content
+
+
+def _refuse_twice(formulas: Iterable[Formula | FormulaError], file: str) -> None:
+    """Refuse a name that stands twice."""
+    first: dict[str, int | None] = {}
+    for formula in formulas:
+        if formula.name is None:
+            continue
+        if formula.name in first:
+            message = (
+                f"a second formula {formula.name!r}, the first is that of line "
+                f"{first[formula.name]}"
+            )
+            raise InputError(message, file=file, line=formula.line)
+        first[formula.name] = formula.line
 
 
 def _parsed(text: str, file: str, line: int, **about: Any) -> Formula | FormulaError:
@@ -241,6 +299,7 @@ def _parsed(text: str, file: str, line: int, **about: Any) -> Formula | FormulaE
     try:
         return replace(parse(text, file=file, line=line), **about)
     except FormulaError as error:
+        error.name = about.get("name")
         return error
 
 

@@ -155,6 +155,32 @@ def configuration_of(given: Mapping[str, Any]) -> str:
     return shlex.join(flags_of(given, told)) or DEFAULT
 
 
+def options_in(configuration: str) -> dict[str, list[str]]:
+    """Return the options of a configuration by name, with their values as texts.
+
+    Words that are no option are left out.
+
+    Examples
+    --------
+    >>> options_in("--fair-sets a,b --fair-sets c --no-lasso")
+    {'fair_sets': ['a,b', 'c'], 'lasso': ['false']}
+    """
+    try:
+        words = iter(shlex.split(configuration))
+    except ValueError:  # the table of another tool
+        return {}
+    found: dict[str, list[str]] = {}
+    for word in words:
+        name = word.removeprefix("--").replace("-", "_")
+        if word.startswith("--no-") and name not in OPTIONS:
+            found[name.removeprefix("no_")] = ["false"]
+        elif word.startswith("--") and name in OPTIONS:
+            has_value = OPTIONS[name].kind is not bool
+            value = next(words, "") if has_value else "true"
+            found.setdefault(name, []).append(value)
+    return found
+
+
 def takes_options(command: str) -> Callable[[Function], Function]:
     """Give a function the options of a command as parameters.
 

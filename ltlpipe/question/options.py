@@ -117,6 +117,8 @@ class Option:
         Of a value; tuple where it can be given again.
     default
         What it is if not given.
+    default_name : str, optional
+        What asks for the default where that is None, among other values.
     group : str
         What it is about: question, search, limits, counterexample, output, experts.
     """
@@ -133,6 +135,7 @@ class Option:
     old: tuple[str, ...] = ()
     kind: type = str
     default: Any = None
+    default_name: str | None = None
     group: str = ""
 
     def meant(self, name: str, value: Any) -> Any:
@@ -147,6 +150,8 @@ class Option:
             It is of another kind or out of range; the message says what was expected.
         """
         if value is None and self.default in (None, ()):
+            return self.default
+        if isinstance(value, str) and value == self.default_name:
             return self.default
         if self.metavar in UNITS and isinstance(value, str):
             value = _quantity(value, UNITS[self.metavar])
@@ -546,9 +551,10 @@ class _Experts:
     )
     translator: str | None = _option(
         None,
-        "External translator: a command that prints HOA for the formula %f.",
+        "External translator: a command that prints HOA for the formula %f; or spot.",
         "CMD",
         "A task table names one only if --allow-translators lists its program.",
+        default_name="spot",
     )
     symmetric: tuple[str, ...] = _of_networks(
         (),

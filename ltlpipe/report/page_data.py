@@ -85,10 +85,12 @@ SHOWN = (
 )
 """The columns of the table of tasks, if present.
 
-The place of a formula is one of them if it is the number of a property.
+The place of a formula is one of them if it is the number of a property, or a name.
 """
 
 _PROPERTY = "Property"  # the place of a formula that is a number
+_NAME = "Name"  # or what its file calls it
+_PLACE = re.compile(r".+:\d+")  # in a file
 _ALWAYS = ("formula", "system", "configuration", "verdict")  # even if all is missing
 
 _DIGITS = re.compile("[0-9]+")
@@ -152,11 +154,24 @@ def columns_of(frame: pd.DataFrame) -> list[Column]:
         frame = frame.assign(warnings=warned(frame["warnings"]))
     known = [name for name in (*SHOWN, *TITLES) if name in frame]
     names = dict.fromkeys([*known, *map(str, frame.columns)])
-    return [
+    columns = [
         _column(name, frame[name])
         for name in names
         if name not in HIDDEN and (frame[name].notna().any() or name in _ALWAYS)
     ]
+    formulas = {text for c in columns if c.name == "formula" for text in c.texts}
+    return [_titled(column, formulas) for column in columns]
+
+
+def _titled(column: Column, formulas: set[str]) -> Column:
+    """Return a column; that of places is titled by what they are."""
+    if column.name != "formula_id" or not column.texts:
+        return column
+    if all(map(str.isdecimal, column.texts)):
+        return column._replace(title=_PROPERTY)
+    if any(t not in formulas and not _PLACE.fullmatch(t) for t in column.texts):
+        return column._replace(title=_NAME)
+    return column
 
 
 def warned(column: pd.Series) -> pd.Series:
@@ -188,8 +203,6 @@ def _column(name: str, values: pd.Series) -> Column:
             plain = [_rounded(value) for value in plain]
         return Column(name, title, NUMBER, plain, [])
     places, texts = _numbered(values)
-    if name == "formula_id" and texts and all(map(str.isdecimal, texts)):
-        title = _PROPERTY
     return Column(name, title, TEXT, places, texts)
 
 
@@ -217,7 +230,7 @@ def in_table(columns: Iterable[Column]) -> list[Column]:
         for column in columns
         if column.name in SHOWN
         and (column.name != "configuration" or len(column.texts) > 1)
-        and (column.name != "formula_id" or column.title == _PROPERTY)
+        and (column.name != "formula_id" or column.title in (_PROPERTY, _NAME))
     ]
 
 

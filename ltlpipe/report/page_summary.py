@@ -8,18 +8,17 @@ system are counted.
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.comparing import disagreements
+from ltlpipe.batch.outcomes import disagreements
 from ltlpipe.batch.rers import Agreement
 from ltlpipe.batch.table import VERDICTS, from_frame
-from ltlpipe.question.given_options import QUESTION_OPTIONS
-from ltlpipe.question.options import OLD_NAMES
+from ltlpipe.question.given_options import QUESTION_OPTIONS, options_in
 from ltlpipe.report.graphs import short
 from ltlpipe.report.page_data import TITLES, common_folder, natural, number, warned
 from ltlpipe.report.palette import DIFFER, SYMBOLS
-from ltlpipe.report.plots.configurations import OPTION
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -195,7 +194,9 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
         return [], 0
     is_known = plain["configuration"].notna()
     decided = plain[is_known & plain["verdict"].isin([HOLDS, VIOLATED])]
-    question = ["system", "formula", "formula_id", "asked"]
+    # A formula is the same question under each of its names.
+    plain["formula"] = plain["formula"].fillna(plain["formula_id"])
+    question = ["system", "formula", "asked"]
     place = decided.groupby(question, dropna=False, sort=False).ngroup()
     answers = decided["verdict"].groupby(place).transform("nunique")
     doubtful = place[answers > 1]
@@ -208,7 +209,8 @@ def contradictions(source: Source) -> tuple[list[Contradiction], int]:
 
 def _contradiction(source: Source, rows: pd.DataFrame) -> Contradiction:
     """Return the rows of one question with different verdicts."""
-    (said,) = disagreements(from_frame(rows))
+    one_name = rows.assign(formula_id=rows["formula_id"].iloc[0])
+    (said,) = disagreements(from_frame(one_name))
     turn = rows.groupby("verdict").cumcount().sort_values(kind="stable")
     first = rows.loc[turn.index[:MOST_ANSWERS]]
     answers = [
@@ -237,12 +239,8 @@ def _meaning(configuration: object) -> str:
     """Return the part of a configuration that belongs to the question."""
     if not isinstance(configuration, str):
         return ""
-    asked = []
-    for text in OPTION.split(configuration):
-        name = text.partition("=")[0]
-        if OLD_NAMES.get(name, name) in QUESTION_OPTIONS:
-            asked.append(text)
-    return " ".join(asked)
+    given = options_in(configuration)
+    return json.dumps({n: v for n, v in given.items() if n in QUESTION_OPTIONS})
 
 
 MOST_SYSTEMS, MOST_FORMULAS = 50, 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -23,13 +24,18 @@ from ltlpipe import (
 )
 from ltlpipe.batch import comparing
 from ltlpipe.batch.comparing import (
-    Configuration,
+    WARM_UP_STATES,
     _listed,
     comparison_rows,
     configurations,
+    runs_of,
+)
+from ltlpipe.batch.engines import Watcher as Silent
+from ltlpipe.batch.outcomes import (
+    Configuration,
     disagreements,
     has_unsuited,
-    runs_of,
+    standings,
 )
 from ltlpipe.batch.table import (
     COMPARISON_DTYPES,
@@ -40,6 +46,7 @@ from ltlpipe.batch.table import (
 from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.conditions import ACCEPTANCE_NAMES
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.search.catalogue import DECOUPLED, SEARCHES
 from tests.cli.command_line import RING
 
@@ -71,7 +78,7 @@ def row(emptiness, verdict, **columns):
     } | columns
 
 
-class Watcher:
+class Watcher(Silent):
     """Notes what it is told."""
 
     def __init__(self):
@@ -161,7 +168,7 @@ def test_columns_of_other_algorithms(weak):
 
     columns = comparison_columns(verdict)
 
-    sizes = {"product_states", "product_transitions", "fin_share"}
+    sizes = {"product_states", "product_transitions", "fin_share", "repeats"}
     beyond = set(COMPARISON_DTYPES) - set(DTYPES) - {"deterministic"}
     assert set(columns) == beyond - sizes
     assert columns["weak"] is weak
@@ -286,7 +293,7 @@ def test_pairs_and_the_share_of_fin():
 
     assert known["pairs"].isna().tolist() == [True, True, False, False, False]
     assert known["pairs"]["TGRA"] == known["pairs"]["TELA"] == 2
-    assert known["pairs"]["TFLA"] == known.loc["TFLA", "acceptance"].count("|") + 1
+    assert known["pairs"]["TFLA"] == known.loc["TFLA", "condition"].count("|") + 1
     share = known["fin_share"]
     assert share.isna().tolist() == [True, True, False, True, False]
     assert 0 < share["TGRA"] < 1
@@ -335,24 +342,233 @@ def test_deterministic_where_that_is_always_possible():
         assert states.tolist() == [verdict.stats.automaton_states]
 
 
-def test_kernels_are_there_before_anything_is_measured(monkeypatch):
-    """Those of each search that "auto" may come to."""
-    used = []
+@pytest.fixture
+def asked(monkeypatch):
+    """What `check` is asked by comparisons: way by way, and whether to warm it."""
+    calls = []
 
-    def noted(*args, **options):
-        verdict = check(*args, **options)
-        used.append(verdict.plan.emptiness)
-        return verdict
+    def noted(system, formula=None, **options):
+        warms = options.get("max_states") == WARM_UP_STATES
+        calls.append((options["emptiness"], warms))
+        return check(system, formula, **options)
 
     monkeypatch.setattr(comparing, "check", noted)
-    for kind, expected in {
-        "tgba": {"dfs-weak", "couvreur99"},
-        "tgra": {"dfs-weak", "couvreur99", "rabin"},
-        "tela": {"dfs-weak", "couvreur99", "tela"},
-    }.items():
-        used.clear()
-        comparing._warm_up(Configuration("auto", kind))
-        assert set(used) == expected
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("kind", "suited"), [("tgba", "couvreur99"), ("tgra", "rabin"), ("tela", "tela")]
+)
+def test_each_way_is_warmed_before_it_is_measured(kind, suited, asked):
+    """Once per search, also of those that "auto" comes to later on."""
+    compare(mesh(), ["!c W a", "G a", PAIRED], acceptance=["ba", kind])
+
+    for name in ("dfs-weak", "couvreur99", suited):
+        first = asked.index((name, True))
+        assert (name, False) not in asked[:first]
+        assert (name, False) in asked[first:]
+
+
+def test_every_other_turn_goes_backwards(asked):
+    """Of repetitions, and from one question to the next; rows stay in order."""
+    frame = compare(NETWORK, ["F a", "G a", "F b"], emptiness=TWO, repeat=3)
+
+    measured = [name for name, warms in asked if not warms]
+    turns = [measured[k : k + 2] for k in range(0, len(measured), 2)]
+    assert turns == [TWO if k % 2 == 0 else TWO[::-1] for k in range(9)]
+    assert [name for name, warms in asked if warms] == TWO
+    assert frame["emptiness"].tolist() == 3 * TWO
+    assert frame["formula"].tolist()[::2] == ["F a", "G a", "F b"]
+    assert frame["repeats"].tolist() == 6 * [3]
+
+
+def told(monkeypatch, seconds, verdicts=()):
+    """Have searches of "se05" take so many seconds, one after the other."""
+    left, said = list(seconds), list(verdicts)
+
+    def made_up(*args, **options):
+        verdict = check(*args, **options)
+        if options["emptiness"] != "se05" or options.get("max_states"):
+            return verdict
+        stats = replace(verdict.stats, search_seconds=left.pop(0))
+        verdict = replace(verdict, stats=stats)
+        if not said:
+            return verdict
+        return replace(verdict, verdict=said.pop(0), lasso=None)
+
+    monkeypatch.setattr(comparing, "check", made_up)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "verdicts", "expected"),
+    [
+        ([5.0, 1.0, 2.0], [], ("holds", 2.0)),
+        ([4.0, 1.0], [], ("holds", 2.5)),
+        ([5.0, 1.0, 9.0], ["holds", "holds", "unknown"], ("holds", 3.0)),
+        ([5.0, 9.0, 8.0], ["holds", "unknown", "unknown"], ("unknown", 8.5)),
+    ],
+    ids=str,
+)
+def test_medians(seconds, verdicts, expected, monkeypatch):
+    """Of the search, among repetitions that end like most of them."""
+    told(monkeypatch, seconds, verdicts)
+    (found,) = from_frame(
+        compare(NETWORK, ["F a"], emptiness="se05", repeat=len(seconds))
+    )
+    assert (found["verdict"], found["search_seconds"]) == expected
+    assert found["repeats"] == len(seconds)
+
+
+def test_repetitions_that_contradict_each_other(monkeypatch):
+    """A bug, and no verdict."""
+    told(monkeypatch, [1.0, 1.0, 1.0], ["holds", "violated", "holds"])
+    watcher = Watcher()
+    runs = runs_of([parse("F a")], configurations("se05"))
+    (found,) = comparison_rows(NETWORK, runs, watcher=watcher, repeat=3)
+    assert (found["verdict"], found["reason"]) == ("unknown", "error")
+    assert [str(e) for _, e in watcher.failures] == [
+        "se05 (BA) F a: the verdicts of repetitions differ"
+    ]
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["in a search", "between two"])
+def test_ctrl_c_in_a_later_repetition(ends, monkeypatch):
+    """What has been measured stays, whatever the order; nothing else is begun."""
+    measured = []
+
+    def interrupted(*args, **options):
+        verdict = check(*args, **options)
+        if options.get("max_states"):
+            return verdict
+        measured.append(options["emptiness"])
+        if len(measured) < 3:
+            return verdict
+        if not ends:
+            raise KeyboardInterrupt
+        return replace(verdict, verdict="unknown", reason="interrupted")
+
+    monkeypatch.setattr(comparing, "check", interrupted)
+    runs = runs_of(map(parse, ["F a", "F b"]), configurations(TWO))
+    found = []
+    with nullcontext() if ends else pytest.raises(KeyboardInterrupt):
+        for row in comparison_rows(NETWORK, runs, repeat=2):
+            found.append((row["emptiness"], row["verdict"], row["repeats"]))
+    assert measured == ["se05", "couvreur99", "couvreur99"]
+    assert found == [("se05", "holds", 1), ("couvreur99", "holds", 1)]
+
+
+def test_ctrl_c_while_turns_go_backwards():
+    """Rows of a turn that has not ended are given out before the exception."""
+    begun = []
+
+    class Impatient(Watcher):
+        def begin(self, run, number, total):
+            begun.append((run.configuration.emptiness, number, total))
+            if number == 4:
+                raise KeyboardInterrupt
+
+    runs = runs_of(map(parse, ["F a", "F b"]), configurations(TWO))
+    rows = comparison_rows(NETWORK, runs, watcher=Impatient())
+    found = [next(rows) for _ in range(3)]
+    with pytest.raises(KeyboardInterrupt):
+        next(rows)
+    assert [r["emptiness"] for r in found] == ["se05", "couvreur99", "couvreur99"]
+    assert [number for _, number, total in begun if total == 4] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("repeat", [0, -1])
+def test_repeats_that_are_none(repeat):
+    with pytest.raises(UnsupportedError, match="expected 1 or more"):
+        compare(NETWORK, ["F a"], repeat=repeat)
+
+
+def test_the_first_time_kernels_are_compiled(monkeypatch):
+    """Each search is announced once, with their number, and how long that took."""
+
+    def compiling(*args, progress, **options):
+        for _ in range(3):
+            if options.get("max_states"):
+                progress(Progress("compiling", compiling=True))
+        verdict = check(*args, progress=False, **options)
+        return replace(verdict, stats=replace(verdict.stats, compile_seconds=2.0))
+
+    monkeypatch.setattr(comparing, "check", compiling)
+    seconds, heard = [], []
+    watcher = Watcher()
+    watcher.compiling = lambda *numbers: heard.append(numbers)
+    watcher.compiled = seconds.append
+    ways = configurations(TWO, ["ba", "tgba"])
+    [*comparison_rows(NETWORK, runs_of(map(parse, ["F a"]), ways), watcher=watcher)]
+
+    assert heard == [(1, 2), (2, 2)]
+    assert seconds == 4 * [2.0]
+
+
+def test_a_grid_of_ways(asked):
+    """Options beside the emptiness check and the acceptance; rows say which."""
+    grid = "reduce=none,ample emptiness=se05,couvreur99"
+    frame = compare(mesh(), ["!c W a"], grid=grid)
+
+    assert frame["emptiness"].tolist() == 2 * TWO
+    assert frame["reductions"].str.contains("ample").tolist() == [
+        *2 * [False],
+        *2 * [True],
+    ]
+    assert frame["configuration"].nunique() == 4
+    names = [str(way) for way in configurations(grid=grid)]
+    assert names == [
+        "se05 (BA) --reduce none",
+        "couvreur99 (BA) --reduce none",
+        "se05 (BA) --reduce ample",
+        "couvreur99 (BA) --reduce ample",
+    ]
+
+
+def test_translators_are_ways():
+    """A command has blanks in it; without a formula there is none."""
+    ways = configurations(grid="translator=ltl2tgba -D %f,spot acceptance=tgba,ba")
+    names = ["--translator 'ltl2tgba -D %f'", "--translator spot"]
+    assert list(dict.fromkeys(way.others for way in ways)) == names
+    assert {way.options for way in ways} == {
+        (("translator", "ltl2tgba -D %f"),),
+        (("translator", None),),
+    }
+    (run,) = runs_of([None], [way for way in ways if way.emptiness == "se05"])
+    assert run.configuration == Configuration("se05", None)
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ("deadlock=ignore,stutter", "makes another question"),
+        ({"vacuity": [True]}, "no option of compare"),
+        ("colour=red", "is not an option"),
+        (5, "grid: expected"),
+    ],
+)
+def test_grids_that_are_none(grid, message):
+    with pytest.raises((UnsupportedError, TypeError), match=message):
+        compare(NETWORK, ["F a"], grid=grid)
+
+
+def test_standings():
+    """Who decides how many, what only one decides, and PAR2."""
+    late = {"reason": "timeout", "search_seconds": 9.0}
+    rows = [
+        row("se05", "holds", search_seconds=1.0),
+        row("gv04", "unknown", **late),
+        row("se05", "violated", formula="F a", search_seconds=2.0),
+        row("gv04", "violated", formula="F a", search_seconds=None, seconds=4.0),
+        row("se05", "unknown", formula="0", **late),
+        row("gv04", "unknown", formula="0", **late),
+    ]
+    se05, gv04 = standings(rows, timeout=10.0)
+
+    assert se05 == (Configuration("se05", "ba"), 3, 1, 1, 3.0, 23.0, ("G a",))
+    assert gv04 == (Configuration("gv04", "ba"), 3, 0, 1, 4.0, 44.0, ())
+    assert (se05.decided, gv04.decided) == (2, 1)
+    assert [each.par2 for each in standings(rows)] == [None, None]
+    assert [each.par2 for each in standings(rows[:1])] == [1.0]
 
 
 def test_acceptances_that_disagree(monkeypatch):

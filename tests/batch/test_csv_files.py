@@ -266,6 +266,13 @@ def test_a_program_that_is_allowed(table, tmp_path):
     assert mark.exists()
 
 
+def test_the_built_in_translation_is_no_program(table):
+    path, _, _ = table
+    path.write_text("system,formula,translator\nring.aut,GF a,spot\n")
+    (task,) = find_tasks([path])
+    assert task.options == {"translator": None}
+
+
 def test_a_command_that_cannot_be_read(table):
     path, _, _ = table
     path.write_text('system,formula,translator\nring.aut,GF a,"sh \'"\n')

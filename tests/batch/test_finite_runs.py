@@ -9,7 +9,7 @@ import pytest
 
 from ltlpipe import Simulation, check, load, results, solve, verify
 from ltlpipe.batch.stored_rows import checksum
-from ltlpipe.batch.table import DTYPES, from_frame, json_of, row_of, to_frame
+from ltlpipe.batch.table import from_frame, json_of, row_of, to_frame
 from ltlpipe.report.page import write_report
 from ltlpipe.systems.nets.writing import save_pnml
 from tests.cli.command_line import program
@@ -146,4 +146,3 @@ def test_it_is_printed_and_drawn(stored):
 
 def test_the_report_shows_it(stored, tmp_path):
     assert write_report(stored[1], tmp_path / "report.html") == 2
-    assert list(DTYPES)[-1] == "finite_run"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -109,8 +110,16 @@ def test_the_table_of_a_frame(folder):
         ({"formula": ["G a"]}, "tasks: expected columns 'system' and 'formula'"),
         ({"system": [RING]}, "tasks: expected columns 'system' and 'formula'"),
         (
-            {"system": [RING], "formula": ["a"], "colour": [1]},
-            "tasks: column 'colour' is not an option",
+            {"system": [RING], "formula": ["a"], "emptyness": ["se05"]},
+            "tasks: column 'emptyness' is not an option",
+        ),
+        (
+            {"system": [RING], "formula": ["a"], "states": [1]},
+            "tasks: column 'states' is not an option",
+        ),
+        (
+            {"system": [RING], "formula": ["a"], "expected": ["yes"]},
+            "expected 'yes', expected one of holds",
         ),
         (
             {"system": ["x.aut", "z.aut"], "formula": ["a", "a"]},
@@ -127,7 +136,10 @@ def test_the_table_of_a_frame(folder):
             "tasks:1: .*seed.* expected a whole number",
         ),
     ],
-    ids=["system", "formula", "column", "file", "no file", "neither", "both", "option"],
+    ids=[
+        *("system", "formula", "misspelt", "result", "expected", "file", "no file"),
+        *("neither", "both", "option"),
+    ],
 )
 def test_a_frame_that_is_no_task_table(columns, message, folder):
     """The message names the parameter and the row."""
@@ -213,3 +225,47 @@ def test_graphs_of_spot(jobs, folder):
     expected = ["holds", "violated", "holds"]
     assert verdicts(solve(rows, jobs=jobs)) == expected
     assert verdicts(solve(frame, jobs=jobs)) == expected
+
+
+@pytest.mark.parametrize("jobs", [None, 1])
+def test_columns_of_the_caller(jobs):
+    """They are those of the results; two of them say what results say."""
+    given = pd.DataFrame(
+        {
+            "system": [RING, RING],
+            "formula": ["G a", "GF a"],
+            "formula_id": ["always", None],
+            "expected": ["violated", "holds"],
+            "family": ["rings", None],
+            "size": [2, 3],
+        }
+    )
+    frame = solve(given, jobs=jobs, grid="seed=1,2")
+    assert frame["formula_id"].tolist() == ["always", "always", "GF a", "GF a"]
+    assert frame["expected"].tolist() == 2 * ["violated"] + 2 * ["holds"]
+    assert frame["size"].tolist() == [2, 2, 3, 3]
+    assert frame["family"].tolist() == ["rings", "rings", pd.NA, pd.NA]
+
+
+def test_a_system_and_formulas(folder):
+    """One system, or several by name; formulas may have names, or be in a file."""
+    file = folder / "f.ltl"
+    file.write_text("always: G a\n\nGF a\nG(\n7: F b\n")
+    frame = solve(RING, Path(file))
+    assert frame["formula_id"].tolist() == ["always", "f.ltl:3", "f.ltl:4", "7"]
+    assert verdicts(frame) == ["violated", "holds", "unknown", "holds"]
+    frame = solve(RING, ["G a", "GF a"], seed=1)
+    assert frame["formula_id"].tolist() == ["G a", "GF a"]
+    assert frame["seed"].tolist() == [1, 1]
+    (folder / "ring.aut").write_text(RING_TEXT)
+    systems = {"one": RING, "two": folder / "ring.aut"}
+    for jobs in (None, 1):
+        frame = solve(systems, {"always": "G a", "often": "GF a"}, jobs=jobs)
+        assert frame["system"].tolist() == ["one", "one", "two", "two"]
+        assert frame["formula_id"].tolist() == 2 * ["always", "often"]
+        assert verdicts(frame) == 2 * ["violated", "holds"]
+    assert solve(RING, "G a")["formula"].tolist() == ["G a"]
+    with pytest.raises(UnsupportedError, match=r"formulas\[0\]"):
+        solve(RING, [1])
+    with pytest.raises(UnsupportedError, match=r"tasks\['x'\]"):
+        solve({"x": 1}, "G a")

@@ -8,7 +8,7 @@ import pytest
 from ltlpipe import UnsupportedError, results, solve
 from ltlpipe.batch.results import RESULTS_DTYPES, filtered, grouped, pivoted
 from ltlpipe.batch.store import Store
-from ltlpipe.batch.table import DTYPES
+from ltlpipe.batch.table import DTYPES, from_frame, json_of
 from ltlpipe.batch.tasks import Task
 from tests.batch.faults import RING
 
@@ -44,12 +44,55 @@ def test_columns_and_types(frame):
     assert (frame["finished_at"] >= frame["started_at"]).all()
     assert frame["configuration"].tolist() == 3 * [
         "default",
-        "deterministic=true emptiness=couvreur99",
+        "--deterministic --emptiness couvreur99",
     ]
     assert frame["timeout"].tolist() == 3 * [pd.NA, 60.0]
     assert set(frame["memory_limit_mib"]) == {500.0}
     assert "syntax error" in frame["message"][4]
     assert (frame["cpu_seconds"] >= 0).all()
+
+
+def test_columns_that_are_one_in_all_places(tmp_path):
+    """A store, a run without one, a CSV file, and JSON have the same."""
+    tasks = [
+        Task(RING, "G a", options={"acceptance": "tgba", "emptiness": "couvreur99"}),
+        Task(RING, "G("),
+    ]
+    plain, stored = solve(tasks), solve(tasks, store=tmp_path / "r.sqlite")
+    for frame in (plain, stored, results(tmp_path / "r.sqlite")):
+        assert list(frame)[: len(DTYPES)] == list(DTYPES)
+        assert frame["configuration"].tolist() == [
+            "--acceptance tgba --emptiness couvreur99",
+            "default",
+        ]
+        assert frame["acceptance"].tolist() == ["tgba", pd.NA]
+        assert frame["translator"].tolist() == ["spot", "spot"]
+        assert "syntax error" in frame["message"][1]
+        assert frame["n_components"].tolist() == [1, 1]
+        assert frame["finished_at"].notna().all()
+    told = json_of(from_frame(plain)[0])
+    assert told["configuration"] == "--acceptance tgba --emptiness couvreur99"
+    assert (told["translator"], told["acceptance"]) == ("spot", "tgba")
+    assert told["plan"]["automaton"] == plain["automaton"][0]
+
+
+def test_tables_of_earlier_versions(tmp_path):
+    """Their spelling of options, and their name for the condition, are translated."""
+    rows = [
+        "s,G a,violated,BA,Inf(0),fair_sets=a;b fairness=weak seed=1",
+        "s,G a,violated,,,default",
+        "s,G a,violated,,,",
+    ]
+    header = "system,formula,verdict,automaton,acceptance,configuration"
+    (tmp_path / "r.csv").write_text("\n".join([header, *rows]))
+    frame = results(tmp_path / "r.csv")
+    assert frame["configuration"].tolist() == [
+        "--fair-sets a --fair-sets b --fairness weak --seed 1",
+        "default",
+        pd.NA,
+    ]
+    assert frame["acceptance"].tolist() == ["ba", pd.NA, pd.NA]
+    assert frame["condition"].tolist() == ["Inf(0)", pd.NA, pd.NA]
 
 
 def test_an_empty_store(tmp_path):
@@ -116,6 +159,13 @@ def test_pivots(frame):
     assert table["default"].sum() == frame["states"][::2].sum()
     table = pivoted(frame, ["system"], "reason", "task", "count")
     assert table["(none)"].tolist() == [4]
+    table = pivoted(frame, ["system"], "configuration", "verdict", "all")
+    assert table["default"].tolist() == ["holds, unknown, violated"]
+    only = pivoted(frame, ["formula"], "configuration", "states")
+    assert only["default"].dtype == "Int64"  # numbers are aligned as such
+    names = r"3 rows fall.*--?aggregate=.?mean\|median\|sum\|min\|max\|count\|all"
+    with pytest.raises(UnsupportedError, match=names.replace("--?", "")):
+        pivoted(frame, ["system"], "configuration", "states")
     for wrong in (
         {"columns": "colour"},
         {"columns": "system"},

@@ -184,7 +184,7 @@ def test_tasks_that_differ_in_what_a_run_is(tmp_path):
         [[], ["a"], ["F b"]],
         [["b"], ["<stutter>"], ["G a"]],
     ]
-    assert found["runs"].tolist() == ["default", *2 * ["deadlock=stutter"]]
+    assert found["runs"].tolist() == ["default", *2 * ["--deadlock stutter"]]
 
 
 def test_systems_in_memory():
@@ -193,6 +193,8 @@ def test_systems_in_memory():
     frame = solve([(FREE, formula) for formula in formulas])
     cycles = ['["b"]', '["b"]', '["a"]']
     frame = frame.assign(lasso_prefix="[]", lasso_cycle=cycles)
+    assert listed(witnesses(frame), "formulas") == [[formulas]]  # it is a network
+    frame = frame.drop(columns="n_components")
     with pytest.warns(LtlpipeWarning, match="m: 2 of 2 lassos not compared with other"):
         found = witnesses(frame)
     assert listed(found, "formulas") == [[["F d"]], [["G a", "F G a"]]]

@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from ltlpipe import LtlpipeError, LtlpipeWarning, results, solve
+from ltlpipe.batch import stored_rows
 from ltlpipe.batch.solving import solve_rows
 from ltlpipe.batch.store import Store, status
 from ltlpipe.batch.tasks import Task
@@ -240,6 +241,31 @@ def test_schema_3(path):
     assert frame["states"].tolist().count(12345) == len(FORMULAS) - 1
     assert frame["coverage"].isna().all()
     assert set(known(path)) == {*FORMULAS}
+
+
+def test_schema_5(path):
+    """Its `acceptance` was the condition: it is that today, and the class beside it."""
+    with closing(sqlite3.connect(path)) as db:
+        rows = [row.said for row in stored_rows.stored_rows(db, "results")]
+    for row in rows:
+        old = {**row, "automaton": "BA", "acceptance": "Inf(0)", "condition": None}
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(
+                "UPDATE results SET automaton = 'BA', acceptance = 'Inf(0)', "
+                "checksum = ? WHERE key = ?",
+                [stored_rows.checksum(old), row["key"]],
+            )
+            db.commit()
+    columns = "condition", "translator", "deadlock"
+    drops = [f"ALTER TABLE results DROP COLUMN {name}" for name in columns]
+    changed(path, *drops, "PRAGMA user_version = 5")
+    read = known(path)
+    assert len(read) == len(FORMULAS)
+    solve([(RING, formula) for formula in FORMULAS], store=path)
+    for rows in (read, known(path)):
+        assert {(r["acceptance"], r["condition"]) for r in rows.values()} == {
+            ("ba", "Inf(0)")
+        }
 
 
 def test_an_older_run_goes_on(path):

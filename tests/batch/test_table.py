@@ -40,7 +40,8 @@ FULL = {
     "verdict": "violated",
     "reason": None,
     "automaton": "BA",
-    "acceptance": "Inf(0)",
+    "acceptance": "tgba",
+    "translator": "ltl3ba -f %f",
     "automaton_states": 2,
     "emptiness": "se05",
     "reductions": "none",
@@ -63,13 +64,24 @@ FULL = {
     "search_seconds": 0.05,
     "cpu_seconds": 0.07,
     "warnings": "[]",
-    "configuration": "deadlock=stutter",
+    "configuration": "--deadlock stutter",
+    "message": "no",
     "vacuous": False,
     "vacuous_part": "F b",
     "expected": "violated",
     "coverage": 0.25,
     "sample": "{}",
     "finite_run": "bad-prefix",
+    "deadlock": "reachable",
+    "condition": "Inf(0)",
+    "timeout": 60.0,
+    "cpu_time": 0.5,
+    "memory_limit_mib": 500.0,
+    "max_states": 7,
+    "n_components": 2,
+    "wall_seconds": 0.7,
+    "signal": "SIGKILL",
+    "finished_at": "2026-01-01T00:00:01+00:00",
 }
 COLUMNS = list(FULL)  # those of the contract, in its order
 EMPTY = {"system": "s.aut", "verdict": "unknown", "reason": "input-error"}
@@ -180,10 +192,11 @@ def test_csv_of_one_row(tmp_path):
     header, full, empty = (tmp_path / "r.csv").read_text().splitlines()
     assert header == ",".join(COLUMNS)
     assert full == (
-        'é.dot,f.ltl:1,"G ""a,b""",violated,,BA,Inf(0),2,se05,none,9007199254740993,'
-        '0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00,'
-        "explicit,1,0.0,0.5,0.05,0.07,[],deadlock=stutter,False,F b,violated,0.25,{},"
-        "bad-prefix"
+        'é.dot,f.ltl:1,"G ""a,b""",violated,,BA,tgba,ltl3ba -f %f,2,se05,none,'
+        '9007199254740993,0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00,'
+        "explicit,1,0.0,0.5,0.05,0.07,[],'--deadlock stutter,no,False,F b,violated,"
+        "0.25,{},bad-prefix,reachable,Inf(0),60.0,0.5,500.0,7,2,0.7,SIGKILL,"
+        "2026-01-01T00:00:01+00:00"
     )
     assert empty == "s.aut,,,unknown,input-error" + "," * (len(COLUMNS) - 5)
 

@@ -189,8 +189,28 @@ def test_a_grid():
 
 
 @pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("translator=ltl2tgba -D %f,spot seed=1", ["ltl2tgba -D %f", None]),
+        ("translator=spot,ltl3ba  -f %f  seed=1", [None, "ltl3ba  -f %f"]),
+        (
+            'translator="tool -x a=1,b+c y=2 %f", spot seed=1',
+            ["tool -x a=1,b+c y=2 %f", None],
+        ),
+        ("translator=tool --a+b %f seed=1", ["tool --a,b %f"]),
+        ("translator=sh -c 'a \"b\" %f' seed=1", ["sh -c 'a \"b\" %f'"]),
+    ],
+    ids=range(5),
+)
+def test_blanks_and_quotes_in_a_grid(text, commands):
+    """An option ends where the next one begins, and not at a blank; quotes keep all."""
+    assert parse_grid([text]) == {"translator": commands, "seed": [1]}
+
+
+@pytest.mark.parametrize(
     ("parts", "complaint"),
     [
+        (["emptiness=se05 acceptance"], "acceptance: expected one of auto"),
         (["emptiness"], "expected option=value,value"),
         (["emptiness=se05,"], "expected option=value,value"),
         (["colour=red"], "'colour' is not an option"),

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from ltlpipe import Plan, Statistics, Verdict, load
+from ltlpipe import Plan, Statistics, Verdict, load, results, solve
+from ltlpipe.batch.table import DTYPES
 from ltlpipe.cli.verdicts import Form, report
 from ltlpipe.families.nets import coloured_client_server, coloured_token_ring
 from ltlpipe.systems.nets.coloured import unfolding
@@ -1006,3 +1007,37 @@ def test_a_chart_in_ascii():
     outcome = program("check", file, "-f", "G !enter_2", "--chart", env=environment)
     assert outcome.out.isascii()
     assert "    2 * enter_2  |          # critical_2 -# taken" in outcome.out
+
+
+@pytest.mark.parametrize("report", [False, True])
+@pytest.mark.parametrize("out", [None, "t.csv", "t.parquet"])
+def test_a_table_and_a_report(run, ring, tmp_path, out, report):
+    """A row for each formula in the order of the file, as `solve` has them."""
+    formulas = tmp_path / "f.ltl"
+    formulas.write_text("often: GF a\n# name: always a\nG a\nG !a\n")
+    flags = ["-F", formulas, "--deadlock", "stutter", "--max-states", 100]
+    if out is not None:
+        flags += ["--out", tmp_path / out]
+    if report:
+        flags += ["--report", tmp_path / "r.html"]
+    outcome = run("check", ring, *flags)
+    assert outcome.code == 1
+    told = outcome.out.splitlines()
+    assert told[0].startswith("holds: often: GF a ")
+    if report:
+        assert told.pop() == f"report of 3 tasks written to {tmp_path / 'r.html'}"
+        assert "always a" in (tmp_path / "r.html").read_text()
+    if out is None:
+        assert told[-1].startswith("3 formulas: 1 holds, 2 violated") == report
+        return
+    where = f"; table written to {tmp_path / out}"
+    assert told[-1] == f"3 formulas: 1 holds, 2 violated{where}"
+    frame = results(tmp_path / out)
+    assert list(frame) == list(DTYPES)
+    assert frame["formula_id"].tolist() == ["often", "always a", "f.ltl:4"]
+    assert frame["system"].tolist() == 3 * [str(ring)]
+    assert frame["configuration"].tolist() == 3 * ["--deadlock stutter"]
+    assert frame["max_states"].tolist() == 3 * [100]
+    solved = solve([(str(ring), f) for f in frame["formula"]], deadlock="stutter")
+    same = ["system", "formula", "verdict", "automaton", "acceptance", "translator"]
+    assert frame[same].astype(str).equals(solved[same].astype(str))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from ltlpipe import cli, load, results
 from ltlpipe.batch import comparing
 from ltlpipe.batch.table import COMPARISON_DTYPES, from_frame
+from ltlpipe.runtime.jobs import Progress
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.verdict.checking import check
 from tests.cli.command_line import RING, OnTerminal
@@ -21,6 +23,12 @@ TWO = ["--emptiness", "se05,couvreur99"]
 
 def cells(line):
     return [cell.strip() for cell in line.strip("│").split("│")]
+
+
+def lines_of(printed):
+    """Return the lines of the runs, and those of what each way has decided."""
+    runs, _, ways = printed.partition("┃ way")
+    return [[line for line in t.splitlines() if line[0] == "│"] for t in (runs, ways)]
 
 
 @pytest.fixture
@@ -63,7 +71,7 @@ def test_a_table_of_all_algorithms(suffix, run, ring, tmp_path):
     n = len(SEARCHES)
     assert frame["formula_id"].tolist() == n * ["f.ltl:2"] + n * ["f.ltl:3"]
     assert (outcome.code, outcome.err) == (1, "")
-    lines = [cells(line) for line in outcome.out.splitlines() if line[0] == "│"]
+    lines = [cells(line) for line in lines_of(outcome.out)[0]]
     assert [line[1] for line in lines] == 2 * list(SEARCHES)
     assert [line[0] for line in lines if line[0]] == ["G(a -> F b)", "G a"]
     last = outcome.out.splitlines()[-1]
@@ -75,12 +83,10 @@ def test_a_line_of_the_terminal(run, ring):
     outcome = run("compare", ring, "-f", "G a", *TWO)
 
     title = next(line for line in outcome.out.splitlines() if "formula" in line)
-    counted = "states transitions depth roots current length seconds"
+    counted = "states transitions depth roots current length search_seconds"
     titles = " ".join(title.replace("┃", " ").split())
     assert titles == f"formula algorithm verdict {counted}"
-    se05, couvreur99 = (
-        cells(line) for line in outcome.out.splitlines() if line[0] == "│"
-    )
+    se05, couvreur99 = map(cells, lines_of(outcome.out)[0])
     assert se05[:3] == ["G a", "se05", "violated"]
     assert couvreur99[:3] == ["", "couvreur99", "violated"]
     verdict = check(load(ring), "G a", emptiness="couvreur99", acceptance="ba")
@@ -101,14 +107,89 @@ def test_several_acceptances(run, ring):
     """Then the table says which automaton; what does not suit is no error."""
     outcome = run("compare", ring, "-f", HOLDS, *TWO, "--acceptance", "ba,tgba")
 
-    lines = [cells(line)[1:4] for line in outcome.out.splitlines() if line[0] == "│"]
+    runs, ways = lines_of(outcome.out)
+    lines = [cells(line)[1:4] for line in runs]
     assert lines == [
         ["se05", "BA", "holds"],
         ["couvreur99", "BA", "holds"],
         ["se05", "TGBA", "unknown (unsupported)"],
         ["couvreur99", "TGBA", "holds"],
     ]
+    assert [cells(line)[:5] for line in ways] == [
+        ["se05 (BA)", "1 of 1", "1", "0", "0"],
+        ["couvreur99 (BA)", "1 of 1", "1", "0", "0"],
+        ["se05 (TGBA)", "0 of 1", "0", "0", "0"],
+        ["couvreur99 (TGBA)", "1 of 1", "1", "0", "0"],
+    ]
+    assert [cells(line)[-1] == "-" for line in ways] == [False, False, True, False]
     assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_what_only_one_way_decides(run, ring):
+    """Listed below the table; what is open counts as twice the time limit."""
+    flags = ["--acceptance", "tgba", "--timeout", "7s", *TWO]
+    outcome = run("compare", ring, "-f", HOLDS, "-f", "F a", *flags)
+
+    se05, couvreur99 = map(cells, lines_of(outcome.out)[1])
+    assert (se05[:2], se05[4]) == (["se05 (TGBA)", "1 of 2"], "0")
+    assert (couvreur99[1], couvreur99[4]) == ("2 of 2", "1")
+    assert float(se05[6]) == pytest.approx(14 + float(se05[5]))
+    assert couvreur99[6] == couvreur99[5]
+    assert f"only couvreur99 (TGBA) decides {HOLDS}" in outcome.out.splitlines()
+
+
+def test_a_grid_of_translators(run, ring, tmp_path):
+    """Commands with blanks; further parts of a grid look like paths."""
+    script, out, plot = (tmp_path / name for name in ("t.py", "r.csv", "p.svg"))
+    script.write_text(
+        "import sys, spot\nprint(spot.translate(sys.argv[1], 'BA').to_str('hoa'))\n"
+    )
+    command = f"{sys.executable} {script} %f"
+    grid = ["--grid", f"translator={command},spot", "emptiness=se05,couvreur99"]
+    flags = ["--repeat", 2, "--out", out, "--plot", plot]
+    outcome = run("compare", ring, "-f", "F a", *grid, *flags)
+
+    frame = results(out)
+    assert frame["emptiness"].tolist() == 2 * ["se05", "couvreur99"]
+    assert frame["repeats"].tolist() == 4 * [2]
+    assert (outcome.code, outcome.err) == (0, "")
+    runs, ways = lines_of(outcome.out)
+    assert [cells(line)[2] for line in runs[2:]] == ["spot", "spot"]
+    assert " translator " in outcome.out.splitlines()[1]
+    assert [cells(line)[0] for line in ways[-2:]] == [
+        "se05 (BA) --translator spot",
+        "couvreur99 (BA) --translator spot",
+    ]
+    assert plot.read_text().startswith("<?xml")
+
+
+def test_ways_of_a_grid_that_disagree(run, ring, liar):
+    """The command has the grid, but for the searches and acceptances it names."""
+    grid = ["--grid", "max_states=100,200 emptiness=se05,couvreur99"]
+    outcome = run("compare", ring, "-f", "G a", *grid, "--quiet")
+
+    said, command = outcome.err.splitlines()
+    limited = [f"se05 (BA) --max-states {n}" for n in (100, 200)]
+    assert f"{' and '.join(limited)} say holds, couvreur99 (BA)" in said
+    assert command == (
+        f"  ltlpipe compare {ring} -f 'G a' --emptiness se05,couvreur99 "
+        "--acceptance ba --grid max_states=100,200"
+    )
+    assert outcome.code == 4
+
+
+def test_how_long_kernels_are_compiled(run, ring, monkeypatch):
+    """The last line says it, and leaves it out where nothing is."""
+
+    def compiling(*args, progress, **options):
+        if callable(progress):
+            progress(Progress("compiling", compiling=True))
+        verdict = check(*args, progress=False, **options)
+        return replace(verdict, stats=replace(verdict.stats, compile_seconds=2.0))
+
+    monkeypatch.setattr(comparing, "check", compiling)
+    last = run("compare", ring, "-f", "F a", *TWO).out.splitlines()[-1]
+    assert last.endswith(" s, 4.0 s of it compiling 2 emptiness checks")
 
 
 FIN = "GF a -> GF(b & X b)"
@@ -122,10 +203,10 @@ def test_all_acceptances(run, ring, tmp_path):
     outcome = run("compare", ring, "-f", FIN, *flags)
 
     title = next(line for line in outcome.out.splitlines() if "formula" in line)
-    counted = "size pairs states transitions depth product Fin seconds"
+    counted = "size pairs states transitions depth product Fin search_seconds"
     titles = " ".join(title.replace("┃", " ").split())
     assert titles == f"formula algorithm automaton verdict {counted}"
-    lines = [cells(line) for line in outcome.out.splitlines() if line[0] == "│"]
+    lines = [cells(line) for line in lines_of(outcome.out)[0]]
     assert [line[1:4] for line in lines] == [
         ["couvreur99", "BA", "violated"],
         ["couvreur99", "TGBA", "violated"],
@@ -261,7 +342,7 @@ def test_a_disagreement(run, ring, tmp_path, liar):
     command = f"ltlpipe compare {ring} -f {{}} --emptiness se05,couvreur99 "
     command += "--acceptance ba --deadlock stutter --seed 0 --max-states 100"
     assert outcome.err.splitlines() == [
-        f"error: {ring}: G a (f.ltl:1): {who}",
+        f"error: {ring}: G a (0): {who}",
         "  " + command.format("'G a'"),
         f"error: {ring}: G !b (f.ltl:3): {who}",
         "  " + command.format("'G !b'"),
@@ -302,8 +383,10 @@ def test_a_disagreement_goes_before_a_crash(run, ring, tmp_path, monkeypatch):
     calls = []
 
     def erratic(*args, **options):
+        if options.get("max_states"):  # warming up
+            return check(*args, **options)
         calls.append(options["emptiness"])
-        if len(calls) > 5:
+        if len(calls) > 3:
             raise ZeroDivisionError
         verdict = check(*args, **options)
         return replace(verdict, verdict="holds") if len(calls) == 2 else verdict
@@ -393,7 +476,13 @@ def test_where_no_algorithm_suits(run, ring):
         (["-f", "G("], "error: formula: syntax error"),
         (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read"),
         (["-f", "a", "--emptiness", "nonsense"], "nonsense: expected all, auto, or"),
-        (["-f", "a", "--plot", "p.svg"], "--plot needs several kinds"),
+        (
+            ["-f", "a", "--emptiness", "se05", "--plot", "p.svg"],
+            "--plot needs several ways",
+        ),
+        (["-f", "a", "--grid", "deadlock=ignore,stutter"], "makes another question"),
+        (["-f", "a", "--grid", "jobs=1"], "'jobs' is not an option"),
+        (["-f", "a", "--grid", "emptiness=se05,"], "expected option=value,value"),
         (
             ["-f", "a", "--acceptance", "all", "--plot", "p.txt"],
             "p.txt: expected a file that ends in .svg, .pdf or .png",

@@ -21,7 +21,7 @@ def table(tmp_path):
     path = tmp_path / "r.csv"
     rows = [
         row(name, seconds * n, f"F{n}", system=f"ring-{n}", states=10**n)
-        for name, seconds in (("default", 1.0), ("emptiness=se05", 2.0))
+        for name, seconds in (("default", 1.0), ("--emptiness se05", 2.0))
         for n in (1, 2)
     ]
     stored(rows).to_csv(path, index=False)
@@ -41,7 +41,7 @@ def test_kinds(kind, run, table, tmp_path):
     for out in ("p.svg", "p.PNG"):
         assert run("plot", kind, table, "--out", tmp_path / out) == (0, "", "")
     assert (tmp_path / "p.PNG").read_bytes().startswith(b"\x89PNG")
-    assert any("emptiness=se05" in text for text in texts(tmp_path / "p.svg"))
+    assert any("- -emptiness se05" in text for text in texts(tmp_path / "p.svg"))
 
 
 @pytest.mark.thorough("starts, watches or kills other processes")
@@ -65,11 +65,11 @@ def test_a_store(run, tmp_path):
 def test_options(run, table, tmp_path):
     """Rows, columns, axes and titles."""
     out = tmp_path / "p.svg"
-    names = ["--x", "emptiness=se05", "--y", "default"]
+    names = ["--x", "--emptiness se05", "--y", "default"]
     flags = [*names, "--value", "states", "--title", "T", "--where", "system=='ring-2'"]
     assert run("plot", "scatter", table, "-o", out, *flags) == (0, "", "")
     shown = texts(out)
-    assert {"T", "emptiness=se05, states", "holds (1)"} <= {*shown}
+    assert {"T", "- -emptiness se05, states", "holds (1)"} <= {*shown}
     assert "states y / x, geometric mean: 1" in " ".join(shown)
 
     run("plot", "verdicts", table, "-o", out, "--by", "system,verdict")

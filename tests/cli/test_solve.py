@@ -452,3 +452,20 @@ def test_fairness(kind, run, tmp_path):
     assert (outcome.code, outcome.err) == (0, "")
     outcome = run("solve", folder, "--out", out, "--quiet", "--fairness", kind)
     assert (outcome.code, outcome.err) == (1, "")
+
+
+def test_deadlocks_are_counted(run, tmp_path):
+    """Systems in which one was found, whatever the formulas say."""
+    for name, edge in (("1", "(1, b, 0)"), ("2", "(1, b, 2)")):
+        folder = tmp_path / "problems" / name
+        folder.mkdir(parents=True)
+        text = f"des (0, 2, 3)\n(0, a, 1)\n{edge}\n"
+        (folder / "system.aut").write_text(text)
+        (folder / "f.ltl").write_text("F a\nGF a\n")
+    flags = ["--out", tmp_path / "r.csv", "--json"]
+    records = run("solve", tmp_path / "problems", *flags).records
+    assert [r.get("deadlock") for r in records][2:] == ["reachable", "reachable"]
+    outcome = run("solve", tmp_path / "problems", *flags[:2])
+    assert "a deadlock was found in 1 of 2 systems" in outcome.out
+    outcome = run("solve", tmp_path / "problems", *flags[:2], "--deadlock", "error")
+    assert "a deadlock was found in 1 of 2 systems" in outcome.out

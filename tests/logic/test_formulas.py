@@ -208,6 +208,50 @@ def test_lines_of_a_file(newline, tmp_path):
     assert {f.file for f in formulas} == {str(path)}
 
 
+NAMED = """\
+safe: G a
+# name: every request is served
+G(a -> F b)
+# a comment
+F b
+3: GF a
+ltl fair { []<> a ->
+           ([]<> b) }
+ltl { <> a }
+# name: both
+other: F a
+"""
+
+
+def test_names_in_a_file(tmp_path):
+    """Before a formula, on the line before it, or of a block of Promela."""
+    path = written(tmp_path, NAMED)
+    formulas = read_formulas(path)
+    names = ["safe", "every request is served", None, "3", "fair", None, "other"]
+    assert [f.name for f in formulas] == names
+    assert [f.line for f in formulas] == [1, 3, 5, 6, 7, 9, 11]
+    assert formulas[4].text == "[]<> a -> ([]<> b)"
+    assert formulas[0].identifier == "safe"
+    assert formulas[2].identifier == f"{path.name}:5"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("p: G a\np: G b\n", ":2: a second formula 'p', the first is that of line 1"),
+        ("ltl p {\n [] a\n", ":1: a block 'ltl' without '}'"),
+    ],
+)
+def test_names_that_cannot_be_read(text, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        read_formulas(written(tmp_path, text))
+
+
+def test_the_name_of_a_formula_that_does_not_parse(tmp_path):
+    (error,) = read_formulas(written(tmp_path, "p: G(\n"), collect_errors=True)
+    assert (error.name, error.formula, error.line) == ("p", "G(", 1)
+
+
 def test_numbers_with_a_colon_inside_a_line(tmp_path):
     """Once, the first number with a colon was cut out of a line wherever it stood."""
     path = written(tmp_path, 'F[2:5] a\n3: G "x 1: y"\n')

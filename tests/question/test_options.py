@@ -4,9 +4,10 @@ import inspect
 
 import pytest
 
+from ltlpipe.batch.tasks import options_text
 from ltlpipe.cli.options import takes
 from ltlpipe.question.given_options import options_of, takes_options
-from ltlpipe.question.options import CHECK, DEADLOCKS, OPTIONS, Option
+from ltlpipe.question.options import CHECK, DEADLOCKS, OPTIONS, Option, Options
 from ltlpipe.runtime.errors import UnsupportedError
 from scripts import options as page
 
@@ -79,3 +80,10 @@ def test_values_may_have_units(name, text, value):
 def test_units_of_other_options_are_refused(name, text):
     with pytest.raises(UnsupportedError, match="expected"):
         OPTIONS[name].read(name, text)
+
+
+def test_a_default_that_has_a_name():
+    """Spot is a translator among others; a store knows no difference."""
+    assert Options(translator="spot") == Options()
+    assert Options(translator="tool %f").translator == "tool %f"
+    assert options_text({"translator": "spot"}) == options_text({})

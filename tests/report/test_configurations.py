@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
-from ltlpipe.report.plots.configurations import CHOSEN, answers, configured, questions
+from ltlpipe.report.plots.configurations import (
+    CHOSEN,
+    answers,
+    configured,
+    named,
+    questions,
+)
 from ltlpipe.report.plots.figures import FEWEST
 from tests.report.handmade_tables import row, stored
 
@@ -27,22 +33,36 @@ def test_a_store_says_what_was_asked_for():
     """Whatever the plan has chosen then."""
     frame = stored(
         [
-            row("emptiness=se05", 1.0, emptiness="dfs-weak"),
+            row("--emptiness se05", 1.0, emptiness="dfs-weak"),
             row("default", 1.0, emptiness="dfs-weak"),
             row("default", 1.0, "G b", emptiness="couvreur99"),
         ]
     )
     found = configured(frame)
-    assert found.names == ["emptiness=se05", "default"]
-    assert found.labels.tolist() == ["emptiness=se05", "default", "default"]
+    assert found.names == ["--emptiness se05", "default"]
+    assert found.labels.tolist() == ["--emptiness se05", "default", "default"]
     assert found.columns == ["configuration"]
+
+
+@pytest.mark.parametrize(
+    "typed", ["--emptiness se05", "emptiness=se05", "--emptiness=se05", "se05"]
+)
+def test_names_as_they_are_typed(typed):
+    """A flag, an option of a grid, or the value of the column of that name."""
+    by_column = configured(plain(["f", "se05", "BA", "-"], ["f", "gv04", "BA", "-"]))
+    assert named(by_column, typed) == "se05"
+    frame = stored([row("--emptiness se05", 1.0), row("default", 1.0)])
+    if typed != "se05":
+        assert named(configured(frame), typed) == "--emptiness se05"
+    assert named(configured(frame), "colour") == "colour"
+    assert configured(frame, ["--max-states"]).columns == ["max_states"]
 
 
 def test_limits_that_differ_belong_to_it():
     frame = stored([row("default", 1.0, timeout=t) for t in (10.0, 60.5)])
     assert configured(frame).names == ["10", "60.5"]
-    both = [row(c, 1.0, timeout=t) for c in ("default", "seed=1") for t in (1.0, 2.0)]
-    frame = stored([*both, row("emptiness=se05", 1.0, timeout=1.0)])
+    both = [row(c, 1.0, timeout=t) for c in ("default", "--seed 1") for t in (1.0, 2.0)]
+    frame = stored([*both, row("--emptiness se05", 1.0, timeout=1.0)])
     assert configured(frame).columns == ["configuration", "timeout"]
 
 
@@ -50,13 +70,13 @@ def test_a_seed_is_part_of_the_question():
     """Runs with several seeds are repetitions, not configurations."""
     frame = stored(
         [
-            row(f"{name}seed={seed}", 1.0, seed=seed)
-            for name in ("", "emptiness=se05 ")
+            row(f"{name}--seed {seed}", 1.0, seed=seed)
+            for name in ("", "--emptiness se05 ")
             for seed in (1, 2)
         ]
     )
     found = configured(frame)
-    assert found.names == ["default", "emptiness=se05"]
+    assert found.names == ["default", "--emptiness se05"]
     assert questions(frame).tolist() == [0, 1, 0, 1]
 
 

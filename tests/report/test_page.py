@@ -125,7 +125,7 @@ def test_what_is_there_without_the_script(whole):
         assert text in whole.words
     labels = whole.attribute("img", "alt")
     assert "Verdicts of each configuration" in labels
-    assert "Seconds with default and with emptiness=couvreur99" in labels
+    assert "Seconds with default and with --emptiness couvreur99" in labels
 
 
 def test_the_policy_allows_this_script_and_this_style_only(whole):
@@ -269,15 +269,15 @@ def test_tables_of_solve(suffix, tmp_path):
     columns = {column["name"]: column for column in page.data["columns"]}
     assert columns["configuration"]["texts"] == ["gv04", "se05"]
     with open_table(path) as out:
-        way = {"configuration": "emptiness=se05"}
+        way = {"configuration": "--emptiness se05"}
         out.write(own | result("violated", ["ask"], ["meet"], seconds=None) | way)
-        way = {"configuration": "emptiness=gv04"}
+        way = {"configuration": "--emptiness gv04"}
         out.write(own | result(emptiness="gv04") | way)
     page = written(path, tmp_path)
     assert page.data["lassos"]["pictures"] == [[[0, 0], [0, 1], None]]
     assert "a report of the store does" in page.words
     columns = {column["name"]: column for column in page.data["columns"]}
-    assert columns["configuration"]["texts"] == ["emptiness=gv04", "emptiness=se05"]
+    assert columns["configuration"]["texts"] == ["--emptiness gv04", "--emptiness se05"]
     assert columns["seconds"]["values"] == [None, 0.25]
     assert columns["started_at"]["kind"] == "time"
     assert "1 question has two answers" in page.words

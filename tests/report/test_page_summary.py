@@ -81,7 +81,7 @@ def test_groups(source):
     """Only where there are several configurations."""
     assert groups(source.frame) == [
         ("default", 4, [1, 1, 2], 0.875),
-        ("emptiness=couvreur99", 1, [1, 0, 0], 0.25),
+        ("--emptiness couvreur99", 1, [1, 0, 0], 0.25),
     ]
     assert groups(source.frame[:3]) == []
 
@@ -92,9 +92,9 @@ def test_setting(source):
     assert facts["Source"] == ["run.sqlite"]
     assert facts["Tasks"] == ["5"]
     assert facts["Limit of seconds"] == ["60", "none for 4 tasks"]
-    assert facts["Configurations"] == ["default", "emptiness=couvreur99"]
+    assert facts["Configurations"] == ["default", "--emptiness couvreur99"]
     assert facts["Run 1"][1].endswith("5 tasks")
-    many = table({"configuration": f"seed={k}"} for k in range(30))
+    many = table({"configuration": f"--seed {k}"} for k in range(30))
     assert dict(setting(many))["Configurations"][-1] == "and 10 more"
 
 
@@ -104,7 +104,7 @@ def test_a_contradiction(source):
     assert found.formula == "F rest"
     assert [tuple(answer) for answer in found.answers] == [
         (1, "violated", "default", False),
-        (3, "holds", "emptiness=couvreur99", False),
+        (3, "holds", "--emptiness couvreur99", False),
     ]
     assert "couvreur99 (BA) say holds, se05 (BA) say violated" in found.text
 
@@ -131,18 +131,17 @@ def test_a_contradiction_from_other_contents(system, tmp_path):
 @pytest.mark.parametrize(
     ("one", "other", "n_found"),
     [
-        ("emptiness=se05", "emptiness=gv04", 1),
-        ("default", "seed=1", 1),
-        ("default", "fairness=weak", 0),
-        ("fairness=weak", "fairness=strong", 0),
-        ("deadlock=ignore seed=1", "deadlock=stutter seed=1", 0),
-        ("fair_sets=a b;c fairness=weak", "fair_sets=a d;c fairness=weak", 0),
-        ("fair_sets=a fairness=weak", "fair_sets=a fairness=weak seed=3", 1),
-        ("network_acceptance=each", "default", 0),
-        ("accepting=each", "default", 0),  # its name in stores of earlier versions
-        ("constraint=first.hoa", "constraint=second.hoa", 0),
-        ("alphabet=declared", "default", 0),
-        ("visible=a", "visible=a;b", 1),  # which reductions it allows is decided
+        ("--emptiness se05", "--emptiness gv04", 1),
+        ("default", "--seed 1", 1),
+        ("default", "--fairness weak", 0),
+        ("--fairness weak", "--fairness strong", 0),
+        ("--deadlock ignore --seed 1", "--deadlock stutter --seed 1", 0),
+        ("--fair-sets 'a b' --fair-sets c", "--fair-sets 'a d' --fair-sets c", 0),
+        ("--fair-sets a", "--fair-sets a --seed 3", 1),
+        ("--network-acceptance each", "default", 0),
+        ("--constraint first.hoa", "--constraint second.hoa", 0),
+        ("--alphabet declared", "default", 0),
+        ("--visible a", "--visible a --visible b", 1),  # says the reductions
     ],
 )
 def test_only_the_same_question_can_be_contradicted(one, other, n_found):
@@ -218,7 +217,7 @@ def test_other_systems_and_formulas_are_other_questions():
 def test_many_contradictions():
     """The first are laid out, of each some answers, both verdicts among them."""
     rows = [
-        {"system": "s", "formula": f"f{k % 300}", "configuration": f"seed={k // 300}"}
+        {"system": "s", "formula": f"f{k % 300}", "configuration": f"--seed {k // 300}"}
         for k in range(900)
     ]
     rows += [row | {"verdict": "violated"} for row in rows[:300]]

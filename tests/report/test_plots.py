@@ -22,7 +22,7 @@ from tests.report.handmade_tables import row, stored
 
 EVIL = "_$\\frac$ <b>&\x07\n\u4e2d☃"
 
-A, B = "emptiness=se05", "emptiness=gv04"
+A, B = "--emptiness se05", "--emptiness gv04"
 
 
 def two(*questions, **columns):
@@ -398,11 +398,11 @@ def test_without_matplotlib(frame, monkeypatch):
 @pytest.mark.parametrize(
     ("a", "b", "columns", "expected"),
     [
-        ("emptiness=se05", "emptiness=gv04", {}, "search_seconds"),
-        ("default", "emptiness=gv04 workers=2", {}, "search_seconds"),
-        ("reduce=none", "emptiness=gv04", {}, "seconds"),
-        ("default", "translator=ltl3ba", {}, "seconds"),
-        ("emptiness=se05", "emptiness=gv04", {"search_seconds": None}, "seconds"),
+        ("--emptiness se05", "--emptiness gv04", {}, "search_seconds"),
+        ("default", "--emptiness gv04 --workers 2", {}, "search_seconds"),
+        ("--reduce none", "--emptiness gv04", {}, "seconds"),
+        ("default", "--translator ltl3ba", {}, "seconds"),
+        ("--emptiness se05", "--emptiness gv04", {"search_seconds": None}, "seconds"),
     ],
 )
 def test_which_seconds(a, b, columns, expected):

@@ -10,7 +10,7 @@ from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, compare
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
 from ltlpipe.report.plots import acceptances, plottable, save
 from ltlpipe.report.plots.figures import FEWEST
-from ltlpipe.report.plots.scatter_plot import FIN_SHARES, shares
+from ltlpipe.report.plots.scatter_plot import FIN_SHARES, against_first, shares
 
 LOW, MIDDLE, HIGH, UNKNOWN = FIN_SHARES
 X, Y = "TGBA", "TGRA"
@@ -110,6 +110,44 @@ def test_whose_share_colours_a_point(shares, expected):
 def test_classes(share, colour):
     """Sec. 5.2.3 of the source: 0-10 %, 10-90 %, 90 % and more."""
     assert points([row(X, 1.0), row(Y, 1.0, fin_share=share)])[0][2] == colour
+
+
+def test_each_way_against_the_first():
+    """Both sides have names, all panels the same axes; the open are at the border."""
+    ways = ["se05 (BA)", "gv04 (BA)", "couvreur99 (TGBA) --translator 'tool -D %f'"]
+    costs = [(1.0, "F a"), (4.0, "F b")], [(2.0, "F a"), (None, "F b")], [(8.0, "F a")]
+    rows = [
+        row(X, cost, formula, verdict="unknown" if cost is None else "holds")
+        for own in costs
+        for cost, formula in own
+    ]
+    frame = frame_of(rows)
+    frame["way"] = [way for way, own in zip(ways, costs, strict=True) for _ in own]
+    figure = against_first(frame, by=["way"], value="search_seconds")
+
+    left, right = figure.axes
+    unit = ", seconds of the search"
+    assert [left.get_xlabel(), left.get_ylabel()] == [way + unit for way in ways[:2]]
+    assert right.get_ylabel().replace("\n", " ") == ways[2] + unit
+    assert left.get_xlim() == left.get_ylim() == right.get_ylim()
+    (answered,) = left.collections
+    assert answered.get_offsets().tolist() == [[1.0, 2.0], [4.0, 8.0 * 1.5 * 1.5]]
+    (answered,) = right.collections
+    assert answered.get_offsets().tolist() == [[1.0, 8.0]]
+    for axes in figure.axes:
+        diagonal, *limits = axes.lines
+        assert diagonal.get_slope() == 1
+        assert [max(map(max, line.get_data())) for line in limits] == 2 * [12.0]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[row(X, 1.0)], [row(X, 1.0), row(Y, 1.0, "F b")], []],
+    ids=["one way", "other questions", "nothing"],
+)
+def test_ways_that_do_not_meet(rows):
+    with pytest.raises(UnsupportedError, match="nothing to plot"):
+        against_first(frame_of(rows), by=["automaton"], value="search_seconds")
 
 
 def test_panels():

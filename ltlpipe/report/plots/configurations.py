@@ -14,6 +14,7 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.question.given_options import options_in
 from ltlpipe.report.plots.figures import FEWEST
 from ltlpipe.runtime.arguments import FRAME, TEXT, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
@@ -46,10 +47,7 @@ SEARCHING = {
 IN_ALL, OF_SEARCH = "seconds", "search_seconds"
 """Columns: the wall clock of a task, and that of its search alone."""
 
-OPTION = re.compile(r" (?=[a-z_]+=)")
-"""The beginning of the next option of a configuration."""
-
-_SEED = re.compile(r"(^| )seed=\S+")
+_SEED = re.compile(r"(^| )--seed \S+")
 
 
 class Configured(NamedTuple):
@@ -79,7 +77,8 @@ def configured(frame: pd.DataFrame, by: Sequence[str] | None = None) -> Configur
 
     expect(FRAME, frame=frame)
     if by is not None:
-        columns = list(dict.fromkeys(several(TEXT, by, "by")))
+        typed = (column_named(frame, name) for name in several(TEXT, by, "by"))
+        columns = list(dict.fromkeys(typed))
         require(frame, columns)
     else:
         columns = _that_differ(frame)
@@ -92,6 +91,29 @@ def configured(frame: pd.DataFrame, by: Sequence[str] | None = None) -> Configur
         labels = _joined(texts)
     names = list(dict.fromkeys(labels))
     return Configured(labels, names, columns)
+
+
+def named(found: Configured, text: str) -> str:
+    """Return the name of a configuration that somebody has typed in his own way.
+
+    ``emptiness=se05``, ``--emptiness se05`` and, where a column says it, ``se05`` are
+    one.  A text that is no such name is returned as it is.
+    """
+    column = found.columns[0] if len(found.columns) == 1 else ""
+    wanted = [text, *(n for n in found.names if _words(n) == _words(text))]
+    wanted += [n for n in found.names if _words(f"{column} {n}") == _words(text)]
+    return next((name for name in wanted if name in found.names), text)
+
+
+def _words(text: str) -> list[str]:
+    return sorted(w.lstrip("-").replace("-", "_") for w in re.split(r"[ =]+", text))
+
+
+def column_named(frame: pd.DataFrame, text: str) -> str:
+    """Return the column that an option or a flag is about; else the text as it is."""
+    name = text.strip().lstrip("-").replace("-", "_")
+    name = {"memory": "memory_limit_mib", "reduce": "reductions"}.get(name, name)
+    return text if text in frame or name not in frame else name
 
 
 def _joined(texts: dict[str, np.ndarray]) -> np.ndarray:
@@ -176,9 +198,12 @@ def _differing(found: Configured) -> list[str]:
     """Return the options and columns whose values differ between configurations."""
     if found.columns != ["configuration"]:
         return found.columns
-    chosen = [{*OPTION.split(name)} - {"default"} for name in found.names]
-    differing = set().union(*chosen) - set.intersection(*chosen)
-    return [text.partition("=")[0] for text in differing]
+    chosen: list[set[tuple[str, ...]]] = [
+        {(option, *values) for option, values in options_in(name).items()}
+        for name in found.names
+    ]
+    differing = chosen[0].union(*chosen) - chosen[0].intersection(*chosen)
+    return [option for option, *_ in differing]
 
 
 def require(frame: pd.DataFrame, columns: Sequence[str]) -> None:

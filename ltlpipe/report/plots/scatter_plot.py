@@ -18,7 +18,8 @@ automaton of the same question.  Where that is unknown, too, it is a fourth clas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.report import palette
 from ltlpipe.report.plots import figures
@@ -26,6 +27,7 @@ from ltlpipe.report.plots.configurations import (
     answers,
     configured,
     cost_column,
+    named,
     questions,
 )
 from ltlpipe.runtime.arguments import FRAME, TEXT, TRUTH, Kind, expect, several
@@ -77,13 +79,13 @@ class Pairs(NamedTuple):
         """The highest cost of an answer; 1 if there is none."""
         import numpy as np
 
-        return float(np.nanmax([*self.x, *self.y], initial=0.0)) or 1.0
+        return float(np.fmax.reduce([*self.x, *self.y], initial=0.0)) or 1.0
 
     def least(self, limit: float) -> float:
         """Return the start of the axes: below all answers, and below the limit."""
         import numpy as np
 
-        return float(np.nanmin([*self.x, *self.y], initial=limit)) / 1.5
+        return float(np.fmin.reduce([*self.x, *self.y], initial=limit)) / 1.5
 
 
 def pairs(
@@ -142,6 +144,8 @@ KINDS = {
 }
 """The kinds of points, their colours and markers; later ones are drawn above."""
 
+_WIDTH = 44  # characters of a line at an axis
+
 _MANY = 3000  # points that are drawn as one picture, not one by one
 
 
@@ -161,9 +165,10 @@ def scatter(
     frame : DataFrame
         A result table, with columns `verdict`, `value`, and those of a question.
     a, b : str, optional
-        The configurations of the x- and the y-axis, as the plot names them; they can
-        be left out where there are two.  Where one of them has several rows for a
-        question, the one that cost least counts.
+        The configurations of the x- and the y-axis, as the plot names them or as they
+        were asked for (``emptiness=se05``); they can be left out where there are two.
+        Where one of them has several rows for a question, the one that cost least
+        counts.
     by, value
         As for `cactus`.
     title : str, optional
@@ -180,9 +185,11 @@ def scatter(
         configuration, or no question was asked with both.
     """
     expect(TEXT.or_none, title=title, a=a, b=b, value=value)
-    labels, names, _ = configured(frame, by)
+    known = configured(frame, by)
+    labels, names = known.labels, known.names
     value = value or cost_column(frame, by)
-    a, b = _chosen(names, a, b)
+    typed = (None if name is None else named(known, name) for name in (a, b))
+    a, b = _chosen(names, *typed)
     found = pairs(frame, a, b, by=by, value=value)
     if not len(found.x):
         raise UnsupportedError(
@@ -191,14 +198,76 @@ def scatter(
     limit = _limit(frame[(labels == a) | (labels == b)], found, value)
     with figures.canvas(5.6, 5.9) as (figure, axes):
         draw_points(axes, found, found.least(limit), limit, KINDS)
-        axes.set(
-            xlabel=f"{figures.plain(a)}, {figures.unit(value)}",
-            ylabel=f"{figures.plain(b)}, {figures.unit(value)}",
-            title=_summary(found, value),
-        )
+        _name(axes, a, b, _summary(found, value), value)
         figure.suptitle(title or f"Questions asked with both ({len(found.x)})")
         figures.legend(figure, axes.collections, n_columns=len(KINDS))
     return figure
+
+
+def against_first(frame: pd.DataFrame, *, by: Sequence[str], value: str) -> Figure:
+    """Plot each configuration against the first, a panel for each.
+
+    The parameters and errors are those of `scatter`; all panels have the same axes.
+    """
+    names = configured(frame, by).names
+    if not names:
+        raise UnsupportedError("nothing to plot: all rows are of one configuration")
+    first, *others = names
+    compared = [
+        (name, pairs(frame, first, name, by=by, value=value)) for name in others
+    ]
+    compared = [(name, found) for name, found in compared if len(found.x)]
+    if not compared:
+        raise UnsupportedError(
+            f"nothing to plot: no question was asked as {first!r} was"
+        )
+    drawn = [Panel(first, name, _summary(f, value), f) for name, f in compared]
+    return panelled(drawn, KINDS, value, min(len(drawn), 3))
+
+
+class Panel(NamedTuple):
+    """One of several plots in a figure."""
+
+    x: str  # the names of both sides
+    y: str
+    title: str
+    found: Pairs
+
+
+def panelled(
+    panels: Sequence[Panel],
+    kinds: Mapping[str, tuple[str, str]],
+    value: str,
+    n_columns: int,
+) -> Figure:
+    """Draw panels with the same axes; `kinds` are those of `draw_points`, in order."""
+    limit = max(panel.found.most for panel in panels) * 1.5
+    low = min(panel.found.least(limit) for panel in panels)
+    n_rows = -(-len(panels) // n_columns)
+    with figures.look() as figure_class:
+        size = (4.6 * n_columns, 5.2 * n_rows)
+        figure = figure_class(figsize=size, layout="constrained")
+        grid = [*figure.subplots(n_rows, n_columns, squeeze=False).flat]
+        handles: dict[str, Any] = {}
+        for axes, panel in zip(grid, panels, strict=False):
+            draw_points(axes, panel.found, low, limit, kinds)
+            _name(axes, panel.x, panel.y, panel.title, value)
+            for points in axes.collections:
+                handles[str(points.get_label()).rpartition(" (")[0]] = points
+        for axes in grid[len(panels) :]:
+            axes.set_axis_off()
+        known = [kind for kind in kinds if kind in handles]
+        shown = [handles[kind] for kind in known]
+        figure.legend(shown, known, loc="outside lower center", ncols=len(kinds))
+        figure.suptitle("Questions asked with both; not answered: at the border")
+    return figure
+
+
+def _name(axes: Axes, x: str, y: str, title: str, value: str) -> None:
+    """Name both sides of a plot."""
+    wrapped = ("\n".join(wrap(figures.plain(name), _WIDTH)) for name in (x, y))
+    x, y = (f"{name}, {figures.unit(value)}" for name in wrapped)
+    axes.set(xlabel=x, ylabel=y, title=title)
 
 
 def _chosen(names: list[str], a: str | None, b: str | None) -> tuple[str, str]:
@@ -341,36 +410,12 @@ def acceptances(
         )
     drawn = []
     for a, b, found, n_pairs in compared:
-        for title, has in N_PAIRS.items() if by_pairs else [("", None)]:
+        for text, has in N_PAIRS.items() if by_pairs else [("", None)]:
             some = found if has is None else found.where(has(n_pairs))
-            drawn.append((a, b, title, some))
-    limit = max(found.most for _, _, found, _ in compared) * 1.5
-    low = min(found.least(limit) for _, _, found, _ in compared)
+            title = f"{text} ({len(some.x)})" if text else f"{len(some.x)}"
+            drawn.append(Panel(a, b, title, some))
     n_columns = len(N_PAIRS) if by_pairs else len(drawn)
-    n_rows = len(drawn) // n_columns
-    with figures.look() as figure_class:
-        size = (4.2 * n_columns, 4.0 * n_rows)
-        figure = figure_class(figsize=size, layout="constrained")
-        grid = figure.subplots(n_rows, n_columns, squeeze=False).flat
-        for axes, (a, b, title, some) in zip(grid, drawn, strict=True):
-            draw_points(axes, some, low, limit, FIN_SHARES)
-            unit = figures.unit(value)
-            axes.set(xlabel=f"{a}, {unit}", ylabel=f"{b}, {unit}")
-            axes.set_title(f"{title} ({len(some.x)})" if title else f"{len(some.x)}")
-        handles = {
-            str(points.get_label()).rpartition(" (")[0]: points
-            for axes in figure.axes
-            for points in axes.collections
-        }
-        known = [name for name in FIN_SHARES if name in handles]
-        figure.legend(
-            [handles[name] for name in known],
-            known,
-            loc="outside lower center",
-            ncols=len(FIN_SHARES),
-        )
-        figure.suptitle("Questions asked with both; not answered: at the border")
-    return figure
+    return panelled(drawn, FIN_SHARES, value, n_columns)
 
 
 def shares(
