@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ltlpipe.logic.formulas import Formula, parse
     from ltlpipe.logic.interruptible import intrpt, is_interruptible
     from ltlpipe.question.answer import Plan, Statistics, Tried
-    from ltlpipe.report.charts.chart import Chart
+    from ltlpipe.report.chart import Chart
     from ltlpipe.runtime.jobs import Progress
     from ltlpipe.search.scc.scc_enumeration import sccs
     from ltlpipe.simulation.simulation import Simulation
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "AutomatonRun": "ltlpipe.verdict.checking",
     "Certificate": "ltlpipe.certificates.writing",
-    "Chart": "ltlpipe.report.charts.chart",
+    "Chart": "ltlpipe.report.chart",
     "EmptinessResult": "ltlpipe.verdict.checking",
     "Formula": "ltlpipe.logic.formulas",
     "LTS": "ltlpipe.systems.networks.lts",

@@ -196,7 +196,7 @@ def _print_why(known: Explanation) -> None:
 
 def _print_chart(lasso: Lasso) -> None:
     """Print a lasso as a chart as wide as the terminal."""
-    from ltlpipe.report.charts.text_chart import ASCII, marks_for
+    from ltlpipe.report.text_chart import ASCII, marks_for
 
     width = shutil.get_terminal_size().columns - 2
     ascii_only = marks_for(sys.stdout.encoding) is ASCII

@@ -23,8 +23,10 @@ safety formula is lost: for formulas that are safety formulas by their syntax
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -36,9 +38,9 @@ from ltlpipe.runtime.errors import LtlpipeError
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from ltlpipe.systems.networks.lts import LTS, Network
+    from ltlpipe.systems.networks.lts import Network
 
 States = frozenset[int]
 Change = tuple[int | None, int | None]
@@ -49,116 +51,74 @@ class Replay:
     """Replays the actions of runs on the components of a network."""
 
     def __init__(self, network: Network) -> None:
-        self._components = [_Component(lts) for lts in network.components]
+        self.network = network
+        self.takers = parts_of(network)
+        self._targets: dict[int, dict[str, dict[int, set[int]]]] = {}
+
+    def participants(self, action: str) -> tuple[int, ...]:
+        """Return the components that an action can move."""
+        return self.takers[action].components if action in self.takers else ()
 
     def changes(
-        self,
-        actions: Sequence[str],
-        first: int,
-        takers: Mapping[str, tuple[tuple[int, ...], bool]],
+        self, actions: Sequence[str], first: int
     ) -> list[tuple[Change, ...]] | None:
         """Return what each step of a lasso changes, for each component that takes it.
 
-        None if the network has no such run.
-
-        Parameters
-        ----------
-        actions : sequence of str
-            Prefix and cycle.
-        first : int
-            The index at which the cycle begins.
-        takers : mapping
-            The participants of an action: some components, all of them or one; a
-            missing action has none.
+        None if the network has no such run.  `actions` are those of the prefix and the
+        cycle, which begins at index `first`.
         """
-        own: dict[int, list[tuple[str, bool]]] = {}
-        begins: dict[int, int] = {}  # the steps of a component before the cycle
+        steps_of: dict[int, list[int]] = {}  # the steps of each component
         for step, action in enumerate(actions):
-            components, all_move = takers.get(action, ((), True))
-            for component in components:
-                own.setdefault(component, []).append((action, all_move))
-                if step < first:
-                    begins[component] = begins.get(component, 0) + 1
-        passed = {}
-        for component, steps in own.items():
-            begin = begins.get(component, 0)
-            sets = self._components[component].passed(steps, begin)
+            for component in self.participants(action):
+                steps_of.setdefault(component, []).append(step)
+        changes: dict[tuple[int, int], Change] = {}
+        for component, steps in steps_of.items():
+            names = [actions[step] for step in steps]
+            sets = self._passed(component, names, bisect_left(steps, first))
             if sets is None:
                 return None
-            passed[component] = [_only(states) for states in sets]
-        at = dict.fromkeys(own, 0)
-        found = []
-        for action in actions:
-            components, _ = takers.get(action, ((), True))
-            found.append(
-                tuple((passed[c][at[c]], passed[c][at[c] + 1]) for c in components)
-            )
-            for component in components:
-                at[component] += 1
-        return found
+            known = [next(iter(some)) if len(some) == 1 else None for some in sets]
+            for step, change in zip(steps, pairwise(known), strict=True):
+                changes[step, component] = change
+        return [
+            tuple(changes[step, component] for component in self.participants(action))
+            for step, action in enumerate(actions)
+        ]
 
-
-def _only(states: States) -> int | None:
-    """Return the one state of a set, if it has one."""
-    return next(iter(states)) if len(states) == 1 else None
-
-
-class _Component:
-    """The transitions of a component, label by label."""
-
-    def __init__(self, lts: LTS) -> None:
-        self._lts = lts
-        self._number = {label: k for k, label in enumerate(lts.labels)}
-        self._steps: dict[str, dict[int, States]] = {}
-        self._memo: dict[tuple[States, str, bool], States] = {}
-
-    def passed(
-        self, steps: Sequence[tuple[str, bool]], begin: int
+    def _passed(
+        self, component: int, names: Sequence[str], begin: int
     ) -> list[States] | None:
         """Return in which states it can be, before the first step and after each.
 
-        Each step has a label, and whether it is certainly taken; after the last one the
-        component is in its state before step `begin`.  None if there is no such run.
+        After the last step the component is in its state before step `begin`.  None if
+        there is no such run.
         """
-        sets = [frozenset([self._lts.initial])]
-        for label, is_certain in steps:
-            sets.append(self._after(sets[-1], label, is_certain))
+        sets = [frozenset([self.network.components[component].initial])]
+        steps = [(self._labelled(component)[n], self.takers[n].all) for n in names]
+        for targets, is_certain in steps:
+            resting = frozenset() if is_certain else sets[-1]
+            sets.append(resting.union(*(targets.get(state, ()) for state in sets[-1])))
         sets[begin] = sets[-1] = sets[begin] & sets[-1]
-        for k in range(len(steps) - 1, -1, -1):
+        for k, (targets, is_certain) in reversed([*enumerate(steps)]):
             if len(sets[k]) > 1:
-                sets[k] = self._leading(sets[k], steps[k], sets[k + 1])
+                resting = frozenset() if is_certain else sets[k + 1]
+                sets[k] = frozenset(
+                    state
+                    for state in sets[k]
+                    if state in resting
+                    or not sets[k + 1].isdisjoint(targets.get(state, ()))
+                )
         return sets if all(sets) else None
 
-    def _after(self, states: States, label: str, is_certain: bool) -> States:
-        key = (states, label, is_certain)
-        if key not in self._memo:
-            dst = self._by_label(label)
-            found = states if not is_certain else frozenset()
-            self._memo[key] = found.union(*(dst.get(state, ()) for state in states))
-        return self._memo[key]
-
-    def _leading(self, states: States, step: tuple[str, bool], into: States) -> States:
-        """Return the states from which a step leads into some."""
-        label, is_certain = step
-        dst = self._by_label(label)
-        return frozenset(
-            state
-            for state in states
-            if dst.get(state, frozenset()) & into or (not is_certain and state in into)
-        )
-
-    def _by_label(self, label: str) -> dict[int, States]:
-        """Return the targets of a label, for each state that has it."""
-        if label not in self._steps:
-            lts = self._lts
-            chosen = np.flatnonzero(lts.label == self._number[label])
-            found: dict[int, set[int]] = {}
-            for src, dst in zip(
-                lts.src[chosen].tolist(), lts.dst[chosen].tolist(), strict=True
-            ):
-                found.setdefault(src, set()).add(dst)
-            self._steps[label] = {src: frozenset(d) for src, d in found.items()}
-        return self._steps[label]
+    def _labelled(self, component: int) -> dict[str, dict[int, set[int]]]:
+        """Return the targets of each label, for each state that has it."""
+        if component not in self._targets:
+            lts = self.network.components[component]
+            found: dict[str, dict[int, set[int]]] = {label: {} for label in lts.labels}
+            for src, label, dst in lts.transitions():
+                found[label].setdefault(src, set()).add(dst)
+            self._targets[component] = found
+        return self._targets[component]
 
 
 @lru_cache(maxsize=4096)
@@ -351,86 +311,71 @@ def pictures(
     looked_at: list[_LookedAt] = []
     system_of: dict[tuple[str, ...] | None, int | None] = {None: None}
     drawn: dict[Picture, int] = {}
-    number: dict[tuple[str, str, tuple[str, ...] | None], int] = {}
-    left, has_all_states = REPLAYED, True
+    number: dict[tuple[str, str, tuple[str, ...] | None] | None, int | None]
+    number, left = {None: None}, REPLAYED
     for lasso, (prefix, cycle) in words.items():
         files = lasso[2]
-        if files not in system_of:
-            network = None if files is None else load(files)
+        if files is not None and files not in system_of:
+            network = load(files)
             system_of[files] = None if network is None else len(looked_at)
-            if network is not None:
-                looked_at.append(_LookedAt(network))
-        place = system_of[files]
-        states = None
+            looked_at += [] if network is None else [_LookedAt(network)]
+        place, states = system_of[files], None
         if place is not None:
-            left -= looked_at[place].n_moves([*prefix, *cycle])
+            actions = [*prefix, *cycle]
+            left -= sum(len(looked_at[place].participants(a)) for a in actions)
             if left >= 0:
-                states = looked_at[place].states(prefix, cycle)
-            else:
-                has_all_states = False
+                states = looked_at[place].states(actions, len(prefix))
         first = _drawn(prefix, longest, names, states)
         again = _drawn(cycle, longest, names, states, len(prefix))
         if place is not None:
-            looked_at[place].note(names, {*prefix, *cycle})
+            looked_at[place].shown |= {*first.steps, *again.steps}
         # Long lassos that differ in the middle only look alike.
         picture = Picture(first, again, place)
         number[lasso] = drawn.setdefault(picture, len(drawn))
-    of_row = [None if lasso is None else number[lasso] for lasso in rows]
-    systems = [each.system() for each in looked_at]
-    return Pictures(list(names), systems, list(drawn), of_row, has_all_states)
+    of_row = [number[lasso] for lasso in rows]
+    systems = [each.system([*names]) for each in looked_at]
+    return Pictures(list(names), systems, list(drawn), of_row, left >= 0)
 
 
-class _LookedAt:
+class _LookedAt(Replay):
     """A network, and the data shown from it."""
 
     def __init__(self, network: Network) -> None:
-        self._network = network
-        self._takers = parts_of(network)
-        self._replay = Replay(network)
-        self._parts: dict[int, Part] = {}
+        super().__init__(network)
+        self.shown: set[int] = set()  # actions
         self._states: dict[str, int] = {}  # names, in order of first use
 
-    def n_moves(self, actions: Iterable[str]) -> int:
-        """Return how many steps components take in a run."""
-        none = Part((), True)
-        return sum(len(self._takers.get(a, none).components) for a in actions)
-
     def states(
-        self, prefix: Sequence[str], cycle: Sequence[str]
+        self, actions: Sequence[str], first: int
     ) -> Callable[[int], list[int]] | None:
         """Return the states before and after each step, by its number."""
-        actions = [*prefix, *cycle]
-        found = self._replay.changes(actions, len(prefix), self._takers)
+        found = self.changes(actions, first)
         if found is None:
             return None
-
-        def of_step(step: int) -> list[int]:
-            part = self._takers.get(actions[step])
-            who = () if part is None else part.components
-            return [
-                self._number(component, state)
-                for component, change in zip(who, found[step], strict=True)
-                for state in change
-            ]
-
-        return of_step
+        return lambda step: [
+            self._number(component, state)
+            for component, change in zip(
+                self.participants(actions[step]), found[step], strict=True
+            )
+            for state in change
+        ]
 
     def _number(self, component: int, state: int | None) -> int:
         if state is None:
             return UNKNOWN
-        name = self._network.components[component].state_name(state)
+        name = self.network.components[component].state_name(state)
         return self._states.setdefault(name, len(self._states))
 
-    def note(self, names: dict[str, int], actions: Iterable[str]) -> None:
-        """Record the participants of the shown actions, whose numbers `names` has."""
-        for name in {*actions} & self._takers.keys() & names.keys():
-            self._parts[names[name]] = self._takers[name]
-
-    def system(self) -> System:
-        """Return the data of the pictures."""
-        internal = frozenset(a.name for a in self._network.actions if a.internal)
-        components = [lts.name for lts in self._network.components]
-        return System(components, self._parts, list(self._states), internal)
+    def system(self, names: Sequence[str]) -> System:
+        """Return the data of the pictures; `names` are those of actions."""
+        parts = {
+            action: self.takers[names[action]]
+            for action in sorted(self.shown)
+            if names[action] in self.takers
+        }
+        internal = frozenset(a.name for a in self.network.actions if a.internal)
+        components = [lts.name for lts in self.network.components]
+        return System(components, parts, list(self._states), internal)
 
 
 def _drawn(
@@ -451,8 +396,9 @@ def _drawn(
 def _longest(lengths: Iterable[int]) -> int:
     """Return how many steps of each part can be kept."""
     counts = Counter(lengths)
-    for longest in LONGEST:
-        total = sum(min(length, longest) * n for length, n in counts.items())
-        if total <= BUDGET:
-            return longest
-    return LONGEST[-1]
+    fitting = (
+        longest
+        for longest in LONGEST
+        if sum(min(length, longest) * n for length, n in counts.items()) <= BUDGET
+    )
+    return next(fitting, LONGEST[-1])

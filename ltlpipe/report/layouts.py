@@ -171,20 +171,17 @@ def latex(layout: Layout) -> str:
 
     Numbers are on the right, formulas in typewriter.
     """
-    import pandas as pd
-
-    # Escaped here: with formatters for single cells Styler takes seven times as long.
     write = [_typewriter if kind == "c" else escaped_latex for kind in layout.kinds]
     rows = [
         [w(cell) for w, cell in zip(write, row, strict=True)] for row in layout.rows
     ]
-    frame = pd.DataFrame(rows, columns=range(len(layout.titles)), dtype=object)
-    styler = frame.style.hide(axis="index")
-    titles: dict[Any, str] = dict(enumerate(map(escaped_latex, layout.titles)))
-    styler.format_index(titles.__getitem__, axis="columns")
+    titles, *body = (
+        " & ".join(row) + r" \\"
+        for row in ([*map(escaped_latex, layout.titles)], *rows)
+    )
     sides = "".join("r" if kind == "n" else "l" for kind in layout.kinds)
-    with pd.option_context("styler.render.max_elements", frame.size + 1):
-        return str(styler.to_latex(column_format=sides, hrules=True))
+    head = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule", titles, r"\midrule"]
+    return "\n".join([*head, *body, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def _typewriter(text: str) -> str:

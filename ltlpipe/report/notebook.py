@@ -1,7 +1,7 @@
 """What verdicts, lassos, systems and property automata show in Jupyter.
 
 HTML with a table, or a picture of small objects if Graphviz is installed
-(`ltlpipe.report.graphs`); lassos with a sequence chart (`ltlpipe.report.charts`); long
+(`ltlpipe.report.graphs`); lassos with a sequence chart (`ltlpipe.report.chart`); long
 tables are abbreviated.  The classes ask for it through `ltlpipe.runtime.objects`.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.report import graphs
-from ltlpipe.report.charts.chart import Chart, framed
-from ltlpipe.report.charts.sequence import kept
+from ltlpipe.report.chart import Chart, framed
+from ltlpipe.report.chart_rows import kept
 from ltlpipe.report.layouts import html_table
 from ltlpipe.report.palette import ON_WHITE
 from ltlpipe.report.why_table import why_html
@@ -66,8 +66,7 @@ def svg_of(subject: Any) -> str | None:
 
 @html_of.register
 def _verdict_html(subject: Verdict) -> str:
-    word = _marked(subject.verdict, subject.verdict)
-    why = "" if subject.reason is None else f" ({html.escape(subject.reason)})"
+    word, why = _marked(subject.verdict, subject.verdict), _because(subject.reason)
     formula = "" if subject.formula is None else f" {_code(subject.formula)}"
     about = f"<p>{word}{why}:{formula} on {_code(subject.system or 'a system')}</p>"
     run = subject.lasso or subject.finite_run
@@ -86,11 +85,14 @@ def _marked(verdict: str, text: str) -> str:
     return f'<strong style="{look}">{html.escape(text)}</strong>'
 
 
+def _because(reason: str | None) -> str:
+    return f" ({html.escape(reason)})" if reason else ""
+
+
 def _vacuity_html(found: Vacuity) -> str:
     """Return whether a formula holds vacuously, and the run that shows it does not."""
     if found.vacuous is None:
-        why = f" ({html.escape(found.reason)})" if found.reason else ""
-        return f"<p>vacuity undecided{why}</p>"
+        return f"<p>vacuity undecided{_because(found.reason)}</p>"
     if found.vacuous:
         part = _code(found.part or "")
         return f"<p>vacuously: {part} could be {str(found.value).lower()}</p>"
@@ -124,14 +126,14 @@ def _lasso_html(subject: Lasso) -> str:
     names = subject.action_names
     first = len(subject.prefix)
     changes = "what changes" if subject.has_valuations else "who moves"
-    shown = kept(len(names), MOST_ROWS, [first])
     rows = []
-    for step in shown:
-        if step is None:
-            rows.append(["…", "", "", ""])
-            continue
-        part = "cycle" if step >= first else "prefix"
-        rows.append([str(step + 1), part, _name(names[step]), _moves(subject, step)])
+    for step in kept(len(names), MOST_ROWS, [first]):
+        row = ["…", "", "", ""]
+        if step is not None:
+            part = "cycle" if step >= first else "prefix"
+            moves = _moves_of(subject.steps[step])
+            row = [str(step + 1), part, _name(names[step]), moves]
+        rows.append(row)
     about = (
         f"<p>Lasso: {counted(first, 'step')}, then {len(subject.cycle)} for ever</p>"
     )
@@ -152,12 +154,8 @@ def _why(lasso: Lasso) -> str:
     return f"<details><summary>Why it is violated</summary>\n{table}</details>\n"
 
 
-def _moves(lasso: Lasso, step: int) -> str:
-    """Return which components or variables a step changes, and how."""
-    return _moves_of(lasso.steps[step])
-
-
 def _moves_of(step: LassoStep) -> str:
+    """Return which components or variables a step changes, and how."""
     moves = [m for m in step.moves if m.before != m.after]
     shown = [
         f"{_name(name)}: {_name(str(old))} → {_name(str(new))}"
@@ -196,9 +194,8 @@ def _simulation_html(subject: Simulation) -> str:
 @html_of.register
 def _network_html(subject: Network) -> str:
     n = len(subject.components)
-    named = f" {_code(subject.name)}" if subject.name else ""
     marked = ", with acceptance" if subject.has_acceptance else ""
-    about = f"<p>Network{named}: {counted(n, 'component')}{marked}</p>"
+    about = f"<p>Network{_titled(subject)}: {counted(n, 'component')}{marked}</p>"
     head = ["", "component", "states", "transitions", "labels", "accepting"]
     numeric = ["n", "", "n", "n", "n", "n"]
     rows = [
@@ -220,8 +217,7 @@ def _network_html(subject: Network) -> str:
 def _model_html(subject: Model) -> str:
     counts = f"{counted(len(subject.variables), 'variable')}, "
     counts += counted(len(subject.actions), "action")
-    named = f" {_code(subject.name)}" if subject.name else ""
-    about = f"<p>Model{named}: {counts}</p>"
+    about = f"<p>Model{_titled(subject)}: {counts}</p>"
     about += "".join(f"<p>{html.escape(line)}</p>" for line in subject.about)
     values = [*subject.shown(subject.initial()).items()]
     rows = [[_name(n), _name(str(value))] for n, value in values[:MOST_ROWS]]
@@ -244,20 +240,21 @@ def _graph_html(subject: SpotGraph) -> str:
 
 @html_of.register
 def _emptiness_html(subject: EmptinessResult) -> str:
-    verdict = {True: HOLDS, False: VIOLATED, None: UNKNOWN}[subject.empty]
-    text = {True: "empty", False: "not empty", None: UNKNOWN}[subject.empty]
-    word = _marked(verdict, text)
-    why = "" if subject.reason is None else f" ({html.escape(subject.reason)})"
+    verdict, text = {
+        True: (HOLDS, "empty"),
+        False: (VIOLATED, "not empty"),
+        None: (UNKNOWN, UNKNOWN),
+    }[subject.empty]
+    word, why = _marked(verdict, text), _because(subject.reason)
     run = "" if subject.run is None else f"; run {_code(str(subject.run))}"
     return f"<p>{word}{why}{run}</p>"
 
 
 @html_of.register
 def _lts_html(subject: LTS) -> str:
-    named = f" {_code(subject.name)}" if subject.name else ""
     counts = f"{counted(subject.n_states, 'state')}, "
     counts += counted(subject.n_transitions, "transition")
-    about = f"<p>LTS{named}: {counts}; labels: {_listed(subject.labels)}</p>"
+    about = f"<p>LTS{_titled(subject)}: {counts}; labels: {_listed(subject.labels)}</p>"
     picture = svg_of(subject)
     if picture is not None:
         return f"<div>{about}\n{picture}</div>"
@@ -281,32 +278,28 @@ def _accepting(lts: LTS) -> str:
 
 @html_of.register
 def _automaton_html(subject: PropertyAutomaton) -> str:
-    kinds = {
-        "state-based": subject.state_based,
-        "weak": subject.weak,
-        "terminal": subject.terminal,
-    }
+    kinds = ("state_based", "weak", "terminal")
+    held = [kind.replace("_", "-") for kind in kinds if getattr(subject, kind)]
     counts = f"{counted(subject.n_states, 'state')}, "
     counts += f"{counted(subject.n_letters, 'letter')}, "
-    facts = [f"acceptance {subject.acceptance}", *(k for k in kinds if kinds[k])]
+    facts = [f"acceptance {subject.acceptance}", *held]
     about = f"<p>Property automaton: {counts}{html.escape(', '.join(facts))}</p>"
     picture = svg_of(subject)
     if picture is not None:
         return f"<div>{about}\n{picture}</div>"
     arrows = [*graphs.automaton_arrows(subject).items()]
-    rows = [
-        [
-            str(src),
-            _name(graphs.letters_text(subject, letters)),
-            str(dst),
-            graphs.marks_text(marks),
-        ]
-        for (src, dst, marks), letters in arrows[:MOST_ROWS]
-    ]
+    rows = []
+    for (src, dst, marks), letters in arrows[:MOST_ROWS]:
+        told = _name(graphs.letters_text(subject, letters))
+        rows.append([str(src), told, str(dst), graphs.marks_text(marks)])
     about += f"<p>initial: {subject.initial}</p>"
     table = html_table(["src", "letters", "dst", "marks"], rows)
     rest = _rest(len(arrows) - len(rows), "transition")
     return f"<div>{about}\n{table}{rest}</div>"
+
+
+def _titled(subject: Network | Model | LTS) -> str:
+    return f" {_code(subject.name)}" if subject.name else ""
 
 
 def _name(text: str) -> str:

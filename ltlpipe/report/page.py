@@ -27,7 +27,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe._version import __version__
-from ltlpipe.batch.table import actions_in
+from ltlpipe.batch.table import actions_in, from_frame
 from ltlpipe.report.lasso_pictures import Pictures, ViolatingSteps, named, pictures
 from ltlpipe.report.page_data import (
     Story,
@@ -37,12 +37,12 @@ from ltlpipe.report.page_data import (
     number,
     packed,
 )
-from ltlpipe.report.page_matrix import matrix
 from ltlpipe.report.page_summary import (
     agreement,
     contradictions,
     counts,
     groups,
+    matrix,
     setting,
 )
 from ltlpipe.report.palette import DIFFER, SYMBOLS, style_sheet
@@ -152,14 +152,13 @@ def _lassos(
     frame: pd.DataFrame, loader: Loader
 ) -> Iterator[tuple[str, str, tuple[str, ...] | None] | None]:
     """Yield the lasso of each row, and the files of its system if known."""
-    names = ("lasso_prefix", "lasso_cycle", "task", "ltlpipe_version", "spot_version")
-    plain = frame.reindex(columns=list(names)).astype(object)
-    plain = plain.where(plain.notna(), None)
-    for prefix, cycle, task, ltlpipe, spot in plain.itertuples(index=False):
+    names = ["lasso_prefix", "lasso_cycle", "task", "ltlpipe_version", "spot_version"]
+    for row in from_frame(frame.reindex(columns=names)):
+        prefix, cycle, task, *versions = (row[name] for name in names)
         if prefix is None and cycle is None:
             yield None
             continue
-        of_task = None if task is None else loader.files(task, (ltlpipe, spot))
+        of_task = None if task is None else loader.files(task, tuple(versions))
         yield prefix or "[]", cycle or "[]", of_task
 
 
@@ -171,12 +170,12 @@ def _stories(
     Only for networks that could be loaded: for others the propositions of a step are
     unknown.
     """
-    plain = frame.reindex(columns=["formula", "lasso_prefix", "lasso_cycle"])
-    plain = plain.astype(object).where(plain.notna(), None)
+    names = ["formula", "lasso_prefix", "lasso_cycle"]
+    plain = from_frame(frame.reindex(columns=names))
     place_of = {name: k for k, name in enumerate(drawn.actions)}
     found: list[Story | None] = []
-    for place, row in zip(drawn.of_row, plain.itertuples(index=False), strict=True):
-        formula, prefix, cycle = row
+    for place, row in zip(drawn.of_row, plain, strict=True):
+        formula, prefix, cycle = row.values()
         system = None if place is None else drawn.pictures[place].system
         if system is None or formula is None:
             found.append(None)
@@ -185,10 +184,8 @@ def _stories(
         actions = [*before, *actions_in(cycle or "[]")]
         unclear = drawn.systems[system].unclear
         lost = steps.of(formula, actions, len(before), unclear)
-        names = named(formula) - unclear
-        found.append(
-            Story(lost, sorted(place_of[name] for name in names & place_of.keys()))
-        )
+        seen = (named(formula) - unclear) & place_of.keys()
+        found.append(Story(lost, sorted(place_of[name] for name in seen)))
     return found
 
 

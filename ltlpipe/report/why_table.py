@@ -10,7 +10,7 @@ import html
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ltlpipe.report.charts.sequence import shortened
+from ltlpipe.report.chart_rows import shortened
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -10,24 +10,22 @@ in System Design 9, 1996, pp. 105-131; E. A. Emerson, S. Jha and D. Peled, "Comb
 Partial Order and Symmetry Reductions", TACAS 1997 (ample sets of representatives);
 docs/symmetry.md.
 
-The search of orbits asks networks, and nets and DVE models, in one way (`NetworkSide`,
-`ModelSide`).  The group moves components of a network with their local states, and
-variables of a model.
+The search of orbits asks networks, and nets and DVE models, in one way (`_Side`).
+The group moves components of a network with their local states, and variables of a
+model.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from math import factorial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Indexed, Operation, Taken
-from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, COMPONENTS
+from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.jobs import Progress, StoppedError
 from ltlpipe.search.catalogue import SHARED
@@ -35,7 +33,7 @@ from ltlpipe.strategies import components
 from ltlpipe.strategies.state_search import search_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.propositions.syntax import Expression
@@ -70,28 +68,27 @@ def job_of_orbits(
     """
     from ltlpipe.symmetry.orbits import lifted
 
-    composed = None
-    if question.options.insists_on(COMPONENTS):
-        network = with_components(question)
-        if network is None:
-            raise NotApplicableError(f"--reduce={COMPONENTS}: the system has none")
-        composed = yield from components.composed_if_named(question, network, trace)
+    composed = yield from components.composed_if_named(question, trace)
     product, plan = yield from _product(question, composed, trace)
-    side = _side_of(question, product, composed)
     if question.options.workers > 1 and plan.emptiness in SHARED:
         raise NotApplicableError(
             f"workers that share {plan.emptiness} need a table each"
         )
-    acting = yield from side.group(least)
+    if isinstance(question, ModelQuestion):
+        side = yield from _side_of_model(question, product.table)
+    else:
+        system = composed.reduced.network if composed else question.system  # type: ignore[attr-defined]
+        declared = question.options.symmetric
+        side = yield from _side_of_network(product, system, declared, least)
+    acting = side.acting
     if least > 1 and (acting.order or 1) < factorial(least):
         raise NotApplicableError("no group was found that is worth it")
-    declared = bool(question.options.symmetric)
-    why = f"{reduction}, {_reason(acting, declared=declared)}"
-    trace.plan = plan.reduced_by(reduction, why)
-    packing = _quotient(side, acting, product.packed())
+    reason = _reason(acting, declared=bool(question.options.symmetric))
+    trace.plan = plan.reduced_by(reduction, f"{reduction}, {reason}")
+    packing = _quotient(acting, product.packed())
     answer = yield from search_states(question, product, trace, packing=packing)
     if answer.run is not None:
-        lifting = lifted(acting, partial(_steps_of, side), side.kind, answer.run)
+        lifting = lifted(acting, side.steps, side.kind, answer.run)
         found = yield from trace.timed("lasso_seconds", lifting)
         answer = answer._replace(run=found)
     if composed is not None:
@@ -116,32 +113,40 @@ def _product(
     return product, question.settled(product.plan, product.table, product.reductions)
 
 
-def _quotient(
-    side: NetworkSide | ModelSide, acting: Group, packing: Job[Any]
-) -> Job[PackedSystem | None]:
+def _quotient(acting: Group, packing: Job[Any]) -> Job[PackedSystem | None]:
     """Return the quotient of what a job packs, which can be packed again wider."""
     from ltlpipe.symmetry.orbits import quotient, table_bytes
 
     packed = yield from packing
     if packed is None:
         return None
-    packed = yield from side.uniform(packed, acting)
+    packed = yield from _uniform(packed, acting)
     needed = table_bytes(acting)
     grant = yield Progress("tabulating", memory_bytes=needed)
     if needed > grant.memory_bytes:
         raise StoppedError("memory")
     made = quotient(packed, acting)
-    return replace(made, widened=lambda: _quotient(side, acting, packed.widened()))
+    return replace(made, widened=lambda: _quotient(acting, packed.widened()))
 
 
-def _side_of(
-    question: Question, product: Any, composed: components.Composed | None
-) -> NetworkSide | ModelSide:
-    if isinstance(question, ModelQuestion):
-        return ModelSide(question, product.table)
-    network: Any = question
-    system = network.system if composed is None else composed.reduced.network
-    return NetworkSide(product, system, question.options.symmetric)
+def _uniform(packed: Any, acting: Group) -> Job[Any]:
+    """Return what is packed with fields that change places as wide as each other.
+
+    Components of networks are.
+    """
+    from ltlpipe.systems.nets.packing import PackedNet
+
+    if not isinstance(packed, PackedNet):
+        return packed
+    widths = packed.widths
+    orbits = yield from acting.orbits()
+    wide = np.zeros(len(orbits), dtype=np.int64)
+    np.maximum.at(wide, orbits, widths.bits)
+    in_doubt = np.zeros(len(orbits), dtype=np.bool_)
+    np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
+    bits = tuple(wide[orbits].tolist())
+    wider = replace(widths, bits=bits, proven=tuple((~in_doubt[orbits]).tolist()))
+    return packed if wider == widths else (yield from packed.repacked(widths=wider))
 
 
 def _reason(acting: Group, *, declared: bool) -> str:
@@ -167,123 +172,89 @@ def _reason(acting: Group, *, declared: bool) -> str:
     )
 
 
-class NetworkSide:
-    """A network, as `ltlpipe.strategies.automorphisms` asks for it.
+class _Side(NamedTuple):
+    """A system, as far as the search of orbits asks for it.
 
     Parameters
     ----------
-    product : Product
-        Of the network.
-    system : Network
-        What it was before it was trimmed.
-    declared : sequence of str
-        What users say of its symmetry; nothing else is looked for.
+    acting : Group
+        Of the system and the property.
+    view : PlainSteps or Model
+        Yields the steps of a state.
+    kind : callable
+        Returns what the property tells apart of an action.
     """
 
-    def __init__(self, product: Any, system: Network, declared: Sequence[str]) -> None:
-        from ltlpipe.components.alphabet import letters_of
-        from ltlpipe.systems.plain_steps import NetworkSteps
+    acting: Group
+    view: Any
+    kind: Callable[[int], int]
 
-        self._system, self._declared = system, declared
-        self._network = product.trimmed.network
-        self._letters = letters_of(self._network, product.trimmed.actions)
-        self._table = product.table
-        # Ample sets see which actions are visible, whatever the automaton tells apart.
-        self._merges = product.visible is None
-        self.view: Any = NetworkSteps(self._network, limited=False)
+    def steps(self, state: Sequence[int]) -> Iterator[SystemStep]:
+        """Yield the steps of a state."""
+        from ltlpipe.symmetry.orbits import SystemStep
 
-    def group(self, least: int) -> Job[Group]:
-        """Return the group of the network and the property.
-
-        It is trivial if fewer than `least` components seem to be alike.
-        """
-        from ltlpipe.symmetry.groups.models import letter_classes
-        from ltlpipe.symmetry.groups.networks import (
-            declared_permutations,
-            group_of_declared,
-            group_of_network,
-        )
-
-        self._kinds = self._letters
-        if self._merges:
-            classes = yield from letter_classes(self._table)
-            self._kinds = classes[self._letters]
-        if not self._declared:
-            return (yield from group_of_network(self._network, self._kinds, least))
-        images = yield from declared_permutations(self._system, self._declared)
-        return (yield from group_of_declared(self._network, self._kinds, images))
-
-    def uniform(self, packed: Any, acting: Group) -> Job[Any]:  # noqa: ARG002
-        """Return the packed network: components that change places are as large."""
-        yield from ()
-        return packed
-
-    def kind(self, action: int) -> int:
-        """Return what the property tells apart of an action."""
-        return int(self._kinds[action])
+        for step in self.view.each_step(tuple(state)):
+            yield SystemStep(step.action, self.kind(step.action), step.state)
 
 
-class ModelSide:
-    """A net or DVE model, as `ltlpipe.strategies.automorphisms` asks for it."""
+def _side_of_network(
+    product: Any, system: Network, declared: Sequence[str], least: int
+) -> Job[_Side]:
+    """Return what is asked for of the product of a network.
 
-    def __init__(self, question: ModelQuestion, table: PropertyAutomaton) -> None:
-        self._question, self._table = question, table
-        self.view: Any = question.system
-        self._propositions = list(question.propositions.values())
-        self._taken = [t for p in self._propositions for t in _taken_in(p)]
+    `system` is what the network was before it was trimmed, and `declared` what users
+    say of its symmetry: nothing else is looked for.  The group is trivial if fewer than
+    `least` components seem to be alike.
+    """
+    from ltlpipe.components.alphabet import letters_of
+    from ltlpipe.symmetry.groups.models import letter_classes
+    from ltlpipe.symmetry.groups.networks import (
+        declared_permutations,
+        group_of_declared,
+        group_of_network,
+    )
+    from ltlpipe.systems.plain_steps import NetworkSteps
 
-    def group(self, least: int) -> Job[Group]:  # noqa: ARG002 (it is asked for)
-        """Return the group of the model and the property."""
-        from ltlpipe.symmetry.groups.models import (
-            Propositions,
-            group_of_net,
-            letter_classes,
-        )
-        from ltlpipe.symmetry.groups.programs import group_of_program
-        from ltlpipe.systems.nets.structure import Net
-
-        yield from self._question.prepared()
-        group_of = group_of_net if isinstance(self.view, Net) else group_of_program
-        classes = yield from letter_classes(self._table)
-        asked = Propositions(self._propositions, classes)
-        return (yield from group_of(self.view, asked))
-
-    def uniform(self, packed: Any, acting: Group) -> Job[Any]:
-        """Return a packed model in which fields that change places are as wide."""
-        from ltlpipe.systems.nets.packing import PackedNet
-
-        if not isinstance(packed, PackedNet):
-            yield from ()
-            return packed
-        widths = packed.widths
-        orbits = yield from acting.orbits()
-        wide = np.zeros(len(orbits), dtype=np.int64)
-        np.maximum.at(wide, orbits, widths.bits)
-        in_doubt = np.zeros(len(orbits), dtype=np.bool_)
-        np.logical_or.at(in_doubt, orbits, np.logical_not(widths.proven))
-        bits = tuple(wide[orbits].tolist())
-        proven = tuple(np.logical_not(in_doubt[orbits]).tolist())
-        if bits == tuple(widths.bits) and proven == tuple(widths.proven):
-            yield from ()
-            return packed
-        wider = replace(widths, bits=bits, proven=proven)
-        return (yield from packed.repacked(widths=wider))
-
-    def kind(self, action: int) -> int:
-        """Return which propositions about steps an action makes true, as bits."""
-        return sum(
-            1 << k for k, taken in enumerate(self._taken) if action in taken.actions
-        )
+    network = product.trimmed.network
+    kinds = letters_of(network, product.trimmed.actions)
+    # Ample sets see which actions are visible, whatever the automaton tells apart.
+    if product.visible is None:
+        classes = yield from letter_classes(product.table)
+        kinds = classes[kinds]
+    if declared:
+        images = yield from declared_permutations(system, declared)
+        acting = yield from group_of_declared(network, kinds, images)
+    else:
+        acting = yield from group_of_network(network, kinds, least)
+    return _Side(
+        acting,
+        NetworkSteps(network, limited=False),
+        lambda action: int(kinds[action]),
+    )
 
 
-def _steps_of(
-    side: NetworkSide | ModelSide, state: Sequence[int]
-) -> Iterator[SystemStep]:
-    """Yield the steps of a state."""
-    from ltlpipe.symmetry.orbits import SystemStep
+def _side_of_model(question: ModelQuestion, table: PropertyAutomaton) -> Job[_Side]:
+    """Return what is asked for of a net or DVE model."""
+    from ltlpipe.symmetry.groups.models import (
+        Propositions,
+        group_of_net,
+        letter_classes,
+    )
+    from ltlpipe.symmetry.groups.programs import group_of_program
+    from ltlpipe.systems.nets.structure import Net
 
-    for step in side.view.each_step(tuple(state)):
-        yield SystemStep(step.action, side.kind(step.action), step.state)
+    yield from question.prepared()
+    propositions = list(question.propositions.values())
+    taken = [t for p in propositions for t in _taken_in(p)]
+    system: Any = question.system
+    group_of = group_of_net if isinstance(system, Net) else group_of_program
+    classes = yield from letter_classes(table)
+    acting = yield from group_of(system, Propositions(propositions, classes))
+    return _Side(
+        acting,
+        system,
+        lambda action: sum(1 << k for k, t in enumerate(taken) if action in t.actions),
+    )
 
 
 def _taken_in(expression: Expression) -> list[Taken]:

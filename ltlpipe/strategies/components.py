@@ -129,18 +129,17 @@ class Composed(NamedTuple):
         return Answer(FOUND, run=found)
 
 
-def composed_if_named(
-    question: Question, network: NetworkQuestion, trace: Trace
-) -> Job[Composed | None]:
+def composed_if_named(question: Question, trace: Trace) -> Job[Composed | None]:
     """Reduce components if that is named beside another strategy."""
-    if not question.options.insists_on(COMPONENTS):
+    options, network = question.options, with_components(question)
+    if not options.insists_on(COMPONENTS):
         return None
+    if network is None:
+        raise NotApplicableError(f"--reduce={COMPONENTS}: the system has none")
     hindrance = obstacle(question, COMPOSITION)
     if hindrance is not None:
-        raise NotApplicableError(f"--reduce=components: {hindrance}")
-    return (
-        yield from reduce_network(network, question.options.max_component_states, trace)
-    )
+        raise NotApplicableError(f"--reduce={COMPONENTS}: {hindrance}")
+    return (yield from reduce_network(network, options.max_component_states, trace))
 
 
 def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:

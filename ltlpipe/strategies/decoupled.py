@@ -58,7 +58,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
         found = estimate(network.system, question.property.propositions)
         if not found.pays:
             raise NotApplicableError(str(found))
-    composed = yield from components.composed_if_named(question, network, trace)
+    composed = yield from components.composed_if_named(question, trace)
     system = network.system if composed is None else composed.reduced.network
     trimmed, monitor, plan = yield from _asked(network, system, trace)
     trace.plan = plan if composed is None else composed.noted(plan)
@@ -88,7 +88,9 @@ def _asked(
     if trimmed.table.is_buchi and not trivial:
         trimmed = trimmed._replace(table=normalised(trimmed.table, visible))
     trace.note(automaton_states=trimmed.table.n_states)
-    search = _search_name(question)
+    search = question.options.emptiness
+    if search not in DECOUPLED:
+        search = DECOUPLED_NDFS if question.system.has_acceptance else DECOUPLED_SCC
     chosen = product.plan.searched_by(search, _WHY[search])
     plan = question.settled(chosen, trimmed.table, product.reductions)
     network, together = trimmed.network, not question.accepts_apart
@@ -99,13 +101,6 @@ def _asked(
     letters = letters_of(network, trimmed.actions).tolist()
     monitor = monitor_of(network, trimmed.table, letters, visible, together=together)
     return trimmed, monitor, plan
-
-
-def _search_name(question: NetworkQuestion) -> str:
-    named = question.options.emptiness
-    if named in DECOUPLED:
-        return named
-    return DECOUPLED_NDFS if question.system.has_acceptance else DECOUPLED_SCC
 
 
 def _search(

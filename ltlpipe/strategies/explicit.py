@@ -1,4 +1,4 @@
-"""Search state by state: with all steps of the system, or with ample sets.
+"""Search state by state: with all steps of the system, with ample sets, or by walks.
 
 Sources for ample sets (steps that commute are taken in one order): S. F. Siegel and
 Y. Yan, "Action-Based Model Checking: Logic, Automata, and Reduction", CAV 2020, for
@@ -13,16 +13,20 @@ Source: G. Holzmann, R. Joshi and A. Groce, "Swarm Verification Techniques", IEE
 37(6), 2011.
 
 How much they have seen together is estimated (`ltlpipe.search.nested.coverage`).
+
+Walks are guided by the property: they look for violations before much is composed or
+explored, and never show that a formula holds; docs/walks.md.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.question.answer import INCONCLUSIVE, Answer
-from ltlpipe.question.conditions import AMPLE
-from ltlpipe.question.question import for_workers
+from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
+from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
+from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
 from ltlpipe.search.nested.coverage import together
 from ltlpipe.strategies.state_search import (
@@ -49,16 +53,14 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     plan = question.settled(product.plan, product.table, product.reductions)
     trace.plan = for_workers(plan, question.options)
     way = None if question.options.swarm is None else search_by_swarm
-    answer = yield from search_states(question, product, trace, way=way)
-    return answer
+    return (yield from search_states(question, product, trace, way=way))
 
 
 def job_with_ample_sets(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     product, reason = yield from question.ample_product(question.given, trace)
     trace.plan = ample_plan(question, product, reason)
-    answer = yield from search_states(question, product, trace)
-    return answer
+    return (yield from search_states(question, product, trace))
 
 
 def ample_plan(question: Question, product: Product, reason: str) -> Plan:
@@ -223,3 +225,67 @@ def _ended(outcome: Outcome) -> Job[Outcome]:
     """Return a search that has ended."""
     yield from ()
     return outcome
+
+
+SOME_STATES = 100_000
+"""States that walks enter in all, beside other strategies."""
+
+MANY_STATES = 10_000_000
+"""The same where they are asked for by name."""
+
+_SEARCH_OF_WALKS = "couvreur99"
+"""The emptiness check by which walks recognise accepting cycles."""
+
+
+def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    product = yield from question.product(question.given, trace)
+    condition = product.table.condition
+    if condition is not None and condition.fin_marks:
+        raise NotApplicableError(WITH_FIN)
+    trace.plan = _plan_of_walks(question, product)
+
+    most = question.options.max_states
+    own = MANY_STATES if question.options.insists_on(WALKS) else SOME_STATES
+    answer = yield from search_states(
+        question, product, trace, max_states=own, way=_walk
+    )
+    if answer.kind == EMPTY:
+        return _given_up(question, trace, "one of them has seen all there is")
+    if answer.reason == MAX_STATES and (most is None or own < most):
+        return _given_up(question, trace, None)
+    return answer
+
+
+def _walk(attempt: Attempt) -> Job[Answer]:
+    """Walk through a product."""
+    from ltlpipe.search.scc.couvreur99 import Walks
+
+    seed = attempt.question.options.seed or 0
+    search = Walks(attempt.problem(), attempt.product.table, seed)
+    return (yield from answer_of(attempt, search))
+
+
+def _plan_of_walks(question: Question, product: Product) -> Plan:
+    """Return the settled plan; the search is the one that walks are made of."""
+    plan = question.settled(
+        replace(product.plan, emptiness=_SEARCH_OF_WALKS),
+        product.table,
+        product.reductions,
+    )
+    why = (
+        f"{WALKS}, because a violation may be near in some order of steps: searches "
+        "of few states, one after another, are guided by the automaton"
+    )
+    return replace(plan, reasons=(why, *plan.reasons))
+
+
+def _given_up(question: Question, trace: Trace, why: str | None) -> Answer:
+    """Return the answer of walks that have found nothing, which says nothing."""
+    if question.options.insists_on(WALKS):
+        return Answer(INCONCLUSIVE, WALKS)
+    stats = trace.stats
+    said = (
+        f"no violation in {stats.states:,} states of {stats.details['walks']:,} walks"
+    )
+    return Answer(NOT_APPLICABLE, said if why is None else f"{said}: {why}")

@@ -75,8 +75,7 @@ def factored_question(question: Question) -> Job[Question]:
         return question
     if network.fairness is not None:  # whose plan says that nothing is reduced
         return question
-    asked = yield from question.fact(FACTORING, lambda: _asked(network))
-    return asked
+    return (yield from question.fact(FACTORING, lambda: _asked(network)))
 
 
 def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.automata.conditions import Condition
     from ltlpipe.automata.letters import PropertyAutomaton
-    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.question.answer import Trace
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.instant_graph import Edge
@@ -51,6 +51,10 @@ if TYPE_CHECKING:
 
 MOST_STATES = 3_000
 """States of the product that are searched: about a tenth of a second."""
+
+_WHY = (
+    f"{INSTANT}, because a small product is searched in plain Python, without kernels"
+)
 
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
@@ -60,7 +64,11 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     except TooLargeError:
         raise NotApplicableError("the system is too large for plain Python") from None
     plan = question.given
-    trace.plan = _noted(question, kind_of(plan, question.options, table))
+    reasons = [_WHY, *plan.reasons]
+    if question.fairness is not None:
+        reasons.append(why_fair(question, question.fairness))
+    kind = kind_of(plan, question.options, table)
+    trace.plan = replace(plan, automaton=kind, reasons=tuple(reasons))
     limit = question.options.max_states
     most = MOST_STATES if limit is None else min(limit, MOST_STATES)
     question.explored = moves = Moves(system, table, stutter=question.stutters)
@@ -91,17 +99,6 @@ def search_of(
     if question.stutters and not starts:
         ends = question.ends(moves.table)
     return search(moves, max_states=most_states, starts=starts, ends=ends)
-
-
-def _noted(question: Question, kind: str | None) -> Plan:
-    why = (
-        f"{INSTANT}, because a small product is searched in plain Python, without "
-        "kernels"
-    )
-    reasons = [why, *question.given.reasons]
-    if question.fairness is not None:
-        reasons.append(why_fair(question, question.fairness))
-    return replace(question.given, automaton=kind, reasons=tuple(reasons))
 
 
 TOO_MANY = "too-many"
@@ -256,10 +253,6 @@ class Moves:
         self._steps: dict[int, list[_Step]] = {}
         self._cells: dict[int, list[tuple[int, int]]] = {}
 
-    def initial(self, start: int) -> int:
-        """Return the key of an initial state, by that of the property."""
-        return self.first() * self.table.n_states + start
-
     def first(self) -> int:
         """Return the number of the system's initial state."""
         return self._numbered(self.system.initial())
@@ -334,7 +327,7 @@ class _Product:
         self._waiting: deque[int] = deque()
         self._n_expanded = 0
         for start in starts or [moves.table.initial]:
-            self._enter(moves.initial(start), 1)
+            self._enter(moves.first() * moves.table.n_states + start, 1)
             self.graph.n_initial += 1
 
     def grow(self, n_expanded: int) -> Job[str | None]:

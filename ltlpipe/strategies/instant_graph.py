@@ -225,24 +225,16 @@ def sccs(
                     parent = calls[-1][0]
                     low[parent] = min(low[parent], low[state])
                 if low[state] == number[state]:
-                    component = _popped(path, state)
-                    for member in component:
-                        number[member] = _DONE
+                    component = [path.pop()]
+                    while component[-1] != state:
+                        component.append(path.pop())
+                    number.update(dict.fromkeys(component, _DONE))
                     if len(component) > 1 or _loops(followers[state], state, avoided):
                         found.append(component)
                 meter.work += PER_STATE + PER_EDGE * len(followers[state])
                 if meter.work > meter.limit:
                     yield from meter.report()
     return found
-
-
-def _popped(path: list[int], first: int) -> list[int]:
-    """Take the states from `first` on off a path."""
-    component = []
-    while True:
-        component.append(path.pop())
-        if component[-1] == first:
-            return component
 
 
 def _loops(edges: Sequence[Edge], state: int, avoided: int) -> bool:

@@ -1,6 +1,6 @@
 """The strategies, in the order in which the portfolio begins them.
 
-A new strategy is a new module, a line here, and its rows among the conditions.
+A new strategy is a job, a line here, and its rows among the conditions.
 `instant` ends by itself.  `decoupled` is next: where it helps it needs some
 milliseconds, where it cannot be used it costs less than `explicit` does to begin.  The
 others come in the order in which they are worth their price.  `walks` begin when
@@ -33,7 +33,6 @@ from ltlpipe.strategies import (
     explicit,
     instant,
     symmetry,
-    walks,
 )
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(
         AMPLE, explicit.job_with_ample_sets, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT
     ),
-    Strategy(WALKS, walks.job, (WALKS,)),
+    Strategy(WALKS, explicit.job_of_walks, (WALKS,)),
     Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION)),
     Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
     Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),

@@ -419,7 +419,8 @@ def _within(
         if lasso is not None:
             run = compressed(run_of(lasso, recording, packed))
             best = Shortened(run)
-        if complete and _is_deep_enough(recording, len(best.run.actions)):
+        is_deep = recording.n_levels >= len(best.run.actions) - 1
+        if complete and (recording.is_complete or is_deep):
             return best._replace(shortest_of=PRODUCT if known is None else SYSTEM)
         if outcome.reason is not None or recording.has_ended or not complete:
             return best
@@ -437,8 +438,3 @@ def _affordable(recording: Recording, most_states: float) -> float:
         return _SAMPLE
     n_edges = int(recording.arrays.ends[_SAMPLE - 2])
     return max(_SAMPLE, min(1.0, _DEGREE * _SAMPLE / max(n_edges, 1)) * most_states)
-
-
-def _is_deep_enough(recording: Recording, length: int) -> bool:
-    """Whether all lassos that are shorter lie in what has been stored."""
-    return recording.is_complete or recording.n_levels >= length - 1

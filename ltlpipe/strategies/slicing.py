@@ -137,9 +137,8 @@ def sliced(question: NetworkQuestion, run: Run, trace: Trace) -> Job[Run]:
     depends = question.system.has_acceptance or question.fairness is not None
     if depends or len(run.actions) > _LONGEST or (run.actions < 0).any():
         return run
-    if question.property.is_trivial:
-        table = None
-    else:
+    table = None
+    if not question.property.is_trivial:
         table = yield from question.automaton(question.given, question.actions, trace)
     return (yield from _Slicer(question, run, table).best())
 

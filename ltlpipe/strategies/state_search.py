@@ -244,12 +244,13 @@ def note_search(trace: Trace, search: AnySearch) -> None:
         coverage=search.coverage(),
     )
     if isinstance(search, StoredSearch):
+        if search.file_bytes:
+            details["spilled_mib"] = search.file_bytes / MIB
         trace.note(
             bytes_per_state=search.memory_bytes / states if states else None,
             colour_bytes_per_state=search.bytes_per_state,
+            details=details,
         )
-        if search.file_bytes:
-            trace.note(details=details | {"spilled_mib": search.file_bytes / MIB})
 
 
 def note_sample(question: Question, trace: Trace, members: Sequence[Member]) -> None:

@@ -56,18 +56,10 @@ class _LostRunError(Exception):
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    net = _with_colours(question)
-    if net is not None:
-        return _job_of_sets(net, trace)
+    if isinstance(question, ModelQuestion) and question.system.has_colours:
+        return _job_of_sets(question, trace)
     least = 1 if question.options.wants_symmetry else WORTH_IT
     return automorphisms.job_of_orbits(question, trace, SYMMETRY, least)
-
-
-def _with_colours(question: Question) -> ModelQuestion | None:
-    """Return a question about a symmetric net; None of any other."""
-    if not isinstance(question, ModelQuestion):
-        return None
-    return question if question.system.has_colours else None
 
 
 def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
@@ -186,17 +178,14 @@ def _search(
     return answer, made
 
 
-def _listed(names: list[str]) -> str:
-    """Return names for people; of many only the first ones and the last."""
-    if len(names) > _SHOWN:
-        return f"{', '.join(names[: _SHOWN - 1])}, ... {names[-1]} ({len(names)})"
-    return ", ".join(names)
-
-
 def _noted(plan: Plan, group: ColourGroup) -> Plan:
     """Say in a settled plan which colours are exchanged."""
     sorts = group.net.sorts
-    parts = [f"{_listed(names)} can be exchanged" for names in group.names()]
+    parts = []
+    for names in group.names():
+        if len(names) > _SHOWN:
+            names = [*names[: _SHOWN - 1], f"... {names[-1]} ({len(names)})"]
+        parts.append(f"{', '.join(names)} can be exchanged")
     for sort, least in group.rotations:
         by = "" if least == 1 else f" by multiples of {least}"
         parts.append(f"{sorts[sort].name} can be rotated{by}")

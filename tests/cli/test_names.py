@@ -33,7 +33,6 @@ ONLY_HERE = {
 OTHERS = {
     *("--help", "--version", "--install-completion", "--show-completion"),
     *("--protocol", "--tls-ca-file", "--tls-cert", "--tls-key"),  # of Dask
-    *("--resume", "--budget", "--tasks", "--runs", "--tables"),  # of benchmarks
     *("--hypothesis-profile", "--clear-output", "--inplace", "--lps", "--cached"),
 }
 """Flags of other programs, and of all."""
@@ -47,7 +46,12 @@ def flags(command):
     return found
 
 
-FLAGS = set().union(*map(flags, COMMANDS.values())) | OTHERS
+OF_BENCHMARKS = {
+    flag
+    for path in (ROOT / "benchmarks").rglob("*.py")
+    for flag in re.findall(r'"(--[a-z-]+)"', path.read_text(encoding="utf-8"))
+}
+FLAGS = set().union(*map(flags, COMMANDS.values())) | OTHERS | OF_BENCHMARKS
 
 
 @pytest.mark.parametrize("name", list(ONLY_HERE))

@@ -13,8 +13,8 @@ from lxml import etree
 from rich.cells import cell_len
 
 from ltlpipe import LTS, Chart, Lasso, Network, check, load
-from ltlpipe.report.charts.sequence import charted, kept, shortened
-from ltlpipe.report.charts.text_chart import ASCII, BOX, marks_for
+from ltlpipe.report.chart_rows import charted, kept, shortened
+from ltlpipe.report.text_chart import ASCII, BOX, marks_for
 from tests.cross.test_finite_runs import SOURCE
 from tests.example_counts import examples
 from tests.report.handmade_lassos import lassos, lost_lasso, office_lasso, ring_lasso

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ltlpipe.batch.results import RESULTS_DTYPES
 from ltlpipe.batch.table import to_frame
-from ltlpipe.report.page_matrix import MOST_FORMULAS, MOST_SYSTEMS, matrix
+from ltlpipe.report.page_summary import MOST_FORMULAS, MOST_SYSTEMS, matrix
 
 
 def table(*rows):

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, check
 from ltlpipe.report import lasso_pictures
-from ltlpipe.report.lasso_pictures import Replay, ViolatingSteps, parts_of
+from ltlpipe.report.lasso_pictures import Replay, ViolatingSteps
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, networks
 from tests.report.handmade_lassos import ring_lasso
 
 
 def changes(network, prefix, cycle):
-    return Replay(network).changes([*prefix, *cycle], len(prefix), parts_of(network))
+    return Replay(network).changes([*prefix, *cycle], len(prefix))
 
 
 def violation(network, formula):

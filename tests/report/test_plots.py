@@ -16,9 +16,8 @@ from ltlpipe import LtlpipeError, UnsupportedError
 from ltlpipe.report import plots
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import cost_column
-from ltlpipe.report.plots.curves import costs_of_solved, curves, sized
+from ltlpipe.report.plots.curves import costs_of_solved, counts, curves, sized
 from ltlpipe.report.plots.scatter_plot import DIFFER, UNANSWERED, pairs
-from ltlpipe.report.plots.verdict_bars import counts
 from tests.report.handmade_tables import row, stored
 
 EVIL = "_$\\frac$ <b>&\x07\n\u4e2d☃"

@@ -9,9 +9,8 @@ import pytest
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, compare
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
 from ltlpipe.report.plots import acceptances, plottable, save
-from ltlpipe.report.plots.acceptance_panels import FIN_SHARES, shares
 from ltlpipe.report.plots.figures import FEWEST
-from ltlpipe.report.plots.scatter_plot import against_first
+from ltlpipe.report.plots.scatter_plot import FIN_SHARES, against_first, shares
 
 LOW, MIDDLE, HIGH, UNKNOWN = FIN_SHARES
 X, Y = "TGBA", "TGRA"

@@ -9,7 +9,7 @@ import pytest
 from ltlpipe import UnsupportedError, check, load
 from ltlpipe.families.nets import dining
 from ltlpipe.families.networks import client_server, philosophers
-from ltlpipe.strategies import walks
+from ltlpipe.strategies import explicit
 from tests.portfolio_settings import searching_at_once, turns
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def test_what_they_find(system, formula):
 
 def test_named_ones_give_up(monkeypatch):
     """The verdict is unknown, with a reason of its own; states are counted."""
-    monkeypatch.setattr(walks, "MANY_STATES", 3_000)
+    monkeypatch.setattr(explicit, "MANY_STATES", 3_000)
     verdict = walked(TABLE, APART)
     assert (verdict.verdict, verdict.reason) == ("unknown", "walks")
     assert verdict.stats.states == 3_000
@@ -71,7 +71,7 @@ def test_other_limits(limit, reason):
 
 def test_beside_others_they_drop_out(monkeypatch):
     """They say after how much, and another strategy answers."""
-    monkeypatch.setattr(walks, "SOME_STATES", 300)
+    monkeypatch.setattr(explicit, "SOME_STATES", 300)
     with turns(), searching_at_once(1):
         verdict = check(TABLE, APART)
     (told,) = (t for t in verdict.plan.tried if t.strategy == "walks")

@@ -8,11 +8,9 @@ first, then `ltlpipe.report.plots.figures`.
 
 from __future__ import annotations
 
-from ltlpipe.report.plots.acceptance_panels import acceptances
-from ltlpipe.report.plots.curves import cactus, growth
+from ltlpipe.report.plots.curves import cactus, growth, verdicts
 from ltlpipe.report.plots.figures import plottable, save, svg_text
-from ltlpipe.report.plots.scatter_plot import scatter
-from ltlpipe.report.plots.verdict_bars import verdicts
+from ltlpipe.report.plots.scatter_plot import acceptances, scatter
 
 __all__ = [
     "acceptances",

@@ -1,4 +1,4 @@
-"""Curves: solved tasks over time (cactus plots), and cost over size (growth).
+"""Curves and bars: tasks solved over time (cactus), cost over size, and verdicts.
 
 The curve of a cactus plot rises by one at the seconds of each solved task and ends at
 their number.  Tasks count for themselves, no sum of seconds is formed.
@@ -7,6 +7,8 @@ Growth: systems whose names differ in the size only are a family.  A curve is on
 under one configuration; its points are medians over all tasks of a size, in which a
 task without an answer counts as more expensive than any other.  So a size has no point
 if half of its tasks or more have no answer.
+
+Verdicts: numbers of tasks, a bar per configuration.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ltlpipe.report import palette
 from ltlpipe.report.plots import figures
 from ltlpipe.report.plots.configurations import (
     answers,
@@ -23,6 +26,7 @@ from ltlpipe.report.plots.configurations import (
 )
 from ltlpipe.runtime.arguments import TEXT, expect
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,7 +216,9 @@ def growth(
             about += f" ({n_left_out} tasks without a size left out)"
         axes.set(xlabel="size", ylabel=figures.unit(value), title=title or about)
         if len(drawn) > 1:
-            figures.legend(figure, axes.lines, title=_growth_title(drawn, found.title))
+            several = len({curve.family for curve in drawn}) > 1
+            names = filter(None, ["systems" if several else "", found.title])
+            figures.legend(figure, axes.lines, title=", ".join(names))
         elif drawn:
             axes.set_xlabel(f"size N of {figures.plain(drawn[0].family)}")
     return figure
@@ -267,14 +273,12 @@ def _sizes(frame: pd.DataFrame, size: str | None) -> tuple[pd.Series, pd.Series]
         raise UnsupportedError(
             f"--size={size!r}: no regular expression: {error}"
         ) from None
-    systems = frame["system"].astype("string").fillna("")
-    found = {
-        name: sized(name) if pattern is None else _split(name, pattern)
-        for name in systems.unique()
-    }
-    sizes = pd.array([found[name][0] for name in systems], dtype="Float64")
-    families = [found[name][1] for name in systems]
-    return pd.Series(sizes), pd.Series(families, dtype=object)
+    found = [
+        sized(name) if pattern is None else _split(name, pattern)
+        for name in frame["system"].astype("string").fillna("")
+    ]
+    sizes = pd.array([size for size, _ in found], dtype="Float64")
+    return pd.Series(sizes), pd.Series([family for _, family in found], dtype=object)
 
 
 def sized(name: str) -> tuple[float | None, str]:
@@ -308,12 +312,6 @@ def _split(name: str, pattern: re.Pattern[str]) -> tuple[float | None, str]:
     return number, f"{name[:start]}N{name[end:]}"
 
 
-def _growth_title(drawn: Sequence[Curve], configuration: str) -> str:
-    """Return the names of the curves."""
-    several = len({curve.family for curve in drawn}) > 1
-    return ", ".join(filter(None, ["systems" if several else "", configuration]))
-
-
 def _draw_growth(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
     """Draw the curves; those of a single family look as in other plots.
 
@@ -338,3 +336,107 @@ def _draw_growth(axes: Axes, drawn: Sequence[Curve], names: list[str]) -> None:
     figures.logarithmic(axes, "y", *axes.get_ylim())
     if all((curve.sizes % 1 == 0).all() for curve in drawn):
         figures.whole(axes.xaxis)
+
+
+_ANSWERS = {verdict: palette.ON_WHITE[verdict] for verdict in (HOLDS, VIOLATED)}
+_GREYS = (palette.ON_WHITE[UNKNOWN], "#8C8C8C", "#B2B2B2", "#D9D9D9")
+_HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
+
+
+def verdicts(
+    frame: pd.DataFrame,
+    *,
+    by: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Plot how many tasks hold, are violated, or unknown for which reason.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A result table, with the column `verdict`, and `reason` if it is known.
+    by : sequence of str, optional
+        The columns that name configurations; by default those that differ.
+    title : str, optional
+        Instead of "Verdicts".
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    UnsupportedError
+        matplotlib is not installed, a column is missing, or there are no rows.
+    """
+    expect(TEXT.or_none, title=title)
+    table = counts(frame, by=by)
+    if table.empty:
+        raise UnsupportedError("nothing to plot: the table has no rows")
+    names = configured(frame, by)
+    with figures.canvas(7.0, 1.6 + 0.32 * len(table)) as (figure, axes):
+        _draw_bars(axes, table)
+        axes.set(xlabel="tasks", title=title or f"Verdicts ({len(frame)} tasks)")
+        if names.columns:
+            axes.set_ylabel(figures.plain(names.title))
+        figures.legend(figure, axes.containers, n_columns=4)
+    return figure
+
+
+def counts(frame: pd.DataFrame, *, by: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return how many tasks of each configuration have come to what.
+
+    A row per configuration, in order of appearance; columns ``holds``, ``violated`` and
+    ``unknown: REASON``, those that occur.
+    """
+    import pandas as pd
+
+    require(frame, ["verdict"])
+    found = configured(frame, by)
+    outcome = frame["verdict"].astype("string").fillna(UNKNOWN)
+    reasons = frame.reindex(columns=["reason"])["reason"].astype("string")
+    said = UNKNOWN + ": " + reasons.fillna("no reason")
+    outcome = outcome.where(outcome.isin([*_ANSWERS]), said)
+    rows = pd.crosstab(found.labels, outcome.to_numpy(dtype=object))
+    order = [name for name in _ANSWERS if name in rows]
+    order += sorted(name for name in rows.columns if name not in _ANSWERS)
+    return rows.loc[found.names or rows.index, order]
+
+
+def _draw_bars(axes: Axes, table: pd.DataFrame) -> None:
+    """Draw stacked bars from left to right, the first configuration on top."""
+    places = range(len(table))
+    done = [0] * len(table)
+    widest = int(table.sum(axis=1).max())
+    unknown = 0
+    for outcome in table.columns:
+        widths = table[outcome].tolist()
+        dark = outcome in _ANSWERS
+        colour, hatch = _ANSWERS.get(outcome, _GREYS[unknown % len(_GREYS)]), ""
+        if not dark:
+            hatch = _HATCHES[unknown % len(_HATCHES)]
+            unknown += 1
+        bars = axes.barh(
+            places,
+            widths,
+            left=done,
+            height=0.7,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white" if dark else "#444444",
+            linewidth=0.5,
+            label=figures.plain(str(outcome)),
+        )
+        # Narrow bars have no room for the number.
+        axes.bar_label(
+            bars,
+            [str(width) if width >= 0.04 * widest else "" for width in widths],
+            label_type="center",
+            color="white" if dark else "black",
+            bbox=None if dark else {"fc": "white", "ec": "none", "pad": 1.0},
+        )
+        done = [left + width for left, width in zip(done, widths, strict=True)]
+    axes.set_yticks(places, [figures.plain(str(name)) for name in table.index])
+    axes.invert_yaxis()
+    figures.whole(axes.xaxis)
+    axes.grid(visible=False, axis="y")

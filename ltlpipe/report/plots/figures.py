@@ -6,13 +6,12 @@ matplotlib is loaded when a plot is made; for its settings see
 
 from __future__ import annotations
 
-import io
 import math
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.report.plots.look import draw, styled
 from ltlpipe.runtime.arguments import FIGURE, PATH, expect
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.files import write_bytes
@@ -105,18 +104,9 @@ def twins(curves: Sequence[np.ndarray]) -> list[Twin]:
     """
     import numpy as np
 
-    first: list[int] = []
-    for curve in curves:
-        known = (
-            k
-            for k in dict.fromkeys(first)
-            if np.array_equal(curves[k], curve, equal_nan=True)
-        )
-        first.append(next(known, len(first)))
-    return [
-        Twin(k, first[:number].count(k), first.count(k))
-        for number, k in enumerate(first)
-    ]
+    same = partial(np.array_equal, equal_nan=True)
+    first = [next(k for k, c in enumerate(curves) if same(c, own)) for own in curves]
+    return [Twin(k, first[:n].count(k), first.count(k)) for n, k in enumerate(first)]
 
 
 def plain(text: str) -> str:
@@ -168,7 +158,7 @@ def figure_class() -> type[Figure]:
     try:
         import matplotlib.figure  # noqa: F401
 
-        from ltlpipe.report.plots.notebook_figure import NotebookFigure
+        from ltlpipe.report.plots.look import NotebookFigure
     except ImportError as error:
         raise UnsupportedError(
             "plots need matplotlib, which is not installed: pip install matplotlib"
@@ -180,6 +170,8 @@ def figure_class() -> type[Figure]:
 def look() -> Iterator[type[Figure]]:
     """Draw in the look of all plots; gives the class of figures."""
     figures = figure_class()
+    from ltlpipe.report.plots.look import styled
+
     with styled():
         yield figures
 
@@ -273,16 +265,16 @@ def save(figure: Figure, path: StrPath) -> None:
     """
     expect(FIGURE, figure=figure)
     plottable(path)
+    from ltlpipe.report.plots.look import drawn
+
     path = Path(path)
-    drawn = io.BytesIO()
-    draw(figure, drawn, path.suffix.lower()[1:])
-    write_bytes(path, drawn.getvalue())
+    write_bytes(path, drawn(figure, path.suffix.lower()[1:]))
 
 
 def svg_text(figure: Figure) -> str:
     """Return a figure as SVG, from ``<svg`` on, as it can stand in a page."""
     expect(FIGURE, figure=figure)
-    drawn = io.BytesIO()
-    draw(figure, drawn, "svg")
-    text = drawn.getvalue().decode()
+    from ltlpipe.report.plots.look import drawn
+
+    text = drawn(figure, "svg").decode()
     return text[text.index("<svg") :]

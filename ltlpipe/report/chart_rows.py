@@ -24,7 +24,7 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.lasso import situation, steps_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ltlpipe.verdict.lasso import Lasso, LassoStep
 
@@ -85,6 +85,18 @@ class ChartedLasso(NamedTuple):
     notes: tuple[str, ...]
 
     @property
+    def lost_note(self) -> str:
+        """The text at the end of the bad prefix."""
+        n_steps = sum(max(row.left_out, 1) for row in self.rows[: self.lost])
+        what = "this step" if n_steps == 1 else f"these {n_steps} steps"
+        return f"violated by {what}: what follows does not matter"
+
+    def states(self) -> Iterator[tuple[int, str]]:
+        """Yield the states that are shown, and their lanes."""
+        yield from ((k, lane.initial) for k, lane in enumerate(self.lanes))
+        yield from ((cell.lane, cell.after) for row in self.rows for cell in row.cells)
+
+    @property
     def has_named(self) -> bool:
         """Whether the formula names some step that is shown."""
         return any(row.named for row in self.rows)
@@ -120,7 +132,7 @@ def kept(n_steps: int, most: int, around: Iterable[int] = ()) -> list[int | None
     return shown
 
 
-def charted(lasso: Lasso, *, most_steps: int, most_lanes: int) -> ChartedLasso:
+def charted(lasso: Lasso, most_steps: int, most_lanes: int) -> ChartedLasso:
     """Return the contents of a chart of a lasso."""
     n_steps, first = len(lasso.actions), len(lasso.prefix)
     lost = lasso.bad_prefix
@@ -198,12 +210,11 @@ class _Lanes:
         """Return the cells of a step."""
         found, others = [], []
         for name, before, after in step.moves:
-            place = self._place.get(name)
-            if place is None:
+            if name in self._place:
+                self._last[name] = _text(after)
+                found.append(Cell(self._place[name], _text(before), _text(after)))
+            else:
                 others.append((name, before, after))
-                continue
-            self._last[name] = _text(after)
-            found.append(Cell(place, _text(before), _text(after)))
         if others:
             (name, before, after), *rest = others
             told = f"{len(others)} move" if rest else _text(name)
@@ -237,28 +248,23 @@ def _rows(
             until = shown[place + 1]
             assert until is not None
             cells = lanes.cells_of_gap(situation(lasso, until))
-            left_out = until - end
-            row = Row(end + 1, "", cells, irrelevant=irrelevant, left_out=left_out)
+            rows.append(Row(end + 1, "", cells, False, irrelevant, until - end))
             end = until
         else:
             step = steps[number]
             cells, named = lanes.cells(step), bool(step.holds)
-            row = Row(number + 1, _text(step.action), cells, named, irrelevant)
             end = number + 1
-        rows.append(row)
+            rows.append(Row(end, _text(step.action), cells, named, irrelevant))
     return rows
 
 
 def _laid_out(lasso: Lasso, lanes: _Lanes) -> tuple[Lane, ...]:
     is_network = isinstance(lasso.system, Network) or not lasso.has_valuations
     processes = lasso.system.processes if isinstance(lasso.system, Model) else ()
+    initial = {name: _text(lanes.initial.get(name, 0)) for name in lanes.kept}
     laid = [
-        Lane(
-            _text(name),
-            _text(lanes.initial.get(name, 0)),
-            is_network or name in processes,
-        )
-        for name in lanes.kept
+        Lane(_text(name), state, is_network or name in processes)
+        for name, state in initial.items()
     ]
     if lanes.n_others:
         laid.append(Lane(f"{lanes.n_others} others", ""))
@@ -286,12 +292,6 @@ def _notes(lasso: Lasso, names: Sequence[str]) -> list[str]:
             "continuation of them satisfies the formula"
         )
     return notes
-
-
-def lost_note(number: int) -> str:
-    """Return the text at the end of a bad prefix."""
-    what = "this step" if number == 1 else f"these {number} steps"
-    return f"violated by {what}: what follows does not matter"
 
 
 def shortened(text: str, most: int, dots: str = "…") -> str:

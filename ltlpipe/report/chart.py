@@ -1,4 +1,6 @@
-"""A sequence chart as SVG: one picture that needs nothing but itself.
+"""The sequence chart of a lasso, the public class, and how it is drawn as SVG.
+
+The picture needs nothing but itself.
 
 Fonts differ between readers: texts are monospaced, with an assumed width of characters,
 and texts that may be wider are squeezed (``textLength``).  All looks are attributes of
@@ -10,17 +12,20 @@ is also one by shape or weight.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from rich.cells import cell_len
 
-from ltlpipe.report.charts.sequence import lost_note, shortened
+from ltlpipe.report.chart_rows import charted, shortened
 from ltlpipe.report.palette import ON_WHITE
+from ltlpipe.runtime.arguments import TRUTH, WHOLE, Kind, expect
+from ltlpipe.verdict.lasso import Lasso
 from ltlpipe.verdict.verdict import VIOLATED
 
 if TYPE_CHECKING:
-    from ltlpipe.report.charts.sequence import Cell, ChartedLasso, Lane, Row
+    from ltlpipe.report.chart_rows import Cell, ChartedLasso, Lane, Row
 
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
@@ -40,7 +45,7 @@ _MARGIN = 10
 _ACTION, _NAME, _STATE = 36, 24, 18  # characters that are shown
 _MANY = 12  # number of lanes from which room is short
 _STATE_OF_MANY = 10
-_MIDDLE = {"text-anchor": "middle"}
+_MIDDLE = {"text_anchor": "middle"}
 _SLANT = 0.77  # the sine of the angle of names that are slanted, 50 degrees
 
 
@@ -64,21 +69,13 @@ class _Grid(NamedTuple):
 def svg_of_chart(chart: ChartedLasso) -> str:
     """Return a chart as SVG, from ``<svg`` on."""
     grid = _grid(chart)
-    about = _about(chart)
-    svg = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "width": _n(grid.width),
-            "height": _n(grid.height),
-            "viewBox": f"0 0 {_n(grid.width)} {_n(grid.height)}",
-            "role": "img",
-            "aria-label": about,
-            "font-family": FONT,
-            "font-size": str(_SIZE),
-        },
-    )
-    _rect(svg, (0, 0, grid.width, grid.height), fill="#ffffff", rx="4")
+    width, height = _n(grid.width), _n(grid.height)
+    box = {"width": width, "height": height, "viewBox": f"0 0 {width} {height}"}
+    about = {"role": "img", "aria-label": _about(chart)}
+    font = {"font-family": FONT, "font-size": str(_SIZE)}
+    xmlns = {"xmlns": "http://www.w3.org/2000/svg"}
+    svg = ET.Element("svg", xmlns | box | about | font)
+    _rect(svg, (0, 0, grid.width, grid.height), "", fill="#ffffff", rx="4")
     _draw_cycle(svg, chart, grid)
     for number, lane in enumerate(chart.lanes):
         _draw_lane(svg, lane, number, grid)
@@ -135,7 +132,7 @@ def _grid(chart: ChartedLasso) -> _Grid:
     notes = _notes(chart)
     said = [_MARGIN + _width(note) for note in notes]
     if chart.lost is not None:
-        said.append(actions + _width(lost_note(_lost_step(chart))))
+        said.append(actions + _width(chart.lost_note))
     ends = [right + 24]  # the way back
     if slanted:
         ends += [at + 0.66 * n + 16 for at, n in zip(lanes, named, strict=True)]
@@ -149,11 +146,9 @@ def _grid(chart: ChartedLasso) -> _Grid:
 
 def _lane_widths(chart: ChartedLasso, n_state: int) -> list[float]:
     """Return how wide the states of each lane are."""
-    widths = [_pill_width(lane.initial, n_state) for lane in chart.lanes]
-    for row in chart.rows:
-        for cell in row.cells:
-            width = _pill_width(cell.after, n_state)
-            widths[cell.lane] = max(widths[cell.lane], width)
+    widths = [0.0] * len(chart.lanes)
+    for lane, state in chart.states():
+        widths[lane] = max(widths[lane], _pill_width(state, n_state))
     return widths
 
 
@@ -176,30 +171,26 @@ def _draw_cycle(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
         return
     begin, end = grid.rows[chart.first] - 2, grid.bottom
     box = (grid.left, begin, grid.right - grid.left, end - begin)
-    _rect(svg, box, fill=_CYCLE, stroke="#e69f00", rx="5", kind="cycle")
-    last = chart.rows[-1]
-    lost_last = _LOST if chart.lost == len(chart.rows) else 0
-    height = _GAP if last.left_out and not last.cells else _ROW
-    low = grid.bottom - 4 - lost_last - height + _BAR
+    _rect(svg, box, "cycle", fill=_CYCLE, stroke="#e69f00", rx="5")
+    low = grid.rows[-1] + _BAR
     high, x = grid.rows[chart.first] + _BAR, grid.right
     if low - high < 8:
         low, high = high + 8, high - 8
     path = f"M{_n(x)} {_n(low)}h12V{_n(high)}h-8"
-    colour = {"fill": "none", "stroke": _INK, "stroke-width": "1.5"}
-    ET.SubElement(svg, "path", {"class": "back", "d": path, **colour})
+    _shape(svg, "path", "back", d=path, fill="none", stroke=_INK, stroke_width=1.5)
     head = f"{_n(x)},{_n(high)} {_n(x + 7)},{_n(high - 4)} {_n(x + 7)},{_n(high + 4)}"
-    ET.SubElement(svg, "polygon", {"class": "head", "points": head, "fill": _INK})
+    _shape(svg, "polygon", "head", points=head, fill=_INK)
 
 
 def _draw_lane(svg: ET.Element, lane: Lane, number: int, grid: _Grid) -> None:
     """Draw a lifeline with its name and its first state."""
     x = grid.lanes[number]
-    line = {"x1": _n(x), "x2": _n(x), "y1": _n(grid.top - 10), "y2": _n(grid.bottom)}
-    dashes = {} if lane.moves else {"stroke-dasharray": "2 3"}
-    ET.SubElement(svg, "line", {"class": "lane", **line, "stroke": _LINE, **dashes})
+    dashes = {} if lane.moves else {"stroke_dasharray": "2 3"}
+    low, high = (x, grid.top - 10), (x, grid.bottom)
+    _line(svg, "lane", low, high, stroke=_LINE, **dashes)
     name = shortened(lane.name, _NAME)
     y = grid.top - _PILL - 21
-    weight = {"font-weight": "bold"} if lane.moves else {"font-style": "italic"}
+    weight = {"font_weight": "bold"} if lane.moves else {"font_style": "italic"}
     if grid.slanted:
         turn = f"rotate(-50 {_n(x)} {_n(y)})"
         element = _text(svg, x - 2, y, name, kind="name", transform=turn, **weight)
@@ -207,7 +198,7 @@ def _draw_lane(svg: ET.Element, lane: Lane, number: int, grid: _Grid) -> None:
         width = _width(name) + 12
         box = (x - width / 2, y - 15, width, 21)
         if lane.moves:
-            _rect(svg, box, fill=_PANEL, stroke=_LINE, rx="3")
+            _rect(svg, box, "", fill=_PANEL, stroke=_LINE, rx="3")
         element = _text(svg, x, y, name, kind="name", **_MIDDLE, **weight)
     _tip(element, lane.name)
     if lane.initial:
@@ -227,10 +218,9 @@ def _draw_row(
         _text(group, grid.actions, y + 4, text, fill=_SOFT, kind="action")
     else:
         name = shortened(row.action, _ACTION)
-        weight = {"font-weight": "bold"} if row.named else {}
-        end = {"text-anchor": "end"}
-        number = str(row.number)
-        _text(group, grid.numbers, y + 4, number, fill=_SOFT, kind="number", **end)
+        weight = {"font_weight": "bold"} if row.named else {}
+        end = {"fill": _SOFT, "text_anchor": "end"}
+        _text(group, grid.numbers, y + 4, str(row.number), kind="number", **end)
         _text(group, grid.actions, y + 4, name, fill=ink, kind="action", **weight)
         _draw_joint(group, row, y, grid, ink)
     for cell in row.cells:
@@ -243,15 +233,12 @@ def _draw_joint(group: ET.Element, row: Row, y: float, grid: _Grid, ink: str) ->
         return
     xs = [grid.lanes[cell.lane] for cell in row.cells]
     begin = grid.actions + _width(shortened(row.action, _ACTION)) + 6
-    guide = {"x1": _n(begin), "x2": _n(xs[0]), "y1": _n(y), "y2": _n(y)}
-    dotted = {"stroke": _LINE, "stroke-dasharray": "1 4"}
-    ET.SubElement(group, "line", {"class": "guide", **guide, **dotted})
+    dotted = {"stroke": _LINE, "stroke_dasharray": "1 4"}
+    _line(group, "guide", (begin, y), (xs[0], y), **dotted)
     if len(xs) > 1:
-        ends = {"x1": _n(xs[0]), "x2": _n(xs[-1]), "y1": _n(y), "y2": _n(y)}
-        look = {"stroke": ink, "stroke-width": "2"}
-        if row.irrelevant:
-            look["stroke-dasharray"] = "5 3"
-        ET.SubElement(group, "line", {"class": "joint", **ends, **look})
+        dashes = {"stroke_dasharray": "5 3"} if row.irrelevant else {}
+        look = {"stroke": ink, "stroke_width": 2, **dashes}
+        _line(group, "joint", (xs[0], y), (xs[-1], y), **look)
 
 
 def _draw_cell(
@@ -260,12 +247,11 @@ def _draw_cell(
     """Draw the mark of a participant, and its state after the step."""
     x = grid.lanes[cell.lane]
     if not row.left_out:
-        dot = {"cx": _n(x), "cy": _n(y), "stroke": ink, "stroke-width": "2"}
-        dot |= {"r": "5", "fill": "#ffffff" if row.irrelevant else ink}
-        ET.SubElement(group, "circle", {"class": "dot", **dot})
+        place, fill = {"cx": x, "cy": y}, "#ffffff" if row.irrelevant else ink
+        look = {"stroke": ink, "stroke_width": 2, "r": 5, "fill": fill}
+        _shape(group, "circle", "dot", **place, **look)
         if row.named and not row.irrelevant:
-            ring = {"cx": _n(x), "cy": _n(y), "r": "8", "fill": "none", "stroke": ink}
-            ET.SubElement(group, "circle", {"class": "ring", **ring})
+            _shape(group, "circle", "ring", **place, r=8, fill="none", stroke=ink)
     colour = _DIM if row.irrelevant else _INK
     below = y + 18 if not row.left_out else y + 3
     _draw_pill(group, x, below, cell.after, grid.states, colour)
@@ -278,7 +264,7 @@ def _draw_pill(
     shown = shortened(state, most)
     width = _pill_width(state, most)
     box = (x - width / 2, y - _PILL / 2, width, _PILL)
-    _rect(parent, box, fill="#ffffff", stroke=_LINE, rx="8", kind="pill")
+    _rect(parent, box, "pill", fill="#ffffff", stroke=_LINE, rx="8")
     element = _text(parent, x, y + 4, shown, fill=ink, kind="state", **_MIDDLE)
     if shown != state:
         _tip(element, state)
@@ -289,20 +275,12 @@ def _draw_lost(svg: ET.Element, chart: ChartedLasso, grid: _Grid) -> None:
     assert chart.lost is not None
     at_end = chart.lost == len(chart.rows)
     y = (grid.bottom if at_end else grid.rows[chart.lost]) - _LOST / 2 - 2
-    line = {"x1": _n(grid.left), "x2": _n(grid.right), "y1": _n(y), "y2": _n(y)}
-    look = {"stroke": _NAMED, "stroke-width": "1.5", "stroke-dasharray": "7 4"}
-    ET.SubElement(svg, "line", {"class": "lost", **line, **look})
-    note = lost_note(_lost_step(chart))
-    box = (grid.actions - 4, y - 9, _width(note) + 8, 18)
+    look = {"stroke": _NAMED, "stroke_width": 1.5, "stroke_dasharray": "7 4"}
+    _line(svg, "lost", (grid.left, y), (grid.right, y), **look)
+    box = (grid.actions - 4, y - 9, _width(chart.lost_note) + 8, 18)
     ground = _CYCLE if chart.lost > chart.first else "#ffffff"
-    _rect(svg, box, fill=ground, rx="3")
-    _text(svg, grid.actions, y + 4, note, fill=_NAMED, kind="lost-note")
-
-
-def _lost_step(chart: ChartedLasso) -> int:
-    """Return the number of the step with which the bad prefix ends."""
-    assert chart.lost is not None
-    return sum(max(row.left_out, 1) for row in chart.rows[: chart.lost])
+    _rect(svg, box, "", fill=ground, rx="3")
+    _text(svg, grid.actions, y + 4, chart.lost_note, fill=_NAMED, kind="lost-note")
 
 
 def _tooltip(chart: ChartedLasso, row: Row) -> str:
@@ -328,34 +306,40 @@ def _pill_width(state: str, most: int) -> float:
     return max(_width(shortened(state, most)), _LETTER) + 2 * _PAD
 
 
+def _shape(parent: ET.Element, tag: str, kind: str, **look: Any) -> ET.Element:
+    """Add an element; ``stroke_width`` is ``stroke-width``, numbers are short."""
+    written = {"class": kind} if kind else {}
+    for name, value in look.items():
+        written[name.replace("_", "-")] = value if isinstance(value, str) else _n(value)
+    return ET.SubElement(parent, tag, written)
+
+
 def _rect(
-    parent: ET.Element,
-    box: tuple[float, float, float, float],
-    *,
-    kind: str = "",
-    **look: str,
+    parent: ET.Element, box: tuple[float, float, float, float], kind: str, **look: str
 ) -> None:
-    x, y, width, height = map(_n, box)
-    place = {"x": x, "y": y, "width": width, "height": height}
-    marked = {"class": kind} if kind else {}
-    ET.SubElement(parent, "rect", {**marked, **place, **look})
+    place = dict(zip(("x", "y", "width", "height"), box, strict=True))
+    _shape(parent, "rect", kind, **place, **look)
+
+
+def _line(
+    parent: ET.Element,
+    kind: str,
+    begin: tuple[float, float],
+    end: tuple[float, float],
+    **look: Any,
+) -> None:
+    place = {"x1": begin[0], "x2": end[0], "y1": begin[1], "y2": end[1]}
+    _shape(parent, "line", kind, **place, **look)
 
 
 def _text(
-    parent: ET.Element,
-    x: float,
-    y: float,
-    text: str,
-    *,
-    kind: str,
-    **look: str,
+    parent: ET.Element, x: float, y: float, text: str, *, kind: str, **look: Any
 ) -> ET.Element:
-    place = {"class": kind, "x": _n(x), "y": _n(y)}
+    place: dict[str, Any] = {"x": x, "y": y}
     if not text.isascii() and cell_len(text):  # in an unknown font
-        place["textLength"] = _n(_width(text))
-        place["lengthAdjust"] = "spacingAndGlyphs"
+        place |= {"textLength": _width(text), "lengthAdjust": "spacingAndGlyphs"}
     look.setdefault("fill", _INK)
-    element = ET.SubElement(parent, "text", {**place, **look})
+    element = _shape(parent, "text", kind, **place, **look)
     element.text = text
     return element
 
@@ -370,3 +354,89 @@ def _tip(element: ET.Element, text: str) -> None:
 
 def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
+
+
+MOST_STEPS = 40
+MOST_LANES = 40
+
+_LASSO = Kind("a lasso", lambda value: isinstance(value, Lasso))
+
+
+class Chart:
+    """A sequence chart: a lifeline per component, a row per step.
+
+    Notebooks show it; ``print(chart)`` prints it as text.
+
+    Parameters
+    ----------
+    lasso : Lasso
+        The lasso to draw.
+    steps : int
+        About how many steps are shown of longer lassos: the first and the last ones,
+        and those around the places where the cycle begins and the bad prefix ends.
+    lanes : int
+        The most lifelines; with more those that move least are one.
+
+    Examples
+    --------
+    >>> import ltlpipe
+    >>> ring = ltlpipe.Network(
+    ...     [ltlpipe.LTS.from_transitions([(0, "a", 1), (1, "b", 0)], name="ring")]
+    ... )
+    >>> print(ltlpipe.check(ring, "G !b").lasso.chart())
+             ring
+               0
+    ┌ 1   a  ● 1
+    │ 2 * b  ◆ 0
+    │ ── violated by these 2 steps: what follows does not matter
+    └ repeats for ever
+    * and ◆: steps that the formula names
+    """
+
+    def __init__(
+        self, lasso: Lasso, *, steps: int = MOST_STEPS, lanes: int = MOST_LANES
+    ) -> None:
+        expect(_LASSO, lasso=lasso)
+        expect(WHOLE, steps=steps, lanes=lanes)
+        self._lanes = max(lanes, 1)
+        self._charted = partial(charted, lasso, steps)
+
+    @cached_property
+    def svg(self) -> str:
+        """The chart as SVG, from ``<svg`` on; it loads nothing and runs nothing."""
+        from ltlpipe.report.chart import svg_of_chart
+
+        return svg_of_chart(self._charted(self._lanes))
+
+    def text(self, width: int = 80, *, ascii_only: bool = False) -> str:
+        """Return the chart as lines of text.
+
+        Parameters
+        ----------
+        width : int
+            The most characters of a line, at least 40.  Names and states are cut, and
+            lifelines left out, to fit.
+        ascii_only : bool
+            Whether to avoid box characters.
+        """
+        from ltlpipe.report.text_chart import ASCII, BOX, text_of_chart
+
+        expect(WHOLE, width=width)
+        expect(TRUTH, ascii_only=ascii_only)
+
+        marks = ASCII if ascii_only else BOX
+        return text_of_chart(self._charted, self._lanes, width, marks)
+
+    def __str__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return framed(self.svg)
+
+
+def framed(svg: str) -> str:
+    """Return a picture in HTML, in its full size: wide ones scroll."""
+    return f'<div style="overflow-x: auto">{svg}</div>'

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from ltlpipe.report.charts.sequence import lost_note, shortened
+from ltlpipe.report.chart_rows import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ltlpipe.report.charts.sequence import Cell, ChartedLasso, Row
+    from ltlpipe.report.chart_rows import Cell, ChartedLasso, Row
 
 LEAST_WIDTH = 40
 """The least width of a chart."""
@@ -104,12 +104,9 @@ def _sheet(chart: ChartedLasso, width: int, marks: Marks) -> _Sheet:
     """Choose the widths of columns."""
     numbers = len(str(max((row.number for row in chart.rows), default=0)))
     actions = max((cell_len(_action(row, marks)) for row in chart.rows), default=0)
-    wanted = [
-        max(cell_len(lane.name), 2 + cell_len(lane.initial)) for lane in chart.lanes
-    ]
-    for row in chart.rows:
-        for cell in row.cells:
-            wanted[cell.lane] = max(wanted[cell.lane], 2 + cell_len(cell.after))
+    wanted = [cell_len(lane.name) for lane in chart.lanes]
+    for lane, state in chart.states():
+        wanted[lane] = max(wanted[lane], 2 + cell_len(state))
     least = min(actions, max(width // 4, 12))
     sheet = _Sheet(numbers, actions, tuple(wanted), 2, False, marks)
     room = width - sheet.left
@@ -142,26 +139,20 @@ def _heads(chart: ChartedLasso, sheet: _Sheet) -> list[str]:
         return []
     indent = " " * sheet.left
     names = [lane.name for lane in chart.lanes]
-    if not sheet.legend:
-        heads = [indent + _spread(names, sheet)]
-    else:
+    heads: list[Sequence[str]] = [names]
+    if sheet.legend:
         numbers = [str(k) for k in range(1, len(names) + 1)]
-        if all(map(int.__le__, map(len, numbers), sheet.lanes)):
-            heads = [indent + _spread(numbers, sheet)]
-        else:  # downwards
-            digits = len(numbers[-1])
-            padded = [number.rjust(digits) for number in numbers]
-            heads = [
-                indent + _spread([text[k] for text in padded], sheet)
-                for k in range(digits)
-            ]
+        has_room = all(map(int.__le__, map(len, numbers), sheet.lanes))
+        padded = [number.rjust(len(numbers[-1])) for number in numbers]
+        heads = [numbers] if has_room else [*zip(*padded, strict=True)]  # downwards
+    lines = [indent + _spread(texts, sheet) for texts in heads]
     states = [
         lane.initial if _has_room(lane.initial, width) else ""
         for lane, width in zip(chart.lanes, sheet.lanes, strict=True)
     ]
     if any(states):
-        heads.append(indent + _spread(states, sheet, indent=2))
-    return heads
+        lines.append(indent + _spread(states, sheet, indent=2))
+    return lines
 
 
 def _has_room(state: str, width: int) -> bool:
@@ -234,17 +225,14 @@ def _segment(
 def _mark(row: Row, marks: Marks) -> str:
     if row.left_out:
         return marks.gap
-    if row.irrelevant:
-        return marks.dim
-    return marks.named if row.named else marks.dot
+    return marks.dim if row.irrelevant else marks.named if row.named else marks.dot
 
 
 def _lost(chart: ChartedLasso, number: int, sheet: _Sheet, width: int) -> str:
     """Return the line at the end of the bad prefix."""
-    steps = sum(max(row.left_out, 1) for row in chart.rows[:number])
     side = sheet.marks.corners[1] if number > chart.first else " "
     bar = sheet.marks.bar
-    text = _fitted(f"{bar * 2} {lost_note(steps)} ", width - 2, sheet.marks)
+    text = _fitted(f"{bar * 2} {chart.lost_note} ", width - 2, sheet.marks)
     end = min(width, sheet.left + sum(sheet.lanes) + sheet.between * len(sheet.lanes))
     return f"{side} {text}" + bar * (end - 2 - cell_len(text))
 
