@@ -157,14 +157,23 @@ def filtered(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     return frame[found.fillna(False).astype(bool)].reset_index(drop=True)
 
 
-def refuse_unknown(frame: pd.DataFrame, option: str, names: Sequence[str]) -> None:
-    """Refuse names that are not columns; the message lists the columns."""
-    for name in names:
-        if name not in frame.columns:
+def column_named(frame: pd.DataFrame, text: str) -> str:
+    """Return the column that an option or a flag is about; else the text as it is."""
+    name = text.strip().lstrip("-").replace("-", "_")
+    name = {"memory": "memory_limit_mib", "reduce": "reductions"}.get(name, name)
+    return text if text in frame or name not in frame else name
+
+
+def columns_named(frame: pd.DataFrame, option: str, names: Sequence[str]) -> list[str]:
+    """Return the columns of some names; the message that refuses others lists them."""
+    found = [column_named(frame, name) for name in names]
+    for name, column in zip(names, found, strict=True):
+        if column not in frame.columns:
             known = ", ".join(map(str, frame.columns))
             raise UnsupportedError(
                 f"--{option}={name}: expected columns out of {known}"
             )
+    return found
 
 
 def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -183,7 +192,7 @@ def grouped(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         Columns `by`, `tasks`, a column per verdict, and the sums `seconds` and `states`
         of known values.
     """
-    refuse_unknown(frame, "group", [*by, "verdict"])
+    *by, _ = columns_named(frame, "group", [*by, "verdict"])
     counts = {v: (frame["verdict"] == v).astype("int64") for v in VERDICTS}
     costs = [c for c in ("seconds", "states") if c in frame and c not in by]
     sums = ["tasks", *VERDICTS, *costs]
@@ -234,11 +243,12 @@ def pivoted(
     """
     import pandas as pd
 
-    refuse_unknown(frame, "group", by)
-    refuse_unknown(frame, "pivot", [columns])
-    refuse_unknown(frame, "value", [] if value is None else [value])
+    by = columns_named(frame, "group", by)
+    (columns,) = columns_named(frame, "pivot", [columns])
+    if value is not None:
+        (value,) = columns_named(frame, "value", [value])
     how = aggregate or ("count" if value is None else _ONLY)
-    if how not in (*AGGREGATES, _ONLY):
+    if aggregate is not None and aggregate not in AGGREGATES:
         known = ", ".join(AGGREGATES)
         raise UnsupportedError(f"--aggregate={how}: expected one of {known}")
     if columns in by:
@@ -264,7 +274,8 @@ def pivoted(
     if value is None:
         table = table.fillna(0).astype("int64")
     table.columns.name = None
-    return table.reset_index()
+    # In the order of the rows, which is that of the files.
+    return plain[[*by]].drop_duplicates().merge(table.reset_index(), on=[*by])
 
 
 _QUESTION = ("system", "formula_id", "formula")

@@ -93,7 +93,7 @@ def results(
     unless --columns selects them; the other formats have all.
     """
     form = tables.format_of(to, out, FORMATS)
-    from ltlpipe.batch.results import filtered, grouped, pivoted, refuse_unknown
+    from ltlpipe.batch.results import columns_named, filtered, grouped, pivoted
     from ltlpipe.batch.results import results as results_of
 
     if pivot is not None and group is None:
@@ -114,8 +114,7 @@ def results(
     elif group is not None:
         frame = grouped(frame, tables.names_in(group))
     if columns is not None:
-        refuse_unknown(frame, "columns", tables.names_in(columns))
-        frame = frame[tables.names_in(columns)]
+        frame = frame[columns_named(frame, "columns", tables.names_in(columns))]
     elif group is None and form not in ("csv", "parquet", "json"):
         shown = _SHOWN_WITNESSES if witnesses else _SHOWN
         frame = frame[[column for column in shown if column in frame]]

@@ -17,7 +17,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     import pandas as pd
 
@@ -169,9 +169,13 @@ def _titled(column: Column, formulas: set[str]) -> Column:
         return column
     if all(map(str.isdecimal, column.texts)):
         return column._replace(title=_PROPERTY)
-    if any(t not in formulas and not _PLACE.fullmatch(t) for t in column.texts):
-        return column._replace(title=_NAME)
-    return column
+    named = any(is_name(text, formulas) for text in column.texts)
+    return column._replace(title=_NAME) if named else column
+
+
+def is_name(text: str, formulas: Container[str]) -> bool:
+    """Whether the id of a formula is a name, and not its place, nor the formula."""
+    return text not in formulas and not _PLACE.fullmatch(text)
 
 
 def warned(column: pd.Series) -> pd.Series:

@@ -17,7 +17,14 @@ from ltlpipe.batch.rers import Agreement
 from ltlpipe.batch.table import VERDICTS, from_frame
 from ltlpipe.question.given_options import QUESTION_OPTIONS, options_in
 from ltlpipe.report.graphs import short
-from ltlpipe.report.page_data import TITLES, common_folder, natural, number, warned
+from ltlpipe.report.page_data import (
+    TITLES,
+    common_folder,
+    is_name,
+    natural,
+    number,
+    warned,
+)
 from ltlpipe.report.palette import DIFFER, SYMBOLS
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
@@ -295,7 +302,7 @@ def matrix(frame: pd.DataFrame) -> Matrix | None:
     chosen = plain[plain["system"].isin(systems[:MOST_SYSTEMS])].copy()
     column, about = _columns(chosen)
     keys = [*dict.fromkeys(chosen[column])]
-    if column != "formula":
+    if all(str(key).rpartition(":")[2].isdecimal() for key in keys):  # no names
         keys.sort(key=lambda key: natural(str(key)))
     if len(keys) * min(len(systems), MOST_SYSTEMS) < 2:
         return None
@@ -339,7 +346,10 @@ def _columns(plain: pd.DataFrame) -> tuple[str, str]:
     found = [("formula", "Columns are formulas.")]
     by_place = plain.groupby(["system", "formula_id"])["formula"]
     if plain["formula_id"].notna().all() and not by_place.nunique().gt(1).any():
-        places = {str(place).rpartition(":")[0] for place in plain["formula_id"]}
+        ids, formulas = {*map(str, plain["formula_id"])}, {*plain["formula"]}
+        if any(is_name(text, formulas) for text in ids):
+            found.insert(0, ("formula_id", "Columns are formulas, by their names."))
+        places = {text.rpartition(":")[0] for text in ids}
         where = f" in {places.pop()}" if len(places) == 1 and "" not in places else ""
         found.append(("formula_id", f"Columns are the places of formulas{where}."))
     best = min(found, key=lambda each: plain[each[0]].nunique())

@@ -254,6 +254,7 @@ class Verdict(ByValue, Displayed):
             "vacuous": self.vacuous,
             "vacuous_part": self.vacuous_part,
             "configuration": self.configuration,
+            "formula_id": self.formula_id,
             **{k: v for k, v in known.items() if v is not None or k == "coverage"},
         }
 

@@ -141,6 +141,7 @@ def test_groups(frame):
     assert table["tasks"].tolist() == [2, 4]
     assert table["reason"].isna().tolist() == [False, True]
     assert grouped(frame, ["states"])["tasks"].sum() == 6
+    assert grouped(frame, ["--max-states"]).columns[0] == "max_states"
     with pytest.raises(UnsupportedError, match="group='colour': expected columns"):
         grouped(frame, ["colour"])
 
@@ -149,9 +150,9 @@ def test_pivots(frame):
     """Cells are counts, or made of the values that fall into them."""
     table = pivoted(frame, ["formula"], "configuration", "verdict")
     assert table.to_numpy().tolist() == [
+        ["G(a -> F b)", "holds", "holds"],  # in the order of the tasks
         ["G a", "violated", "violated"],
         ["G(", "unknown", "unknown"],
-        ["G(a -> F b)", "holds", "holds"],
     ]
     table = pivoted(frame, ["system"], "verdict")
     assert table[["holds", "unknown", "violated"]].to_numpy().tolist() == [[2, 2, 2]]

@@ -40,6 +40,7 @@ KEYS = [
     "vacuous",
     "vacuous_part",
     "configuration",
+    "formula_id",
 ]  # of the contract, in its order
 
 UNREADY = [

@@ -33,7 +33,7 @@ ONLY_HERE = {
 OTHERS = {
     *("--help", "--version", "--install-completion", "--show-completion"),
     *("--protocol", "--tls-ca-file", "--tls-cert", "--tls-key"),  # of Dask
-    *("--resume", "--budget", "--tasks", "--runs"),  # of benchmarks
+    *("--resume", "--budget", "--tasks", "--runs", "--tables"),  # of benchmarks
     *("--hypothesis-profile", "--clear-output", "--inplace", "--lps", "--cached"),
 }
 """Flags of other programs, and of all."""

@@ -76,9 +76,23 @@ def test_groups_and_pivots(run, store):
     outcome = run("results", store, *flags, "--to", "csv")
     assert outcome.out.splitlines() == [
         "formula,couvreur99,se05",
-        "G a,violated,violated",
         "G(a -> F b),holds,holds",
+        "G a,violated,violated",
     ]
+
+
+def test_pivots_do_not_hide_rows(run, store):
+    """Several rows of a cell are refused; numbers are on the right, in LaTeX, too."""
+    flags = ["--group", "system", "--pivot", "emptiness", "--value", "states"]
+    outcome = run("results", store, *flags)
+    assert outcome.code == 2
+    assert "up to 2 rows fall into a cell of states" in outcome.complaint
+    assert "--aggregate mean|median|sum|min|max|count|all" in outcome.complaint
+    outcome = run("results", store, *flags, "--aggregate", "median", "--to", "latex")
+    assert outcome.out.startswith(r"\begin{tabular}{lrr}")
+    flags[1] = "formula"
+    assert r"{lrr}" in run("results", store, *flags, "--to", "latex").out
+    assert run("results", store, *flags, "--aggregate", "first").code == 2
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,15 @@ def test_what_is_no_matrix():
     assert matrix(table(("s", "G a", "f:1", "holds"))) is None
     found = matrix(table(("s", None, None, "holds"), ("t", None, "f:1", "holds")))
     assert [full for _, full in found.heads] == ["(no formula)", "f:1"]
+
+
+def test_names_of_formulas_head_columns():
+    """Where formulas have names, and one of each."""
+    rows = [
+        (system, *asked, "holds")
+        for system in "st"
+        for asked in [("G a", "safe"), ("F a", "f.ltl:3"), ("F b", "alive")]
+    ]
+    found = matrix(table(*rows))
+    assert [text for _, text in found.heads] == ["safe", "f.ltl:3", "alive"]
+    assert found.about == "Columns are formulas, by their names."

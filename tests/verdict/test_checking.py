@@ -52,6 +52,7 @@ def test_a_verdict_says_all_about_itself():
         "vacuous",
         "vacuous_part",
         "configuration",
+        "formula_id",
     ]
     plan = as_json["plan"]
     tried = {entry["strategy"]: entry for entry in plan.pop("tried")}

@@ -14,6 +14,7 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.batch.results import column_named
 from ltlpipe.question.given_options import options_in
 from ltlpipe.report.plots.figures import FEWEST
 from ltlpipe.runtime.arguments import FRAME, TEXT, expect, several
@@ -107,13 +108,6 @@ def named(found: Configured, text: str) -> str:
 
 def _words(text: str) -> list[str]:
     return sorted(w.lstrip("-").replace("-", "_") for w in re.split(r"[ =]+", text))
-
-
-def column_named(frame: pd.DataFrame, text: str) -> str:
-    """Return the column that an option or a flag is about; else the text as it is."""
-    name = text.strip().lstrip("-").replace("-", "_")
-    name = {"memory": "memory_limit_mib", "reduce": "reductions"}.get(name, name)
-    return text if text in frame or name not in frame else name
 
 
 def _joined(texts: dict[str, np.ndarray]) -> np.ndarray:
