@@ -241,7 +241,6 @@ def table_over_actions(
     wishes = _wishes(acceptance, deterministic)
     # No action is called so: names of actions have no line break.
     marks = [f"mark\n{number}" for number in range(system_marks)]
-    again = [spot.formula_G(spot.formula_F(spot.formula_ap(name))) for name in marks]
     if isinstance(violated, Formula):
         bits = bit_names(len(actions))
         numbers = [
@@ -249,14 +248,17 @@ def table_over_actions(
             for number in range(len(actions) + 1)
         ]
         letters = _with_marks(numbers, marks)
+        # In this order: Spot sorts operands by when they have been made.
         violations = spot.formula_Not(numbered(violated.spot, actions))
-        automaton = _translated(spot.formula_And([violations, *again]), wishes)
+        both = spot.formula_And([violations, _recurrence(marks)])
+        automaton = _translated(both, wishes)
     else:
         letters = _with_marks([set(), *({name} for name in actions)], marks)
         automaton = violated
         if system_marks:
-            both = spot.formula_And(again), "GeneralizedBuchi"
-            recurrence = spot.translate(*both, dict=violated.get_dict())
+            recurrence = spot.translate(
+                _recurrence(marks), "GeneralizedBuchi", dict=violated.get_dict()
+            )
             automaton = by_spot(lambda: spot.product(violated, recurrence))
         automaton = by_spot(lambda: _restrict(automaton, letters, wishes))
     return table_over(automaton, letters, acceptance, system_marks)
@@ -296,6 +298,14 @@ def violations_of(
     if isinstance(violated, Formula):
         return _translated(spot.formula_Not(violated.spot), wishes)
     return by_spot(lambda: violated.postprocess(*wishes, xargs=_SAFE))
+
+
+def _recurrence(names: Sequence[str]) -> Any:
+    """Return the formula that each proposition holds again and again."""
+    import spot
+
+    again = [spot.formula_G(spot.formula_F(spot.formula_ap(name))) for name in names]
+    return spot.formula_And(again)
 
 
 def _with_marks(letters: Sequence[set[str]], names: Sequence[str]) -> list[set[str]]:

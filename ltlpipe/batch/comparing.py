@@ -402,8 +402,9 @@ class _Comparison(NamedTuple):
         emptiness, acceptance, others = run.configuration
         asked = {"emptiness": emptiness, "acceptance": acceptance or AUTO}
         given = self.options | dict(others) | asked
-        origin = {"started_at": now()} | option_columns(given)
-        origin |= host_columns() | {"way": run.configuration}
+        has_formula = run.formula is not None
+        origin = option_columns(given, is_translated=has_formula) | host_columns()
+        origin |= {"started_at": now(), "way": run.configuration}
         try:
             with silenced():
                 suited = chosen(run)

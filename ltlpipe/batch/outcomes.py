@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.batch.answering import UNSUPPORTED
+from ltlpipe.batch.table import SPOT
 from ltlpipe.question.given_options import flags_of, options_of
 from ltlpipe.question.options import COMPARE
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
@@ -182,8 +183,8 @@ def _by_question(rows: Iterable[Row]) -> dict[_Question, list[Row]]:
 def _configuration(row: Row) -> Configuration:
     """Return the configuration that answered, which "auto" may have chosen."""
     automaton, way = row.get("automaton"), row.get("way")
-    return Configuration(
-        row["emptiness"],
-        None if automaton is None else automaton.lower(),
-        () if way is None else way.options,
-    )
+    options = () if way is None else way.options
+    if way is None and row.get("translator") not in (None, SPOT):
+        options = (("translator", row["translator"]),)
+    kind = None if automaton is None else automaton.lower()
+    return Configuration(row["emptiness"], kind, options)

@@ -28,7 +28,7 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.systems.networks.packing import transitions_between
+from ltlpipe.systems.networks.packing_tables import transitions_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -285,14 +285,10 @@ def taken_by(network: Network, run: Run) -> Job[Network]:
     """
     cycles = yield from _short_cycles(network, run)
     ticks = Ticks(_EXTRACTING, _COMPONENT_WORK)
-    used = {k: network.actions[k] for k in set(run.actions.tolist()) if k >= 0}
     components = []
     for number, component in enumerate(network.components):
-        label_of = {label: k for k, label in enumerate(component.labels)}
         labels = np.full(len(network.actions) + 1, -1)  # the last is for action -1
-        for k, action in used.items():
-            if number in action.participants:
-                labels[k] = label_of[action.name]
+        labels[list(network.label_actions[number])] = np.arange(len(component.labels))
         taken = labels[run.actions]
         moving = np.flatnonzero(taken >= 0)
         before, after = run.states[moving, number], run.states[moving + 1, number]

@@ -617,7 +617,8 @@ def test_empty():
 
     assert frame["emptiness"].tolist() == TWO
     assert frame["verdict"].tolist() == ["holds", "holds"]
-    assert frame[["formula", "formula_id", "automaton"]].isna().all(axis=None)
+    nothing = ["formula", "formula_id", "automaton", "translator"]
+    assert frame[nothing].isna().all(axis=None)
 
 
 def test_systems(tmp_path):
@@ -794,6 +795,16 @@ def test_each_question_that_has_two_answers():
     assert str(second) == (
         "s.aut: has no accepting run: gv04 say holds, se05 say violated"
     )
+
+
+def test_translators_that_disagree():
+    """Rows of a table have the command; the built-in translation needs no name."""
+    rows = [
+        row("se05", "holds", translator="spot"),
+        row("se05", "violated", translator="tool %f"),
+    ]
+    (found,) = disagreements(rows)
+    assert "se05 (BA) say holds, se05 (BA) --translator 'tool %f' say" in str(found)
 
 
 def test_disagreements_of_a_frame():

@@ -21,8 +21,8 @@ PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
 PAGES = [page for page in PAGES if page.stem != "decisions"]  # which names what was
 
 ONLY_HERE = {
-    "check": "formula_file answers verify as_json steps chart why simulate explain "
-    "quiet",
+    "check": "formula_file out report answers verify as_json steps chart why simulate "
+    "explain quiet",
     "solve": "out rers report as_json log explain quiet allow_translators",
     "livelock": "as_json steps chart explain quiet",
     "deadlocks": "as_json steps chart explain quiet",
@@ -33,7 +33,7 @@ ONLY_HERE = {
 OTHERS = {
     *("--help", "--version", "--install-completion", "--show-completion"),
     *("--protocol", "--tls-ca-file", "--tls-cert", "--tls-key"),  # of Dask
-    *("--resume", "--budget", "--tasks"),  # of benchmarks
+    *("--resume", "--budget", "--tasks", "--runs", "--tables"),  # of benchmarks
     *("--hypothesis-profile", "--clear-output", "--inplace", "--lps", "--cached"),
 }
 """Flags of other programs, and of all."""

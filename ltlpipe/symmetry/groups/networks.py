@@ -97,12 +97,6 @@ def _look_alike(network: Network, kinds: np.ndarray, least: int) -> Job[bool]:
     colours = yield from _numbered(sizes, ticks)
     if max(Counter(colours).values()) < least:
         return False  # as of most networks, before any action is looked at
-    own_actions: list[list[int]] = [[] for _ in colours]
-    for number, action in enumerate(network.actions):
-        for participant in action.participants:
-            own_actions[participant].append(number)
-        if ticks.over(len(action.participants)):
-            yield ticks.progress
     for _ in range(_ROUNDS):
         n_colours = len(set(colours))
         of_actions = (
@@ -112,7 +106,7 @@ def _look_alike(network: Network, kinds: np.ndarray, least: int) -> Job[bool]:
         met = yield from _numbered(of_actions, ticks)
         of_components = (
             (colour, tuple(sorted([met[a] for a in own])))
-            for colour, own in zip(colours, own_actions, strict=True)
+            for colour, own in zip(colours, network.label_actions, strict=True)
         )
         colours = yield from _numbered(of_components, ticks)
         if max(Counter(colours).values()) < least:

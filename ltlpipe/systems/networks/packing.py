@@ -243,19 +243,3 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
         if ticks.over():
             yield ticks.progress
     return named[np.frombuffer(seen, dtype=np.bool_)].astype(np.int32)
-
-
-def transitions_between(
-    component: LTS, states: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return sources, labels and targets, int64[m] each, of the transitions of states.
-
-    The `states`, int32[k], ascending, are numbered by their places.
-    """
-    src, label, dst = component.src, component.label, component.dst
-    if len(states) < component.n_states:
-        place = np.searchsorted(states, src).clip(max=len(states) - 1)
-        inside = states[place] == src
-        src, label = place[inside], label[inside]
-        dst = np.searchsorted(states, dst[inside])
-    return src.astype(np.int64), label.astype(np.int64), dst.astype(np.int64)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.arrays import group_begins
-from ltlpipe.systems.networks.packing import transitions_between
 from ltlpipe.systems.networks.packing_kernels import COMPONENT_STRIDE, Header
 
 if TYPE_CHECKING:
@@ -286,6 +285,22 @@ class Pieces:
         """Return the array, int64[n]."""
         pieces = [piece.ravel() for piece in self._pieces]
         return np.concatenate(pieces).astype(np.int64)
+
+
+def transitions_between(
+    component: LTS, states: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return sources, labels and targets, int64[m] each, of the transitions of states.
+
+    The `states`, int32[k], ascending, are numbered by their places.
+    """
+    src, label, dst = component.src, component.label, component.dst
+    if len(states) < component.n_states:
+        place = np.searchsorted(states, src).clip(max=len(states) - 1)
+        inside = states[place] == src
+        src, label = place[inside], label[inside]
+        dst = np.searchsorted(states, dst[inside])
+    return src.astype(np.int64), label.astype(np.int64), dst.astype(np.int64)
 
 
 def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
