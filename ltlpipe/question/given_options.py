@@ -59,8 +59,8 @@ def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, 
 DEFAULT = "default"
 """The configuration without options."""
 
-_APART = ("limits", "output")
-"""Groups of options that are no part of a configuration: results tell them apart."""
+_APART = ("timeout", "memory", "cpu_time", "max_states", "certificate")
+"""Options that are no part of a configuration: results have columns for them."""
 
 READING = ("format", "alphabet")
 """Options about files: they have no effect on a system in memory."""
@@ -151,7 +151,7 @@ def configuration_of(given: Mapping[str, Any]) -> str:
     >>> configuration_of({"emptiness": "se05", "deadlock": "stutter", "timeout": 60})
     '--deadlock stutter --emptiness se05'
     """
-    told = {n: o for n, o in sorted(OPTIONS.items()) if o.group not in _APART}
+    told = {n: o for n, o in sorted(OPTIONS.items()) if n not in _APART}
     return shlex.join(flags_of(given, told)) or DEFAULT
 
 
