@@ -20,7 +20,14 @@ PAGES = ["README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.
 PAGES.remove("docs/simulate.md")  # its sessions need a shell: `tests.cli.test_simulate`
 
 ELSEWHERE = (
-    *("model.pnml", "lps2lts", "problems tasks.csv", "-m bench", "--scheduler"),
+    *(
+        "ltl3tela",
+        "model.pnml",
+        "lps2lts",
+        "problems tasks.csv",
+        "-m bench",
+        "--scheduler",
+    ),
     *(
         "$ ltlpipe solve problems --store",
         "$ ltlpipe status run.sqlite",
