@@ -42,7 +42,7 @@ from ltlpipe.batch.tasks import (
 from ltlpipe.runtime.arguments import PATH, expect, is_frame, wrong_kind
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.runtime.names import listed
+from ltlpipe.runtime.names import listed, nearest
 from ltlpipe.search.nested.coverage import decoded, together
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.verdict import VIOLATED
@@ -172,6 +172,7 @@ def columns_named(frame: pd.DataFrame, option: str, names: Sequence[str]) -> lis
             known = ", ".join(map(str, frame.columns))
             raise UnsupportedError(
                 f"--{option}={name}: expected columns out of {known}"
+                + nearest(name, map(str, frame.columns))
             )
     return found
 

@@ -46,6 +46,7 @@ from ltlpipe.runtime.errors import (
     silenced,
 )
 from ltlpipe.runtime.files import open_regular, split_suffix
+from ltlpipe.runtime.names import nearest
 from ltlpipe.runtime.wire import packed
 from ltlpipe.systems.graph import SpotGraph, graph_to_data
 from ltlpipe.systems.networks.lts import Network, network_digest
@@ -411,7 +412,10 @@ def setting_name(name: str) -> str:
     known = options_of(SOLVE)
     if plain not in known:
         listed = ", ".join(known)
-        raise UnsupportedError(f"{name!r} is not an option; expected one of {listed}")
+        raise UnsupportedError(
+            f"{name!r} is not an option; expected one of {listed}"
+            + nearest(plain, known)
+        )
     return plain
 
 

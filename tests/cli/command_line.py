@@ -79,11 +79,14 @@ class OnTerminal:
         the terminal is the one that the program has.
     program : list of str, optional
         How the program is started, `PROGRAM` by default.
+    columns : int
+        How wide the terminal is.
     """
 
-    def __init__(self, *args, stdout="pipe", stdin="none", program=None):
+    def __init__(self, *args, stdout="pipe", stdin="none", program=None, columns=200):
         ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
+        size = struct.pack("HHHH", 40, columns, 0, 0)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
         self._ours, self._theirs = ours, os.dup(theirs)
         self.process = subprocess.Popen(
             [*(program or PROGRAM), *map(str, args)],
@@ -91,7 +94,7 @@ class OnTerminal:
             stdout=subprocess.PIPE if stdout == "pipe" else theirs,
             stderr=theirs,
             text=True,
-            env=os.environ | {"COLUMNS": "200", "TERM": "xterm"},
+            env=os.environ | {"COLUMNS": str(columns), "TERM": "xterm"},
             **({} if stdin == "none" else {"preexec_fn": self._own_terminal}),
         )
         os.close(theirs)
