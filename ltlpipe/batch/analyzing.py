@@ -172,7 +172,7 @@ def _analysed(formula: Formula, timeout: float | None) -> Job[tuple[Row, list[st
             "whether it is interruptible is not known; by reductions it is treated as "
             "if not"
         )
-    return row, [f"{formula.identifier}: {note}" for note in notes]
+    return row, [f"{formula.where}: {note}" for note in notes]
 
 
 def within(

@@ -130,6 +130,8 @@ class Disagreement:
     def __str__(self) -> str:
         """Describe the disagreement."""
         place = self.formula_id if self.formula_id != self.formula else None
+        if place is not None and place.isdecimal():
+            place = f"formula {place}"
         asked = "has no accepting run" if self.formula is None else self.formula
         seeds = "".join(f", seed {seed}" for seed in self.seeds)
         return (

@@ -350,7 +350,7 @@ class Store:
                     "revision": self._value(_REVISION) + 1,
                     "run": self.run,
                     "attempts": 1 if before is None else before.said["attempts"] + 1,
-                    "finished_at": now(),
+                    "finished_at": row.get("finished_at") or now(),
                 }
                 self._put("results", [{**row, **about}])
             release = "DELETE FROM claims WHERE key = ? AND run = ?"

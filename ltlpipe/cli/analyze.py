@@ -142,7 +142,7 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
         lines = run_within(explanation(formula), Limits(timeout=timeout))
     except StoppedError as stopped:
         raise UnsupportedError(
-            f"{formula.identifier}: whether it is interruptible is not known: "
+            f"{formula.where}: whether it is interruptible is not known: "
             f"{stopped.reason} (--timeout)"
         ) from None
     if formula.file is not None:

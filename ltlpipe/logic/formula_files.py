@@ -235,7 +235,20 @@ def read_asked(path: StrPath) -> list[Asked]:
     if not found:
         raise InputError("no formula found; expected one per line", file=name)
     _refuse_twice((each.formula for each in found), name)
-    return found
+    if any(each.number is not None for each in found):
+        return found
+    return [
+        each._replace(formula=_counted(each.formula, k))
+        for k, each in enumerate(found, 1)
+    ]
+
+
+def _counted(formula: Formula | FormulaError, number: int) -> Formula | FormulaError:
+    """Return a formula of a file that numbers none, with its number in the file."""
+    if isinstance(formula, Formula):
+        return replace(formula, number=number)
+    formula.number = number
+    return formula
 
 
 def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
@@ -299,7 +312,7 @@ def _parsed(text: str, file: str, line: int, **about: Any) -> Formula | FormulaE
     try:
         return replace(parse(text, file=file, line=line), **about)
     except FormulaError as error:
-        error.name = about.get("name")
+        error.name, error.number = about.get("name"), about.get("number")
         return error
 
 

@@ -74,7 +74,8 @@ class Formula:
     file, line : optional
         The file and the line in it, if it was read from one.
     number : int, optional
-        The number with a colon that stands before it in the file, or in its header.
+        The number with a colon that stands before it in the file, or in its header;
+        else how many formulas of a plain list come before it, and itself.
     name : str, optional
         What its file calls it: the id of a property of the Model Checking Contest, or
         the number of a header ``#K:``.
@@ -97,8 +98,15 @@ class Formula:
 
     @property
     def identifier(self) -> str:
-        """Its name, the place in a file (``name.ltl:3``), or the formula itself."""
+        """Its name or number in its file, or the formula itself."""
         return identifier(self)
+
+    @property
+    def where(self) -> str:
+        """Where it is, for messages: its name, ``name.ltl:3``, or the formula."""
+        if self.name is not None or self.file is None:
+            return self.identifier
+        return f"{PurePath(self.file).name}:{self.line}"
 
     def __reduce__(self) -> Any:
         """Travel between processes as text: Spot's formulas cannot."""
@@ -160,9 +168,14 @@ def formula_text(formula: Formula | FormulaError) -> str:
 
 
 def identifier(formula: Formula | FormulaError) -> str:
-    """Return a formula's name, its place in its file, or the formula itself."""
+    """Return a formula's name or number in its file, or the formula itself.
+
+    One of a table has the place in it: ``tasks.csv:3``.
+    """
     if formula.name is not None:
         return formula.name
+    if formula.number is not None:
+        return str(formula.number)
     if formula.file is None:
         return formula_text(formula)
     return f"{PurePath(formula.file).name}:{formula.line}"

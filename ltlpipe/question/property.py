@@ -171,7 +171,7 @@ def refuse_unknown(
     formula = asked.formula
     if options.unknown == NEVER:
         if formula is not None and formula.file is not None:
-            message += f" ({formula.identifier})"
+            message += f" ({formula.where})"
         warn(f"{message}: {otherwise}")
         return
     text = formula.text if formula else options.visible or "(automaton)"

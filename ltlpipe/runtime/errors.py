@@ -79,7 +79,14 @@ class FormulaError(LtlpipeError):
         Where the formula comes from, if from a file.
     name : str, optional
         What its file calls the formula.
+
+    Attributes
+    ----------
+    number : int or None
+        Its number in its file.
     """
+
+    number: int | None = None
 
     def __init__(
         self,

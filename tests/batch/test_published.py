@@ -157,7 +157,7 @@ def test_headers_in_the_layout_of_folders(tmp_path):
     tasks = find_tasks([tmp_path])
     assert names_of(tasks) == [Name(7, 4), Name(8, 0), Name(8, 1)]
     frame = solve(tmp_path)
-    assert frame["formula_id"].tolist() == ["4", "formulas.ltl:2", "formulas.ltl:3"]
+    assert frame["formula_id"].tolist() == ["4", "1", "2"]
     assert frame["expected"].tolist() == ["holds", pd.NA, pd.NA]
 
 

@@ -89,8 +89,8 @@ def test_folders(as_list, tmp_path):
         f"{tmp_path}/{k}/system.aut" for k in (2, 2, 10, 10)
     ]
     assert outcomes(frame) == 2 * [
-        ("f.ltl:1", "holds", pd.NA),
-        ("f.ltl:2", "violated", pd.NA),
+        ("1", "holds", pd.NA),
+        ("2", "violated", pd.NA),
     ]
 
 
@@ -142,13 +142,13 @@ def test_input_errors_stand_among_the_others(tmp_path):
     frame = solve(tmp_path)
 
     assert outcomes(frame) == [
-        ("f.ltl:1", "violated", pd.NA),
-        ("f.ltl:2", "unknown", "input-error"),
-        ("f.ltl:1", "unknown", "input-error"),
-        ("f.ltl:2", "unknown", "input-error"),
+        ("1", "violated", pd.NA),
+        ("2", "unknown", "input-error"),
+        ("1", "unknown", "input-error"),
+        ("2", "unknown", "input-error"),
         ("f.ltl", "unknown", "input-error"),
-        ("f.ltl:1", "holds", pd.NA),
-        ("f.ltl:2", "violated", pd.NA),
+        ("1", "holds", pd.NA),
+        ("2", "violated", pd.NA),
     ]
     assert frame["formula"].tolist()[1:5] == ["G(", "G(a -> F b)", "G a", pd.NA]
     failed = frame[frame["reason"] == "input-error"]

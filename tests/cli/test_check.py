@@ -1035,7 +1035,7 @@ def test_a_table_and_a_report(run, ring, tmp_path, out, report):
     assert told[-1] == f"3 formulas: 1 holds, 2 violated{where}"
     frame = results(tmp_path / out)
     assert list(frame) == list(DTYPES)
-    assert frame["formula_id"].tolist() == ["often", "always a", "f.ltl:4"]
+    assert frame["formula_id"].tolist() == ["often", "always a", "3"]
     assert frame["system"].tolist() == 3 * [str(ring)]
     assert frame["configuration"].tolist() == 3 * ["--deadlock stutter"]
     assert frame["max_states"].tolist() == 3 * [100]

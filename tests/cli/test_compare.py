@@ -69,7 +69,7 @@ def test_a_table_of_all_algorithms(suffix, run, ring, tmp_path):
     assert {c: str(t) for c, t in frame.dtypes.items()} == COMPARISON_DTYPES
     assert frame["emptiness"].tolist() == 2 * list(SEARCHES)
     n = len(SEARCHES)
-    assert frame["formula_id"].tolist() == n * ["f.ltl:2"] + n * ["f.ltl:3"]
+    assert frame["formula_id"].tolist() == n * ["1"] + n * ["2"]
     assert (outcome.code, outcome.err) == (1, "")
     lines = [cells(line) for line in lines_of(outcome.out)[0]]
     assert [line[1] for line in lines] == 2 * list(SEARCHES)
@@ -342,7 +342,7 @@ def test_a_disagreement(run, ring, tmp_path, liar):
     command = f"ltlpipe compare {ring} -f {{}} --emptiness se05,couvreur99 "
     command += "--acceptance ba --deadlock stutter --seed 0 --max-states 100"
     assert outcome.err.splitlines() == [
-        f"error: {ring}: G a (0): {who}",
+        f"error: {ring}: G a (formula 0): {who}",
         "  " + command.format("'G a'"),
         f"error: {ring}: G !b (f.ltl:3): {who}",
         "  " + command.format("'G !b'"),

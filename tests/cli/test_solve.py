@@ -40,7 +40,7 @@ def test_a_table_and_a_summary(suffix, run, problems, tmp_path):
     assert frame["system"].tolist() == [
         f"{problems}/{k}/system.aut" for k in ("1", "1", "2")
     ]
-    assert frame["formula_id"].tolist() == ["f.ltl:2", "f.ltl:3", "f.ltl:1"]
+    assert frame["formula_id"].tolist() == ["1", "2", "1"]
     assert frame["verdict"].tolist() == ["holds", "violated", "holds"]
     assert frame["seed"].tolist() == [3, 3, 3]
     assert frame["lasso_cycle"].tolist() == [pd.NA, '["a", "b"]', pd.NA]
