@@ -12,7 +12,6 @@ control.
 
 from __future__ import annotations
 
-import json
 import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -111,6 +110,8 @@ def quoted_name(name: str) -> str:
     """
     if name and name.isprintable() and '"' not in name and " " not in name:
         return name  # no other blank can be printed
+    import json  # a folder may have a file of this name
+
     text = json.dumps(name, ensure_ascii=False)
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 

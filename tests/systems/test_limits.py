@@ -39,7 +39,7 @@ def large(suffix):
         rows = "".join(f"({k}, a{k % 9}, {k + 1})\n" for k in range(1_000_000))
         return f"des (0, 1000000, 1000001)\n{rows}"
     if suffix == ".dot":  # no tool writes two statements to a line
-        rows = "".join(f"{k} -> {k + 1} [label=a]; {k};\n" for k in range(100_000))
+        rows = "".join(f"{k} -> {k + 1} [label=a]; {k};\n" for k in range(600_000))
         return f'digraph {{ s -> 0 [label=""]\n{rows}}}\n'
     if suffix == ".dve":
         states = ", ".join(f"s{k}" for k in range(50_000))
