@@ -127,7 +127,7 @@ def assert_agreement(model, texts, meanings, formula, kind, named=()):
 
 
 @given(models(), FORMULAS, KINDS)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_processes(text, formula, kind):
     assert_processes(text, formula, kind)
 
@@ -153,7 +153,7 @@ def assert_processes(text, formula, kind):
 
 
 @given(petri_nets(), FORMULAS, KINDS)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_transitions_of_nets(net, formula, kind):
     assume(net.places)
     meanings = {"p": lambda s: s[0] == 0, "q": lambda s: s[-1] > 0}
