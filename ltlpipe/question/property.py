@@ -32,7 +32,7 @@ from ltlpipe.runtime.names import listed, nearest
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
@@ -289,16 +289,19 @@ def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     """
     if options.fairness is None:
         return []
+    most = MAX_MARKS // 2 if options.fairness == STRONG else MAX_MARKS
     parts = _parts(system)
     if options.fair_sets:
         sets = [s for text in options.fair_sets for s in _named(system, parts, text)]
+    elif parts or system.n_actions > most:
+        sets = parts
     else:
-        sets = parts or _each_action(system)
-    most = MAX_MARKS // 2 if options.fairness == STRONG else MAX_MARKS
-    if len(sets) > most:
+        sets = [FairSet(*one) for one in _single(system, range(system.n_actions))]
+    n_sets = len(sets) or system.n_actions
+    if n_sets > most:
         raise UnsupportedError(
             f"--fairness={options.fairness} takes at most {most} sets, here are "
-            f"{len(sets)}: name some with --fair-sets=A,B"
+            f"{n_sets}: name some with --fair-sets=A,B"
         )
     return sets
 
@@ -322,16 +325,19 @@ def _parts(system: Network | Model) -> list[FairSet]:
     return [FairSet(*both) for both in zip(names, map(frozenset, own), strict=True)]
 
 
-def _each_action(system: Network | Model) -> list[FairSet]:
-    """Return a set for each name of an action."""
-    return [FairSet(name, own) for name, own in _by_name(system).items()]
+def _single(
+    system: Network | Model, numbers: Iterable[int]
+) -> list[tuple[str, frozenset[int]]]:
+    """Return actions one by one, with their names: of those that share one, each."""
+    names = system.actions
+    return [(getattr(names[k], "name", names[k]), frozenset((k,))) for k in numbers]
 
 
-def _by_name(system: Network | Model) -> dict[str, frozenset[int]]:
+def _by_name(system: Network | Model) -> Mapping[str, Collection[int]]:
     """Return the actions by their names; several of a model may share one."""
     if isinstance(system, Network):
-        return {name: frozenset((k,)) for name, k in system.action_index.items()}
-    return {name: frozenset(own) for name, own in system.vocabulary.actions.items()}
+        return {name: (number,) for name, number in system.action_index.items()}
+    return system.vocabulary.actions
 
 
 def _named(
@@ -339,29 +345,38 @@ def _named(
 ) -> list[FairSet]:
     """Return the sets that a text names.
 
-    Names with commas between are one set.  A pattern that stands alone is a set for
-    each component or process that it fits, or else for each action.
+    Names with commas between are one set.  A name or pattern that stands alone is a set
+    for each component or process that has it, or else for each action that fits it.
     """
-    of_parts = {part.name: part.actions for part in parts}
-    if isinstance(system, Network):
-        own = zip(system.components, parts, strict=True)
-        of_parts |= {lts.name: part.actions for lts, part in own if lts.name}
     actions = _by_name(system)
-    known = actions | of_parts | actions
-    if text.strip() in known:  # whatever commas and stars it has
-        return [FairSet(text, known[text.strip()])]
-    words = [word.strip() for word in text.split(",")]
-    fitting = [_fitting(word, of_parts) or _fitting(word, actions) for word in words]
-    for word, found in zip(words, fitting, strict=True):
-        if not found:
+    if text.strip() in actions:  # whatever commas and stars it has
+        return [FairSet(text, frozenset(actions[text.strip()]))]
+    called = [{part.name} for part in parts]
+    if isinstance(system, Network):
+        called = [
+            c | {lts.name} for c, lts in zip(called, system.components, strict=True)
+        ]
+    found = []
+    for word in (part.strip() for part in text.split(",")):
+        meant = [
+            part
+            for part, names in zip(parts, called, strict=True)
+            if word not in actions and _fitting(word, names)
+        ]
+        if not meant:
+            own = {k for n in _fitting(word, actions) for k in actions[n]}
+            meant = [FairSet(*one) for one in _single(system, sorted(own))]
+        if not meant:
+            known = {*actions}.union(*called)
             raise UnsupportedError(
                 f"--fair-sets={text!r}: no action of the system is called {word!r}"
                 + nearest(word, known)
             )
-    if len(words) == 1:
-        return [FairSet(name, known[name]) for name in fitting[0]]
-    together = frozenset().union(*(known[n] for names in fitting for n in names))
-    return [FairSet(text, together)]
+        found.append(meant)
+    if len(found) == 1:
+        return found[0]
+    together = (part.actions for meant in found for part in meant)
+    return [FairSet(text, frozenset().union(*together))]
 
 
 def _fitting(word: str, known: Collection[str]) -> list[str]:

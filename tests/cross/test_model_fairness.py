@@ -13,10 +13,12 @@ import spot
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import UnsupportedError, check
+from ltlpipe import LTS, Network, UnsupportedError, check
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import fair_sets
 from ltlpipe.runtime.errors import LtlpipeError, silenced
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
 from tests.example_counts import examples
 from tests.hypothesis_strategies import petri_nets
@@ -177,6 +179,48 @@ def test_a_rendezvous_serves_both():
         asked = f'GF action=="{name}"'
         assert check(busy, asked, fairness="weak").verdict == "holds"
         assert check(busy, asked).verdict == "violated"
+
+
+NAMESAKES = PetriNet(
+    [Place("p", "here", 1), Place("q", "there", 0)],
+    [
+        Transition("away", "walk", {0: 1}, {1: 1}),
+        Transition("back", "walk", {1: 1}, {0: 1}),
+        Transition("left", "leave", {0: 1}, {0: 1}),
+        Transition("right", "leave", {1: 1}, {1: 1}),
+    ],
+)
+"""Here and there in turn, where a transition that shares its name is enabled."""
+
+
+def test_transitions_that_share_a_name_are_sets_of_their_own():
+    """Each is enabled at every second step only; one of the name always is."""
+    (ids, named) = (["away", "back", "left", "right"], {"fair_sets": ("leave",)})
+    found = fair_sets(NAMESAKES, Options(fairness="weak"))
+    assert [s.name for s in found] == ids
+    assert [set(s.actions) for s in found] == [{0}, {1}, {2}, {3}]
+    by_pattern = fair_sets(NAMESAKES, Options(fairness="weak", fair_sets=("le*",)))
+    assert [set(s.actions) for s in by_pattern] == [{2}, {3}]
+    with silenced():
+        asked = 'GF(action=="left" || action=="right")'
+        assert check(NAMESAKES, asked, fairness="weak").verdict == "violated"
+        assert check(NAMESAKES, asked, fairness="weak", **named).verdict == "holds"
+
+
+def test_components_that_share_a_name_are_all_served():
+    loops = [LTS.from_transitions([(0, name, 0)], name="P") for name in "ab"]
+    network = Network(loops)
+    for given_sets in (("P",), ("P*",), ("*",)):
+        found = fair_sets(network, Options(fairness="weak", fair_sets=given_sets))
+        assert [set(s.actions) for s in found] == [{0}, {1}]
+        assert check(network, "GF a", fairness="weak", fair_sets=given_sets).holds
+
+
+def test_a_net_with_too_many_transitions():
+    places = [Place("p", "p", 1)]
+    many = [Transition(f"t{k}", f"t{k}", {0: 1}, {0: 1}) for k in range(40)]
+    with pytest.raises(UnsupportedError, match="here are 40: name some"):
+        fair_sets(PetriNet(places, many), Options(fairness="weak"))
 
 
 @pytest.mark.parametrize(
