@@ -64,6 +64,14 @@ def messages_as_in_python():
     name_as(PARAMETERS)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _own_state(tmp_path_factory):
+    """What the program keeps for its user is kept for nobody."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 def pytest_addoption(parser):
     """Have the tests of each file in another order: none may need one before it."""
     parser.addoption("--shuffled", type=int, metavar="SEED", help="order in each file")

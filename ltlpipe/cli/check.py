@@ -107,6 +107,8 @@ def check(
     if verify is not None:
         if formula or formula_file or automaton or empty or answers:
             raise typer.BadParameter("--verify FILE has the system and the property")
+        if out or report or steps or chart or why or simulate or explain:
+            raise typer.BadParameter("--verify prints findings: it goes with --json")
         from ltlpipe.cli.recorded_results import verify_results
 
         code = verify_results(verify, system or [], chosen, as_json=as_json)
@@ -199,7 +201,6 @@ def check(
             if verdict.reason == "memory" and not quiet and sys.stderr.isatty():
                 print(_LESS_MEMORY, file=sys.stderr)
             verdicts.append(verdict)
-            keep_run(verdict, system, chosen)
             if verdict.reason == "interrupted":
                 break
         table.finish(quiet=says_little)
@@ -208,19 +209,21 @@ def check(
         print(
             f"interrupted: {counted(left, 'more formula')} not checked", file=sys.stderr
         )
+    found = [verdict for verdict in verdicts if verdict.lasso or verdict.finite_run]
+    if found:
+        keep_run(found[-1], system, chosen)
     if simulate:
-        _simulate(loaded, verdicts, chosen)
+        _simulate(loaded, found, chosen)
     reasons = [v.reason for v in verdicts]
     code = exit_code([v.verdict for v in verdicts], reasons)
     raise typer.Exit(BUG if CRASH in reasons else code)
 
 
-def _simulate(system: System, verdicts: list[Verdict], chosen: dict[str, Any]) -> None:
-    """Let the user step through the last counterexample."""
+def _simulate(system: System, found: list[Verdict], chosen: dict[str, Any]) -> None:
+    """Let the user step through the last of some counterexamples."""
     from ltlpipe.cli.simulate import step_through
     from ltlpipe.simulation.simulation import Simulation
 
-    found = [verdict for verdict in verdicts if verdict.lasso or verdict.finite_run]
     if not found:
         print("--simulate: there is no counterexample", file=sys.stderr)
         return

@@ -330,7 +330,7 @@ def _table_of(rows: list[Row]) -> Table:
         asked = row["formula"] or "no accepting run"
         if previous not in (None, asked):
             table.add_section()
-        cells = ["" if asked == previous else asked, row["emptiness"]]
+        cells = ["" if asked == previous else asked, row["emptiness"] or "-"]
         cells += [row["automaton"] or "-"] if several else []
         cells += [str(row["way"].settings.get(name, "-")) for name in options]
         cells.append(row["verdict"] + (f" ({row['reason']})" if row["reason"] else ""))

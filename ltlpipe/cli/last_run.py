@@ -30,9 +30,9 @@ class LastRun(NamedTuple):
 
 
 def keep_run(verdict: Verdict, files: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Keep a violation, if it has a run and the system can be read again."""
+    """Keep a violation that has a run, if the system can be read again."""
     place = _place()
-    if place is None or "-" in files or not (verdict.lasso or verdict.finite_run):
+    if place is None or "-" in files:
         return
     options = {
         name: chosen[name]
@@ -60,7 +60,10 @@ def last_run() -> tuple[str, LastRun]:
     file = str(place)
     try:
         record = json.loads(read_text(file))
-        return file, LastRun(list(record["files"]), dict(record["options"]))
+        files, options = list(map(str, record["files"])), dict(record["options"])
+        if options.keys() <= options_of(SIMULATE).keys():
+            return file, LastRun(files, options)
+        raise KeyError
     except (ValueError, KeyError, TypeError):
         raise InputError("expected what ltlpipe check has kept", file=file) from None
 

@@ -190,7 +190,9 @@ def ending_run(
     if isinstance(system, Model):
         system = yield from system.unfolding()
     known = _KNOWN.of(system)
-    if known.ending is None or known.ending[0].kind == INCONCLUSIVE:
+    found = None if known.ending is None else known.ending[0].kind
+    lacks_run = found == FOUND and options.lasso and known.ending[1] is None
+    if found in (None, INCONCLUSIVE) or lacks_run:
         answer, lasso = yield from deadlock_job(system, trace, options)
         kept = None if lasso is None else replace(lasso, system=None)  # no circle
         known.ending = answer, kept

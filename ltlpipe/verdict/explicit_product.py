@@ -11,7 +11,7 @@ from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.question.answer import Trace
 from ltlpipe.question.conditions import AUTO
 from ltlpipe.question.graph import GraphQuestion
-from ltlpipe.question.options import Options
+from ltlpipe.question.options import DEADLOCK_ERROR, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import WHOLE, expect
 from ltlpipe.runtime.errors import UnsupportedError
@@ -85,6 +85,10 @@ def product(
     else:
         asked = Property(formula_of(formula))
     options = Options(acceptance=acceptance, deadlock=deadlock, unknown=unknown)
+    if options.deadlock == DEADLOCK_ERROR:
+        raise UnsupportedError(
+            "--deadlock=error: a product has infinite runs only; see deadlocks()"
+        )
     question = question_of(system_of(system), asked, options)
     try:
         return _product(question, max_states)

@@ -556,3 +556,12 @@ def test_ctrl_c_in_a_search(big, tmp_path):
     assert frame["states"][0] > 0
     assert outcome.code == 3
     assert "unknown (interrupted)" in outcome.out
+
+
+def test_runs_that_end(run, tmp_path):
+    """No emptiness check answers then."""
+    once = tmp_path / "once.aut"
+    once.write_text('des (0,1,2)\n(0,"a",1)\n')
+    outcome = run("compare", once, "-f", "G a", *TWO, "--deadlock", "error")
+    assert outcome.code == 1
+    assert outcome.out.count("violated") >= 2

@@ -352,3 +352,47 @@ def test_the_guide_in_python(monkeypatch):
             assert eval(statement, names) == ast.literal_eval(told)
         else:
             exec(statement, names)
+
+
+def test_the_last_counterexample(run, tmp_path, monkeypatch):
+    """From any folder; the system and the options are those of `check`."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert "no counterexample yet" in run("simulate", "--last").err
+    ring = tmp_path / "ring.aut"
+    ring.write_text('des (0,2,2)\n(0,"a",1)\n(1,"b",0)\n')
+    monkeypatch.chdir(tmp_path)
+    flags = ["--deadlock", "stutter", "-f", "GF a", "-f", "G a", "-f", "G b"]
+    assert run("check", "ring.aut", *flags).code == 1
+    assert run("check", "ring.aut", "-f", "GF a").code == 0  # nothing new to keep
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"next\n")))
+    shown = run("simulate", "--last")
+    assert shown.code == 0
+    assert "formula: G b" in shown.out
+    assert "step 1: a" in shown.out
+    assert run("simulate", "--last", ring).code == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"files": [], "options": {"nonsense": 1}}', "{"]
+)
+def test_a_last_counterexample_that_is_none(text, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "ltlpipe").mkdir()
+    (tmp_path / "ltlpipe" / "last.json").write_text(text)
+    outcome = run("simulate", "--last")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "last.json: expected what ltlpipe check has kept" in outcome.err
+
+
+def test_a_violation_is_stepped_through(run, tmp_path, monkeypatch):
+    ring = tmp_path / "ring.aut"
+    ring.write_text('des (0,2,2)\n(0,"a",1)\n(1,"b",0)\n')
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"next\n")))
+    shown = run("check", ring, "-f", "G a", "--simulate")
+    assert shown.code == 1
+    assert "step 1: a" in shown.out
+    held = run("check", ring, "-f", "GF a", "--simulate")
+    assert (held.code, held.err) == (0, "--simulate: there is no counterexample\n")
+    assert run("check", ring, "-f", "G a", "--simulate", "--json").code == 2

@@ -8,7 +8,7 @@ import pytest
 import spot
 from hypothesis import given, settings
 
-from ltlpipe import LTS, Network, UnsupportedError, check, deadlocks
+from ltlpipe import LTS, Network, UnsupportedError, check, deadlocks, product
 from ltlpipe.runtime.errors import silenced
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
@@ -78,6 +78,20 @@ def test_several_formulas_look_once(monkeypatch):
     for _ in range(3):
         assert check(system, "G a", deadlock="error").finite_run is not None
     assert len(calls) == 1
+
+
+def test_a_run_is_found_by_who_asks_for_it_later():
+    system = Network([LTS.from_transitions([(0, "a", 1)], name="once more")])
+    without = check(system, "G a", deadlock="error", lasso=False)
+    assert (without.verdict, without.finite_run) == ("violated", None)
+    assert check(system, "F a", deadlock="error").finite_run.prefix == ["a"]
+    assert check(system, "F a", deadlock="error", lasso=False).finite_run is None
+
+
+def test_a_product_has_infinite_runs_only():
+    """Nothing would be empty that is only because runs that end are no words."""
+    with pytest.raises(UnsupportedError, match="infinite runs only"):
+        product(ONCE, "G a", deadlock="error")
 
 
 def test_graphs_of_spot():
