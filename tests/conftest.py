@@ -98,6 +98,7 @@ def pytest_collection_modifyitems(config, items):
     seed = config.getoption("shuffled")
     if seed is not None:
         random.Random(seed).shuffle(items)  # sorting by file keeps this order
+    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
     order = {
         path: (place.get(path, len(LONG)), -n, path) for path, n in n_tests.items()
     }

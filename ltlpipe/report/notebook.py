@@ -28,7 +28,7 @@ from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.verdict.checking import EmptinessResult
-from ltlpipe.verdict.lasso import FiniteRun, Lasso
+from ltlpipe.verdict.lasso import MOST_STEPS, FiniteRun, Lasso
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED, Vacuity, Verdict
 
 if TYPE_CHECKING:
@@ -146,7 +146,9 @@ def _lasso_html(subject: Lasso) -> str:
 
 
 def _why(lasso: Lasso) -> str:
-    """Return why a run violates its formula, where that can be said."""
+    """Return why a run violates its formula, where that can be said in a moment."""
+    if len(lasso.actions) > MOST_STEPS:
+        return ""
     try:
         table = why_html(lasso.explanation())
     except UnsupportedError:

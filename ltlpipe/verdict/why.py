@@ -142,8 +142,11 @@ def _values_in_lasso(
     """Return the value of each subformula at each step of a lasso."""
     shape = Shape(first, len(letters) - first)
     values = evaluated(formula, shape, places(letters))
-    steps = range(len(letters))
-    return {node: [bool(v >> k & 1) for k in steps] for node, v in values.items()}
+    n = len(letters)
+    return {
+        node: [digit == "1" for digit in reversed(f"{value:0{n}b}")]
+        for node, value in values.items()
+    }
 
 
 def _values_in_run(

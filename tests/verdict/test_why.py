@@ -157,6 +157,16 @@ def test_long_runs_are_cut():
     assert "1*" in lines[-1]
 
 
+def test_notebooks_explain_short_runs_only():
+    """A run of a million steps would take ten seconds."""
+    transitions = [(k, "a", k + 1) for k in range(1200)]
+    transitions.append((1200, "b", 1200))
+    chain = Network([LTS.from_transitions(transitions, name="chain")])
+    lasso = ltlpipe.check(chain, "G !b").lasso
+    assert lasso.why().shape == (3, len(lasso.actions))
+    assert "Why it is violated" not in html_of(lasso)
+
+
 def test_html_is_escaped():
     evil = "<b>"
     net = Network([LTS.from_transitions([(0, evil, 0)], name="x")])
