@@ -65,21 +65,12 @@ def check(
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE",
-            help="Result table with a row for each formula, .csv or .parquet.",
-            rich_help_panel=shared.OUTPUT_GROUP,
+        shared.table_file(
+            "Result table with a row for each formula, .csv or .parquet."
         ),
     ] = None,
     report: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write an HTML report about the answers.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
+        str | None, shared.report_file("Write an HTML report about the answers.")
     ] = None,
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,

@@ -129,14 +129,7 @@ def compare(
         ),
     ] = None,
     out: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE",
-            help="Table of all runs, .csv or .parquet.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
+        str | None, shared.table_file("Table of all runs, .csv or .parquet.")
     ] = None,
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,

@@ -110,6 +110,20 @@ Empty = Annotated[
         rich_help_panel=QUESTION,
     ),
 ]
+
+
+def table_file(text: str) -> Any:
+    """Return the option of the file for a table of results, with its help."""
+    return typer.Option(
+        "-o", "--out", metavar="FILE", help=text, rich_help_panel=OUTPUT_GROUP
+    )
+
+
+def report_file(text: str) -> Any:
+    """Return the option of the file for an HTML report, with its help."""
+    return typer.Option(metavar="FILE", help=text, rich_help_panel=OUTPUT_GROUP)
+
+
 AsJson = Annotated[
     bool,
     typer.Option(

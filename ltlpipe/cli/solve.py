@@ -42,13 +42,7 @@ def solve(
     ],
     out: Annotated[
         str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE",
-            help="Result table, .csv or .parquet; or give --store or --rers.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
+        shared.table_file("Result table, .csv or .parquet; or give --store or --rers."),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -130,10 +124,8 @@ def solve(
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write an HTML report about the results, or the whole --store.",
-            rich_help_panel=shared.OUTPUT_GROUP,
+        shared.report_file(
+            "Write an HTML report about the results, or the whole --store."
         ),
     ] = None,
     as_json: shared.AsJson = False,

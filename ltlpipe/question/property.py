@@ -293,15 +293,12 @@ def fair_sets(system: Network | Model, options: Options) -> list[FairSet]:
     parts = _parts(system)
     if options.fair_sets:
         sets = [s for text in options.fair_sets for s in _named(system, parts, text)]
-    elif parts or system.n_actions > most:
-        sets = parts
     else:
-        sets = [FairSet(*one) for one in _single(system, range(system.n_actions))]
-    n_sets = len(sets) or system.n_actions
-    if n_sets > most:
+        sets = parts or _single(system, range(len(system.actions)))
+    if len(sets) > most:
         raise UnsupportedError(
             f"--fairness={options.fairness} takes at most {most} sets, here are "
-            f"{n_sets}: name some with --fair-sets=A,B"
+            f"{len(sets)}: name some with --fair-sets=A,B"
         )
     return sets
 
@@ -325,12 +322,13 @@ def _parts(system: Network | Model) -> list[FairSet]:
     return [FairSet(*both) for both in zip(names, map(frozenset, own), strict=True)]
 
 
-def _single(
-    system: Network | Model, numbers: Iterable[int]
-) -> list[tuple[str, frozenset[int]]]:
-    """Return actions one by one, with their names: of those that share one, each."""
-    names = system.actions
-    return [(getattr(names[k], "name", names[k]), frozenset((k,))) for k in numbers]
+def _single(system: Network | Model, numbers: Iterable[int]) -> list[FairSet]:
+    """Return a set for each of some actions: those that share a name are kept apart."""
+    if isinstance(system, Network):
+        names = tuple(action.name for action in system.actions)
+    else:
+        names = system.actions
+    return [FairSet(names[k], frozenset((k,))) for k in numbers]
 
 
 def _by_name(system: Network | Model) -> Mapping[str, Collection[int]]:
@@ -365,7 +363,7 @@ def _named(
         ]
         if not meant:
             own = {k for n in _fitting(word, actions) for k in actions[n]}
-            meant = [FairSet(*one) for one in _single(system, sorted(own))]
+            meant = _single(system, sorted(own))
         if not meant:
             known = {*actions}.union(*called)
             raise UnsupportedError(

@@ -190,13 +190,12 @@ def ending_run(
     if isinstance(system, Model):
         system = yield from system.unfolding()
     known = _KNOWN.of(system)
-    found = None if known.ending is None else known.ending[0].kind
-    lacks_run = found == FOUND and options.lasso and known.ending[1] is None
-    if found in (None, INCONCLUSIVE) or lacks_run:
+    answer, lasso = known.ending
+    lacks_run = answer.kind == FOUND and options.lasso and lasso is None
+    if answer.kind == INCONCLUSIVE or lacks_run:
         answer, lasso = yield from deadlock_job(system, trace, options)
         kept = None if lasso is None else replace(lasso, system=None)  # no circle
         known.ending = answer, kept
-    answer, lasso = known.ending
     if lasso is None or not options.lasso:
         return answer, None
     k = len(lasso.prefix)
@@ -263,7 +262,7 @@ class _Known:
     runs: FiniteRuns = _NOTHING
     work: float = 0.0  # units that all questions have cost
     latest: float = 0.0  # units that the latest look was allowed
-    ending: tuple[Answer, Lasso | None] | None = None  # of `ending_run`
+    ending: tuple[Answer, Lasso | None] = (Answer(INCONCLUSIVE), None)  # `ending_run`
 
     def allowance(self) -> float:
         """Return the work of a look that begins now; 0 if there should be none."""
