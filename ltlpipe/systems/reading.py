@@ -71,17 +71,17 @@ def load(
     Parameters
     ----------
     sources : path, file, or several
-        A model (``.dve``, ``.pnml``); or files of networks (``.dot``, ``.gv``,
-        ``.aut``, ``.hoa``), whose formats may be mixed: every file
-        contributes its components in order.  All of them also compressed, with
+        A model (``.dve``, ``.pnml``), or a program of the RERS challenge (``.c``); or
+        files of networks (``.dot``, ``.gv``, ``.aut``, ``.hoa``), whose formats may be
+        mixed: every file contributes its components in order.  All of them also compressed, with
         ``.gz`` behind the suffix.  Of ``-``, which is standard input, and of an open
         file the format is known by how the text begins.  A ``spot.kripke_graph`` or
         ``spot.twa_graph`` is a system whose letters are valuations; it must not change
         as long as the system is used.  Several ``spot.twa_graph`` are a network, read
         as ``.hoa`` files are: propositions are labels, one at each step.
     format : str, optional
-        ``dot``, ``aut``, ``hoa``, ``dve`` or ``pnml``: what the files are, whatever
-        their names say.
+        ``dot``, ``aut``, ``hoa``, ``dve``, ``c`` or ``pnml``: what the files are,
+        whatever their names say.
     alphabet : str
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
@@ -234,6 +234,10 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
             _check_declared(forms, files, manner)
             return content  # type: ignore[no-any-return]
         _refuse_model(form, source)
+        if isinstance(content, Network):
+            if content.lacks is not None:
+                raise UnsupportedError(f"{name_of(source)}: {content.lacks}")
+            content = content.components
         components += content
     _check_declared(forms, files, manner)
     return Network(components, name=name_of_system(files))
@@ -257,7 +261,7 @@ def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
 
 
 def _refuse_model(form: Format | None, source: Source) -> None:
-    if form is not None and form.model:
+    if form is not None and form.model and not form.is_network:
         raise UnsupportedError(
             f"{name_of(source)}: a model, expected components of a network: {NETWORKS}"
         )

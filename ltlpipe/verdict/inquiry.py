@@ -11,7 +11,15 @@ from ltlpipe.question.given_options import configuration_of
 from ltlpipe.question.options import DEADLOCK_ERROR
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
-from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
+from ltlpipe.runtime.jobs import (
+    INTERRUPTED,
+    MAX_STATES,
+    Clock,
+    Limits,
+    StoppedError,
+    run,
+    timed,
+)
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.certification import (
@@ -20,7 +28,12 @@ from ltlpipe.verdict.certification import (
     certified_strategies,
 )
 from ltlpipe.verdict.counterexample import Counterexample
-from ltlpipe.verdict.deadlocks import NOT_LOOKED, ending_run, looked_for
+from ltlpipe.verdict.deadlocks import (
+    NOT_LOOKED,
+    ending_run,
+    looked_for,
+    refuse_if_lacking,
+)
 from ltlpipe.verdict.judgement import as_witness
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
@@ -93,6 +106,8 @@ class Inquiry:
                 "--certificate cannot be combined with --deadlock=error: it says "
                 "nothing about runs that end"
             )
+        if self.options.deadlock in (DEADLOCK_ERROR, "stutter"):
+            refuse_if_lacking(self.system)
         if self.options.vacuity and self.asked.formula is None:
             raise UnsupportedError("--vacuity requires a formula")
         self._portfolio: Portfolio | None = None
@@ -232,7 +247,13 @@ class Inquiry:
         return replace(found, lasso=example.lasso, finite_run=example.finite_run)
 
     def _holding(self, answered: Question) -> Job[Verdict]:
-        """Return the verdict that it holds, with its certificate and its vacuity."""
+        """Return the verdict that it holds, with its certificate and its vacuity.
+
+        Not if a part of the system is missing.
+        """
+        if isinstance(self.system, Network) and self.system.lacks is not None:
+            warn(f"no violation was found, but {self.system.lacks}")
+            return self._made(UNKNOWN, MAX_STATES)
         self._held = self._made(HOLDS)
         if self._question.ignores_finite_runs and not self.asked.is_trivial:
             self._held = replace(self._held, deadlock=NOT_LOOKED)
