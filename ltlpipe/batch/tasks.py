@@ -116,6 +116,7 @@ class Task:
             "formula_id": self.name or formula_id,
             "formula": formula,
             "expected": self.expected,
+            "title": getattr(self.formula, "title", None),
         }
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import pickle
 import re
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -79,6 +79,11 @@ class Formula:
     name : str, optional
         What its file calls it: the id of a property of the Model Checking Contest, or
         the number of a header ``#K:``.
+    title : str, optional
+        What its file says about it in words.
+    alphabet : tuple of str, optional
+        The actions that its file declares: one that the system does not have is known
+        never to happen.
     """
 
     text: str
@@ -87,6 +92,8 @@ class Formula:
     line: int | None = None
     number: int | None = None
     name: str | None = None
+    title: str | None = None
+    alphabet: tuple[str, ...] | None = None
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -112,14 +119,19 @@ class Formula:
         """Travel between processes as text: Spot's formulas cannot."""
         if parse(self.text).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
-        place = (self.file, self.line, self.number, self.name)
-        return _restored, (self.text, *place)
+        return _restored, (self.text, *self.place)
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What is known of it besides its text and meaning, as the last arguments."""
+        about = (self.title, self.alphabet)
+        return (self.file, self.line, self.number, self.name, *about)
 
 
 def _restored(text: str, *place: Any) -> Formula:
     """Return a formula that has been pickled."""
-    file, line, number, name = place
-    return replace(parse(text, file=file, line=line), number=number, name=name)
+    file, line, *_ = place
+    return Formula(text, parse(text, file=file, line=line).spot, *place)
 
 
 def spot_text(formula: Any) -> str:

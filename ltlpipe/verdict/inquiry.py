@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.logic.formulas import Formula, rebuilt
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
 from ltlpipe.question.given_options import configuration_of
-from ltlpipe.question.options import DEADLOCK_ERROR
+from ltlpipe.question.options import DEADLOCK_ERROR, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import (
@@ -22,6 +23,7 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.verdict.certification import (
     certificate_of,
     certified_options,
@@ -57,8 +59,6 @@ from ltlpipe.verdict.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ltlpipe.logic.formulas import Formula
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.registry import Strategy
@@ -188,10 +188,35 @@ class Inquiry:
             if ended is not None:
                 return ended
         found = yield from self._job()
+        if found.verdict == VIOLATED:
+            yield from self._compared_with_title()
         if found.deadlock is None:
             return found
         deadlock = yield from looked_for(self._question, self._clock.work)
         return replace(found, deadlock=deadlock)
+
+    def _compared_with_title(self) -> Job[None]:
+        """Note that a formula is false on every word of inputs and outputs in turn.
+
+        Then no program satisfies it, whatever its title promises.
+        """
+        formula, system = self.asked.formula, self.system
+        if formula is None or not formula.title or not isinstance(system, EcaSystem):
+            return
+        negated = rebuilt("Not", [formula.spot])
+        always = Property(Formula(f"!({formula.text})", negated))
+        words = system.any_run(formula.alphabet or ())
+        with silenced():
+            other = Inquiry(words, always, Options())
+            try:
+                found = yield from other._job()
+            finally:
+                other._question.close()
+        if found.verdict == HOLDS:
+            warn(
+                f"the formula is false on every word of inputs and outputs in turn, so "
+                f"no program satisfies it, whatever its title says: {formula.title!r}"
+            )
 
     def _ended(self) -> Job[Verdict | None]:
         """Return the verdict about a system with a run that ends; None without one."""

@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 INPUT, FLAG = 0, 1
 """The numbers of two variables that are no part of a state."""
 
+_ENDED = -1  # the flag's value behind an error
+
 N_OWN = 2
 """The first number of a variable of the program's own."""
 
 ERROR = -1
 """The output of a rule that ends the run."""
+
+_ERROR = "an error of the program"
 
 STEP = "calculate_output"
 """The function that makes one step."""
@@ -126,14 +130,20 @@ class Source:
         Raises
         ------
         RunEndedError
-            The run ends with this step.
+            The run ends in this step; or with the one before, behind its output.
         """
+        if values[FLAG] == _ENDED:
+            raise RunEndedError(_ERROR)
         values[INPUT] = given
         printed: list[int] = []
         try:
             self._run(self.functions[STEP], values, printed)
         except EvaluationError as error:
             raise RunEndedError(str(error)) from None
+        except RunEndedError:
+            if not printed:
+                raise
+            values[FLAG] = _ENDED
         return printed[0] if printed else None
 
     def _run(
@@ -152,7 +162,7 @@ class Source:
             elif isinstance(statement, Print):
                 printed.append(statement.number)
             elif isinstance(statement, Fail):
-                raise RunEndedError("an error of the program")
+                raise RunEndedError(_ERROR)
 
 
 def letter(number: int) -> str:

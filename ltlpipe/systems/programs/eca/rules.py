@@ -325,6 +325,8 @@ class _Lowering:
                     raise self._error("an input is refused too early", statement.line)
             elif isinstance(statement, Print):
                 raise self._error("an output outside of a rule", statement.line)
+            elif self._ends_always(statement):
+                self.errors.append(self._ending(statement, (*outer, statement)))
             elif any(_sets_flag(s, 0) for s in statement.then):
                 yield self._rule(statement, outer)
             elif statement.otherwise:
@@ -349,7 +351,14 @@ class _Lowering:
         output = ERROR if ends else printed[0]
         return self._guarded((*outer, given), body, output, given.line)
 
-    def _ending(self, given: Fail, outer: tuple[If, ...]) -> Rule:
+    def _ends_always(self, statement: If) -> bool:
+        """Whether a statement ends the run, whatever rule has fired before."""
+        fails = [s for s in statement.then if isinstance(s, Fail)]
+        rest = [s for s in statement.then if not _sets_flag(s, 0)]
+        asks = any(map(_asks_flag, self._conjuncts(statement.condition)))
+        return bool(fails) and rest == fails and not asks and not statement.otherwise
+
+    def _ending(self, given: Fail | If, outer: tuple[If, ...]) -> Rule:
         if any(_mentions(each.condition, (INPUT, FLAG)) for each in outer):
             message = "an error outside of a rule that depends on the input or on cf"
             raise self._error(message, given.line)

@@ -24,7 +24,7 @@ from ltlpipe.systems.programs.eca.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ltlpipe.runtime.jobs import Job
 
@@ -64,7 +64,17 @@ class EcaSystem(Network):
         object.__setattr__(self, "n_states", n_states)
         object.__setattr__(self, "lacks", lacks)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
+
+    def any_run(self, declared: Collection[str]) -> Network:
+        """Return a network whose runs are all words of inputs and outputs in turn.
+
+        They are those of the program, and those that are `declared`.
+        """
+        names = dict.fromkeys((*self.components[0].labels, *declared))
+        steps = [(0, name, 1) for name in names if name.startswith("i")]
+        steps += [(1, name, 0) for name in names if not name.startswith("i")]
+        return Network([LTS.from_transitions(steps, n_states=2)], self.name)
 
     def replayed(self, word: Sequence[str], start: int) -> Job[int | None]:
         """Replay the word of a run by the program.
