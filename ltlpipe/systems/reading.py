@@ -76,9 +76,10 @@ def load(
         mixed: every file contributes its components in order.  All of them also
         compressed, with ``.gz`` behind the suffix.  Of ``-``, which is standard input,
         and of an open file the format is known by how the text begins.  A
-        ``spot.kripke_graph`` or ``spot.twa_graph`` is a system whose letters are valuations; it must not change
-        as long as the system is used.  Several ``spot.twa_graph`` are a network, read
-        as ``.hoa`` files are: propositions are labels, one at each step.
+        ``spot.kripke_graph`` or ``spot.twa_graph`` is a system whose letters are
+        valuations; it must not change as long as the system is used.  Several
+        ``spot.twa_graph`` are a network, read as ``.hoa`` files are: propositions are
+        labels, one at each step.
     format : str, optional
         ``dot``, ``aut``, ``hoa``, ``dve``, ``c`` or ``pnml``: what the files are,
         whatever their names say.

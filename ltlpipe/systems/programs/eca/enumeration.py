@@ -22,7 +22,7 @@ from ltlpipe.systems.programs.eca.kernels import (
 from ltlpipe.systems.programs.eca.liveness import Liveness
 from ltlpipe.systems.programs.eca.program import ERROR
 from ltlpipe.systems.programs.eca.ranges import Ranges
-from ltlpipe.systems.programs.eca.tables import laid_out, make_tables
+from ltlpipe.systems.programs.eca.tables import laid_out, make_tables, representative
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -77,7 +77,8 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
     """Enumerate the states of a program, and stop when there are `limit`."""
     ranges = Ranges(rules)
     yield from ranges.fixed()
-    behaviours = yield from Liveness(ranges).found()
+    liveness = Liveness(ranges)
+    behaviours = yield from liveness.found()
     layout = yield from laid_out(ranges, behaviours)
     used = [rules.rules[b.number] for b in behaviours]
     outputs = sorted({rule.output for rule in used} - {ERROR})
@@ -98,7 +99,12 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
         np.zeros((2, len(layout.fields)), dtype=np.int64),
         np.zeros(deepest + 2, dtype=np.int64),
     )
-    space.rows[0] = layout.row(rules.source.initial)
+    space.rows[0] = layout.row(
+        representative(ranges, v, value, liveness.initial[v], int(need))
+        for v, (value, need) in enumerate(
+            zip(rules.source.initial, liveness.initial_needs, strict=True)
+        )
+    )
     yield from called(enter_rows, space, 1)
     space = yield from _enumerated(tables, space, registers)
     n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])

@@ -104,6 +104,8 @@ class Liveness:
         self._n = len(ranges.always)
         self.behaviours: list[Behaviour] = []
         """The rules that can fire, in the program's order."""
+        self.initial: list[Known] = []
+        """What is known of the first state."""
         self._groups: list[_Group] = []
         self._columns: list[int] = []
 
@@ -113,6 +115,11 @@ class Liveness:
         yield from self._follow()
         yield from self._solve()
         return self.behaviours
+
+    @property
+    def initial_needs(self) -> np.ndarray:
+        """The needs in the first state."""
+        return self._groups[0].needs
 
     # --- forwards -----------------------------------------------------------
 
@@ -142,7 +149,7 @@ class Liveness:
         for statement in body:
             if isinstance(statement, Assign):
                 read = tuple(sorted(reads(statement.value)))
-                need = ranges.need_of(statement, known) if read else DEAD
+                need = ranges.need_of(statement, known)
                 step = Assigned(statement, read, need, fails(statement.value, known))
                 ranges.assign(statement, known)
             else:
@@ -172,13 +179,13 @@ class Liveness:
             return numbers[key]
 
         rules, source = self._rules, self._rules.source
-        initial = [
+        self.initial = [
             known._replace(mask=rules.between(k, v.initial, v.initial))
             for k, (known, v) in enumerate(
                 zip(self._ranges.always, source.variables, strict=True)
             )
         ]
-        group_of(initial)
+        group_of(self.initial)
         reached = np.zeros(len(self.behaviours), dtype=np.bool_)
         ticks = Ticks(ANALYSING, 0.02 * (1 + possible.size))
         at = 0

@@ -44,6 +44,7 @@ class Assign(NamedTuple):
 
     variable: int
     value: Expression
+    line: int
 
 
 class If(NamedTuple):

@@ -316,8 +316,8 @@ class _Lowering:
             elif isinstance(statement, Assign):
                 begins = not (outer or depth or number)
                 if not (begins and _sets_flag(statement, 1)):
-                    line = outer[-1].line if outer else 1
-                    raise self._error("an assignment outside of a rule", line)
+                    message = "an assignment outside of a rule"
+                    raise self._error(message, statement.line)
             elif isinstance(statement, Fail):
                 self.errors.append(self._ending(statement, outer))
             elif isinstance(statement, Refuse):
@@ -347,7 +347,7 @@ class _Lowering:
             message = f"a rule with {len(printed)} outputs, expected one"
             raise self._error(message, given.line)
         body = [s for s in body if not isinstance(s, (Print, Fail))]
-        self._check(body, given.line)
+        self._check(body)
         output = ERROR if ends else printed[0]
         return self._guarded((*outer, given), body, output, given.line)
 
@@ -367,17 +367,17 @@ class _Lowering:
             raise self._error("the first state is one of errors", given.line)
         return found
 
-    def _check(self, body: Sequence[Statement], line: int) -> None:
+    def _check(self, body: Sequence[Statement]) -> None:
         for statement in body:
             if isinstance(statement, If):
                 if _mentions(statement.condition, (FLAG,)):
                     raise self._error("cf inside of a rule", statement.line)
-                self._check((*statement.then, *statement.otherwise), statement.line)
+                self._check((*statement.then, *statement.otherwise))
             elif not isinstance(statement, Assign):
                 message = "expected assignments and 'if' inside of a rule"
-                raise self._error(message, getattr(statement, "line", line))
+                raise self._error(message, statement.line)
             elif statement.variable == FLAG or _mentions(statement.value, (FLAG,)):
-                raise self._error("cf inside of a rule", line)
+                raise self._error("cf inside of a rule", statement.line)
 
     def _guarded(
         self,

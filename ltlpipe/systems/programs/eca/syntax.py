@@ -383,11 +383,11 @@ class _Reader:
         if number is None or number == INPUT:
             raise self.error(f"{name!r} is no variable to be assigned to", line)
         if number not in self._pointers:
-            return Assign(number, self._expression(0))
+            return Assign(number, self._expression(0), line)
         target = self._name("an array")
         if target not in self._arrays:
             raise self.error(f"{target!r} is no array, to which {name!r} could point")
-        return Assign(number, Number(self._pointers[number].index(target)))
+        return Assign(number, Number(self._pointers[number].index(target)), line)
 
     def _call(self, name: str, line: int) -> Statement | None:
         """Read a call behind its parenthesis."""

@@ -36,7 +36,7 @@ from ltlpipe.systems.programs.program import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.program import Statement
@@ -64,7 +64,7 @@ class Layout(NamedTuple):
     fields: list[Field]  # by variable; of no bits if it is no part of a state
     n_words: int
 
-    def row(self, values: Sequence[int]) -> np.ndarray:
+    def row(self, values: Iterable[int]) -> np.ndarray:
         """Return the row of a state, uint64[n_words]."""
         words = [0] * self.n_words
         for field, value in zip(self.fields, values, strict=True):
@@ -91,6 +91,24 @@ def laid_out(ranges: Ranges, behaviours: Sequence[Behaviour]) -> Job[Layout]:
         for field, known in zip(placed, ranges.always, strict=True)
     ]
     return Layout(fields, 1 + max(field.word for field in fields))
+
+
+def representative(
+    ranges: Ranges, variable: int, value: int, known: Known, need: int
+) -> int:
+    """Return what stands for a value, of which something is known and needed."""
+    if need == DEAD:
+        region = (known.mask & -known.mask).bit_length() - 1
+    elif need == REGION:
+        region = ranges.rules.region(variable, value)
+    else:
+        return value
+    return least(ranges, variable, region)
+
+
+def least(ranges: Ranges, variable: int, region: int) -> int:
+    """Return what stands for the values of a region, the least that can be."""
+    return max(ranges.rules.lowest(variable, region), ranges.always[variable].low)
 
 
 def make_tables(
@@ -207,23 +225,14 @@ class _Writer:
         for variable, known in enumerate(behaviour.after):
             if needs[variable] == REGION and known.is_one_region:
                 found[variable] = self._some(variable, known)
-        return {v: self._canonical(v, x, needs[v]) for v, x in found.items()}
-
-    def _canonical(self, variable: int, value: int, need: int) -> int:
-        if need != REGION:
-            return value
-        region = self._rules.region(variable, value)
-        return self._least(variable, region)
-
-    def _least(self, variable: int, region: int) -> int:
-        """Return what stands for the values of a region."""
-        low = self._rules.lowest(variable, region)
-        return max(low, self._ranges.always[variable].low)
+        return {
+            v: representative(self._ranges, v, x, behaviour.after[v], needs[v])
+            for v, x in found.items()
+        }
 
     def _some(self, variable: int, known: Known) -> int:
         """Return some value that is known to be possible, in the lowest region."""
-        region = (known.mask & -known.mask).bit_length() - 1
-        return self._least(variable, region)
+        return representative(self._ranges, variable, known.low, known, DEAD)
 
     def _is_fine(self, variable: int) -> bool:
         """Whether all regions that occur have one value."""
@@ -235,7 +244,7 @@ class _Writer:
         cuts = self._rules.cuts[variable]
         if variable not in self._regions:
             self._regions[variable] = len(self.data)
-            values = [self._least(variable, k) for k in range(len(cuts) + 1)]
+            values = [least(self._ranges, variable, k) for k in range(len(cuts) + 1)]
             self.data += [*cuts, *values]
         return self._regions[variable], len(cuts)
 

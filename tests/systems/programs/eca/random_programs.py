@@ -64,7 +64,10 @@ class Draw:
         if depth == 2 or kind < 0.25:
             return rng.choice([str(self._number()), *self.wide, *self.plain])
         if kind < 0.33:
-            array, index = rng.choice(self.arrays + self.pointers), self._value(depth + 1)
+            array, index = (
+                rng.choice(self.arrays + self.pointers),
+                self._value(depth + 1),
+            )
             if index.lstrip("-").isdecimal():
                 index = str(rng.randrange(self.size))
             elif rng.random() < 0.7:
@@ -83,7 +86,9 @@ class Draw:
         rng = self.rng
         kind = rng.random()
         if depth < 2 and kind < 0.15:
-            then = " ".join(self._statement(depth + 1) for _ in range(rng.randint(1, 2)))
+            then = " ".join(
+                self._statement(depth + 1) for _ in range(rng.randint(1, 2))
+            )
             text = f"if(({self._guard()})) {{ {then} }}"
             return f"{text}else {{ {self._statement(depth + 1)} }}"
         if kind < 0.45:
@@ -127,13 +132,17 @@ class Draw:
         ]
         scalars = [f"int {name}  = {rng.randrange(4)};" for name in self.plain]
         scalars += [f"int {name} = {self._number()};" for name in self.wide]
-        scalars += [f"int *{name} = {rng.choice(self.arrays)};" for name in self.pointers]
+        scalars += [
+            f"int *{name} = {rng.choice(self.arrays)};" for name in self.pointers
+        ]
         rng.shuffle(scalars)
         inner = "\n".join(self._rule() for _ in range(rng.randint(3, 9)))
         outer = "\n".join(self._rule() for _ in range(rng.randint(3, 9)))
         check = ""
         if self.errors:
-            check = f"if((({self._guard()}) && b0 == 2)) {{ cf = 0; __VERIFIER_error(7); }}"
+            check = (
+                f"if((({self._guard()}) && b0 == 2)) {{ cf = 0; __VERIFIER_error(7); }}"
+            )
         return f"""#include <stdio.h>
 extern void __VERIFIER_error(int);
 // inputs

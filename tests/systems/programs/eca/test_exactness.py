@@ -1,0 +1,155 @@
+"""The reduced machine against brute force, on random programs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.programs.eca.enumeration import machine_of
+from tests.example_counts import at_least
+from tests.systems.programs.eca.random_programs import Draw, differing
+from tests.systems.programs.eca.small_programs import (
+    COUNTER,
+    machine_in,
+    program,
+    rule,
+    rules_in,
+    source_of,
+)
+
+_PAIRS = 150  # states of a program that are compared
+_STATES = 2_000  # of a machine
+
+
+def _compared(seeds: range) -> int:
+    """Compare programs with their machines; return how many are no small ones."""
+    n_lively = 0
+    for seed in seeds:
+        drawn = Draw(random.Random(seed), errors=seed % 3 == 0)
+        try:
+            rules = rules_in(drawn.text)
+        except InputError:
+            continue
+        machine = complete(machine_of(rules, _STATES))
+        if not machine.is_complete:
+            continue
+        way, n_pairs = differing(rules.source, machine, _PAIRS)
+        assert not way, f"seed {seed}: after {way}\n{drawn.text}"
+        n_lively += n_pairs > 5
+    return n_lively
+
+
+@pytest.mark.parametrize("begin", range(0, 400, 50))
+def test_machines_do_what_programs_do(begin: int):
+    """Same inputs, same outputs, same ends, in all states that are reached."""
+    assert _compared(range(begin, begin + 50)) > at_least(0) + 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", range(1_000, 9_000, 500))
+def test_many_machines_do_what_programs_do(begin: int):
+    """The same for thousands of programs."""
+    assert _compared(range(begin, begin + 500)) > 100
+
+
+def test_what_nothing_reads_is_no_part_of_a_state():
+    """A counter that no guard reads adds no state, a range that is left does."""
+    machine = machine_in(COUNTER)
+    assert machine.n_states == 2 * 4  # a, and b = 96, 95, 94, 93
+    assert machine.is_complete
+    assert differing(source_of(COUNTER), machine, 1000)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "n_states"),
+    [
+        ("b = ((((b * 17) + 3) % 20) + 20)", 1),  # always in the region
+        ("b = (((b * 17) % 14999) % 50)", None),  # in both regions, by the value
+    ],
+)
+def test_a_region_stands_for_its_values(statement: str, n_states: int | None):
+    """Values of one region are one state if no assignment tells them apart."""
+    text = program(
+        rule("(input == 1) && ((10 < b) && (99 >= b))", 24, statement),
+        declared="\t int b = 33;",
+    )
+    machine = machine_in(text)
+    assert differing(source_of(text), machine, 2000)[0] == []
+    if n_states is None:
+        assert machine.n_states > 1
+    else:
+        assert machine.n_states == n_states
+
+
+def test_regions_that_map_to_regions():
+    """A shift by the width of regions needs regions only, a smaller one the values."""
+    guards = ["(b < 10)", "((10 <= b) && (b < 20))", "(20 <= b)"]
+    rules = [
+        rule(f"(input == 1) && {guards[0]}", 21, "b = (10 + (((b * b) % 7) + 1))"),
+        rule(f"(input == 1) && {guards[1]}", 22, "b = (b + 10)"),
+        rule(f"(input == 1) && {guards[2]}", 23, "b = (b % 10)"),
+    ]
+    text = program("\n".join(rules), declared="\t int b = 3;")
+    machine = machine_in(text)
+    assert machine.n_states == 3
+    assert differing(source_of(text), machine, 2000)[0] == []
+    tight = text.replace("b = (b + 10)", "b = (b + 5)")
+    machine = machine_in(tight)
+    assert machine.n_states > 3
+    assert differing(source_of(tight), machine, 2000)[0] == []
+
+
+def test_a_bound_keeps_what_lies_before_it():
+    """States are enumerated breadth first, and those before the bound are whole."""
+    text = program(
+        rule("(input == 1)", 24, "b = (b + 1)") + rule("b == 77777777", 25),
+        declared="\t int b = 0;",
+    )
+    machine = machine_in(text, limit=100)
+    assert not machine.is_complete
+    assert (machine.n_expanded, machine.n_states) == (99, 100)
+    assert machine.depth == 99
+    assert machine.first[-1] == len(machine.target)
+
+
+def test_an_error_ends_runs():
+    """A state in which an error is found has no steps, and neither has its rule."""
+    rules = [
+        rule("(input == 1) && a < 3", 24, "a = (a + 1)"),
+        "if((input == 2 && cf==1)) { cf = 0; __VERIFIER_error(2); }",
+        rule("(input == 2)", 25),
+    ]
+    text = program(
+        "\n".join(rules),
+        declared="\t int a = 0;",
+        check="if(a == 2) { cf = 0; __VERIFIER_error(1); }",
+    )
+    machine = machine_in(text)
+    assert machine.n_states == 3
+    assert machine.target.tolist() == [1, 2]
+    assert differing(source_of(text), machine, 100)[0] == []
+    late = text.replace("if(a == 2)", "if(a == 0)")
+    with pytest.raises(InputError, match="the first state is one of errors"):
+        machine_in(late)
+
+
+def test_a_variable_with_very_many_cuts():
+    """More regions than bits of a word: neighbours share one where rules follow."""
+    rules = [
+        rule(f"(input == 1) && a == {k}", 20 + k % 5, f"a = {(k + 1) % 150} ")
+        for k in range(150)
+    ]
+    text = program("\n".join(rules), declared="\t int a = 0;")
+    machine = machine_in(text)
+    assert machine.n_states == 150
+    assert differing(source_of(text), machine, 1000)[0] == []
+
+
+def test_no_rule_that_can_fire():
+    """A program whose first state is a deadlock."""
+    text = program(rule("(input == 1) && a == 3", 24), declared="\t int a = 0;")
+    machine = machine_in(text)
+    assert (machine.n_states, len(machine.target)) == (1, 0)
