@@ -126,10 +126,10 @@ class Draw:
 
     def _program(self) -> str:
         rng = self.rng
-        arrays = [
-            f"int {name}[] = {{{','.join(str(self._number()) for _ in range(self.size))}}};"
-            for name in self.arrays
-        ]
+        arrays = []
+        for name in self.arrays:
+            values = ",".join(str(self._number()) for _ in range(self.size))
+            arrays.append(f"int {name}[] = {{{values}}};")
         scalars = [f"int {name}  = {rng.randrange(4)};" for name in self.plain]
         scalars += [f"int {name} = {self._number()};" for name in self.wide]
         scalars += [

@@ -84,6 +84,18 @@ def test_a_region_stands_for_its_values(statement: str, n_states: int | None):
         assert machine.n_states == n_states
 
 
+def test_the_region_of_a_computed_constant():
+    """What reads nothing has one value, though bounds of it may meet two regions."""
+    rules = [
+        rule("(input == 1) && b == 0", 21, "b = ((5) % 2)"),
+        rule("(input == 2) && ((0 < b) && (b < 3))", 22, "b = (0 - 0)"),
+    ]
+    text = program("\n".join(rules), declared="\t int b = 0;")
+    machine = machine_in(text)
+    assert machine.target.tolist() == [1, 0]
+    assert differing(source_of(text), machine, 100)[0] == []
+
+
 def test_regions_that_map_to_regions():
     """A shift by the width of regions needs regions only, a smaller one the values."""
     guards = ["(b < 10)", "((10 <= b) && (b < 20))", "(20 <= b)"]
