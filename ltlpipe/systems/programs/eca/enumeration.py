@@ -79,7 +79,7 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
     yield from ranges.fixed()
     liveness = Liveness(ranges)
     behaviours = yield from liveness.found()
-    layout = yield from laid_out(ranges, behaviours)
+    layout = yield from laid_out(ranges, behaviours, liveness.initial_needs)
     used = [rules.rules[b.number] for b in behaviours]
     outputs = sorted({rule.output for rule in used} - {ERROR})
     if not used:

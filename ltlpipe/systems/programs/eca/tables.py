@@ -72,9 +72,11 @@ class Layout(NamedTuple):
         return np.array(words, dtype=np.uint64)
 
 
-def laid_out(ranges: Ranges, behaviours: Sequence[Behaviour]) -> Job[Layout]:
+def laid_out(
+    ranges: Ranges, behaviours: Sequence[Behaviour], initial_needs: np.ndarray
+) -> Job[Layout]:
     """Find the variables that a state has, and a place for each."""
-    used: set[int] = set()
+    used: set[int] = set(np.flatnonzero(initial_needs).tolist())
     for behaviour in behaviours:
         rule = ranges.rules.rules[behaviour.number]
         used.update(variable for variable, _ in rule.literals)

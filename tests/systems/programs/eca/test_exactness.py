@@ -96,6 +96,19 @@ def test_the_region_of_a_computed_constant():
     assert differing(source_of(text), machine, 100)[0] == []
 
 
+def test_a_variable_that_only_the_first_state_needs():
+    """It is a part of a state, though no rule leaves it needed."""
+    rules = [
+        rule("(input == 1) && a == 0", 21, "a = (b % 3)", "b = 0 "),
+        rule("(input == 1) && a == 2", 22),
+        rule("(input == 2) && a > 5", 23, "b = -7"),
+    ]
+    text = program("\n".join(rules), declared="\t int a = 0;\n\t int b = 5;")
+    machine = machine_in(text)
+    assert machine.target.tolist() == [1, 1]
+    assert differing(source_of(text), machine, 100)[0] == []
+
+
 def test_regions_that_map_to_regions():
     """A shift by the width of regions needs regions only, a smaller one the values."""
     guards = ["(b < 10)", "((10 <= b) && (b < 20))", "(20 <= b)"]
