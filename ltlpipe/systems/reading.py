@@ -156,10 +156,17 @@ def load_job(
     files = _listed(sources, parameter)
     if any(map(is_graph, files)):
         return _network_of_graphs(files, manner)
-    models = [s for s in files if (f := _promised(s, manner)) is not None and f.model]
+    several = len(files) > 1
+    models = [
+        source
+        for source in files
+        if (form := _promised(source, manner)) is not None
+        and form.model
+        and not (form.is_network and several)
+    ]
     if not models:
         return (yield from _network(files, manner, models_too=len(files) == 1))
-    if len(files) > 1:
+    if several:
         raise UnsupportedError(
             f"{name_of(models[0])}: a model is a system of its own and has one file, "
             f"but {len(files)} are given"

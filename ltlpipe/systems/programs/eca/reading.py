@@ -36,10 +36,10 @@ def build(plain: Plain, file: str) -> Job[EcaSystem]:
         It is outside of the syntax; names file and line.
     """
     source = yield from read_source(plain, file)
-    return (yield from system_of(source, file))
+    return (yield from system_of(source, file, MOST_STATES))
 
 
-def system_of(source: Source, file: str, limit: int = MOST_STATES) -> Job[EcaSystem]:
+def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
     """Return the system of a program that has been read, up to a number of states."""
     rules = yield from rules_of(source, file)
     machine = yield from machine_of(rules, limit)
