@@ -69,6 +69,7 @@ FULL = {
     "vacuous": False,
     "vacuous_part": "F b",
     "expected": "violated",
+    "title": "no a",
     "coverage": 0.25,
     "sample": "{}",
     "finite_run": "bad-prefix",
