@@ -6,7 +6,7 @@ States are enumerated breadth first up to a bound; what lies behind it is not kn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from ltlpipe.systems.programs.eca.kernels import (
     Reg,
     Space,
     Status,
+    Tables,
     enter_rows,
     enumerate_step,
 )
-from ltlpipe.systems.programs.eca.liveness import Liveness
+from ltlpipe.systems.programs.eca.liveness import REGION, Liveness
 from ltlpipe.systems.programs.eca.program import ERROR
 from ltlpipe.systems.programs.eca.ranges import Ranges
 from ltlpipe.systems.programs.eca.tables import laid_out, make_tables, representative
@@ -73,23 +74,44 @@ class Machine:
         return self.n_expanded == self.n_states
 
 
+class Prepared(NamedTuple):
+    """A program as the kernel takes it."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    tables: Tables
+    space: Space  # with the first state
+    registers: np.ndarray
+
+
 def machine_of(rules: Rules, limit: int) -> Job[Machine]:
     """Enumerate the states of a program, and stop when there are `limit`."""
+    prepared = yield from prepare(rules)
+    if prepared is None:
+        steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
+        first = np.zeros(2, np.int64)
+        return Machine(rules.source.inputs, (), first, *steps, 1, 0)
+    return (yield from enumerated(prepared, limit))
+
+
+def prepare(rules: Rules, tests_need: int = REGION) -> Job[Prepared | None]:
+    """Analyse a program and make its tables; None if no rule can ever fire.
+
+    `tests_need` is what comparisons with constants are said to need: `REGION`, or
+    `VALUE` to do without regions.
+    """
     ranges = Ranges(rules)
     yield from ranges.fixed()
-    liveness = Liveness(ranges)
+    liveness = Liveness(ranges, tests_need)
     behaviours = yield from liveness.found()
     layout = yield from laid_out(ranges, behaviours, liveness.initial_needs)
     used = [rules.rules[b.number] for b in behaviours]
     outputs = sorted({rule.output for rule in used} - {ERROR})
     if not used:
-        steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
-        first = np.zeros(2, np.int64)
-        return Machine(rules.source.inputs, (), first, *steps, 1, 0)
+        return None
     tables, deepest = yield from make_tables(ranges, behaviours, layout, outputs)
     registers = np.zeros(len(Reg), dtype=np.int64)
     registers[Reg.STORED] = registers[Reg.LEVEL_END] = 1
-    registers[Reg.LIMIT] = limit
     space = Space(
         np.zeros((_ROOM + 1, layout.n_words), dtype=np.uint64),
         np.zeros(4 * _ROOM, dtype=np.uint32),
@@ -106,13 +128,20 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
         )
     )
     yield from called(enter_rows, space, 1)
-    space = yield from _enumerated(tables, space, registers)
+    return Prepared(rules.source.inputs, tuple(outputs), tables, space, registers)
+
+
+def enumerated(prepared: Prepared, limit: int) -> Job[Machine]:
+    """Enumerate the states of a program, once, and stop when there are `limit`."""
+    inputs, outputs, tables, space, registers = prepared
+    registers[Reg.LIMIT] = limit
+    space = yield from _run(tables, space, registers)
     n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
     first, n_expanded = space.first[: n + 1], int(registers[Reg.EXPANDED])
     first[n_expanded:] = m
     return Machine(
-        rules.source.inputs,
-        tuple(outputs),
+        inputs,
+        outputs,
         first,
         space.label[:m],
         space.target[:m],
@@ -121,7 +150,7 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
     )
 
 
-def _enumerated(tables: object, space: Space, registers: np.ndarray) -> Job[Space]:
+def _run(tables: Tables, space: Space, registers: np.ndarray) -> Job[Space]:
     """Run the kernel to its end."""
     while True:
         expanded = registers[Reg.EXPANDED]

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.programs.eca.program import Statement
+    from ltlpipe.systems.programs.eca.program import Source, Statement
     from ltlpipe.systems.programs.eca.ranges import Known
     from ltlpipe.systems.programs.program import Expression
 
@@ -96,9 +96,13 @@ class _Group:
 
 
 class Liveness:
-    """The needs behind all rules of a program."""
+    """The needs behind all rules of a program.
 
-    def __init__(self, ranges: Ranges) -> None:
+    `tests_need` is what comparisons with constants need, `REGION` or `VALUE`.
+    """
+
+    def __init__(self, ranges: Ranges, tests_need: int = REGION) -> None:
+        self._tests_need = tests_need
         self._ranges = ranges
         self._rules = ranges.rules
         self._n = len(ranges.always)
@@ -136,7 +140,7 @@ class Liveness:
             body = self._run(rule.body, after)
             needs: dict[int, int] = {}
             for condition in rule.conditions:
-                _add_tests(needs, condition, source)
+                _add_tests(needs, condition, source, self._tests_need)
             found = Behaviour(number, body, before, after, -1, tuple(needs.items()))
             self.behaviours.append(found)
 
@@ -155,7 +159,8 @@ class Liveness:
             else:
                 assert isinstance(statement, If)
                 needs: dict[int, int] = {}
-                _add_tests(needs, statement.condition, self._rules.source)
+                source, test = self._rules.source, self._tests_need
+                _add_tests(needs, statement.condition, source, test)
                 other, might = known.copy(), fails(statement.condition, known)
                 then = self._run(statement.then, known)
                 otherwise = self._run(statement.otherwise, other)
@@ -195,7 +200,7 @@ class Liveness:
             following = np.flatnonzero(((possible & masks) != 0).all(axis=1))
             undecided = ((~full[following] & masks) != 0).any(axis=0)
             own = np.zeros(self._n, dtype=np.int8)
-            own[np.array(self._columns, dtype=np.int64)[undecided]] = REGION
+            own[np.array(self._columns, dtype=np.int64)[undecided]] = self._tests_need
             for k in following.tolist():
                 for variable, need in self.behaviours[k].conditions:
                     own[variable] = max(own[variable], need)
@@ -339,14 +344,16 @@ def _touches(body: Sequence[Assigned | Branch], needs: Sequence[int]) -> bool:
     return False
 
 
-def _add_tests(needs: dict[int, int], condition: Expression, source: object) -> None:
-    """Add what a condition needs: regions for comparisons with constants."""
-    found = simple(condition, source)  # type: ignore[arg-type]
+def _add_tests(
+    needs: dict[int, int], condition: Expression, source: Source, test: int
+) -> None:
+    """Add what a condition needs: `test` for comparisons with constants."""
+    found = simple(condition, source)
     if found is not None:
-        needs[found[0]] = max(needs.get(found[0], DEAD), REGION)
+        needs[found[0]] = max(needs.get(found[0], DEAD), test)
     elif is_connective(condition):
         for part in parts(condition):
-            _add_tests(needs, part, source)
+            _add_tests(needs, part, source, test)
     else:
         for variable in reads(condition):
             needs[variable] = VALUE

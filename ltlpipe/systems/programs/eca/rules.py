@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 
 MIN, MAX = -(1 << 31), (1 << 31) - 1
 
+MOST_INPUTS = 62
+"""Inputs that a set of the kernel can hold."""
+
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Sets of integers: intervals with gaps between, ascending."""
 
@@ -284,6 +287,9 @@ def rules_of(source: Source, file: str) -> Job[Rules]:
         if ticks.over():
             yield ticks.progress
     rules = (*lowering.errors, *lowering.found)
+    if len(source.inputs) > MOST_INPUTS:
+        message = f"{len(source.inputs)} inputs, expected at most {MOST_INPUTS}"
+        raise InputError(message, file=file)
     if not lowering.found:
         raise InputError("no rule found: expected 'if(...) {cf = 0; ...}'", file=file)
     return Rules(source, rules)
