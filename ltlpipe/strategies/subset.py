@@ -27,13 +27,15 @@ from ltlpipe.strategies.lifting import SILENT, Word, find_run
 from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.strategies.lifting import Label
     from ltlpipe.systems.runs import Run
+
+    Check = Callable[[NetworkQuestion, Trace], Job[Answer]]
 
 LOOKING = "looking for components that suffice"
 """The phase of what is done here."""
@@ -50,61 +52,83 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
     network = with_components(question)
     assert network is not None  # by `obstacle`
-    decision = yield from network.decision()
+    refinement = yield from refinement_of(network, trace, components.job)
+    return (yield from refinement.answer())
+
+
+def refinement_of(
+    question: NetworkQuestion, trace: Trace, check: Check
+) -> Job[Refinement]:
+    """Return the search for components that suffice, whose parts `check` answers.
+
+    Raises
+    ------
+    NotApplicableError
+        The property is not interruptible.
+    """
+    decision = yield from question.decision()
     if decision is None:
-        found = network.interruptible_product(network.system, network.given, trace)
+        found = question.interruptible_product(question.system, question.given, trace)
         decision, _ = yield from found
     if not decision.allowed:
         raise NotApplicableError(decision.reason)
-    return (yield from _Refinement(network, trace).answer(decision.reason))
+    return Refinement(question, trace, check, decision.reason)
 
 
-class _Refinement:
-    """Components that are looked at, of one network, and what the others refute."""
+class Refinement:
+    """Components that are looked at, of one network, and what the others refute.
 
-    def __init__(self, question: NetworkQuestion, trace: Trace) -> None:
+    Attributes
+    ----------
+    chosen : set of int
+        The components that are looked at.
+    """
+
+    def __init__(
+        self, question: NetworkQuestion, trace: Trace, check: Check, reason: str
+    ) -> None:
         self._question = question
         self._trace = trace
+        self._check, self._reason = check, reason
         self._components = question.system.components
         self._visible = set(question.actions)
         self._others = [_Component(lts) for lts in self._components]
-        self._chosen: set[int] = set()
+        self.chosen = set(owners(question.system, self._visible))
         self._checks = 0
 
-    def answer(self, reason: str) -> Job[Answer]:
+    def answer(self) -> Job[Answer]:
         """Return the answer of the first components that suffice for one."""
-        self._chosen = set(owners(self._question.system, self._visible))
-        while len(self._chosen) < len(self._components):
+        while len(self.chosen) < len(self._components):
             self._checks += 1
             network = Network(
-                [*(self._components[i] for i in sorted(self._chosen)), _IDLE]
+                [*(self._components[i] for i in sorted(self.chosen)), _IDLE]
             )
             asked = self._question.about(network)
             trace = Trace(asked.given)  # its own: what it finds may be spurious
-            found = yield from components.job(asked, trace)
+            found = yield from self._check(asked, trace)
             self._trace.plan, self._trace.stats = trace.plan, trace.stats
             if found.kind == EMPTY:
-                self._note(reason)
+                self._note()
                 return found
             if found.run is None:  # a limit was hit
                 return found
             run = yield from self._followed(network, found.run)
             if run is not None:
-                self._note(reason)
+                self._note()
                 self._trace.has_found = True
                 return Answer(FOUND, run=run)
         raise NotApplicableError("no part of the components suffices")
 
-    def _note(self, reason: str) -> None:
+    def _note(self) -> None:
         """Say in the plan which components were enough."""
-        numbers = ", ".join(str(i + 1) for i in sorted(self._chosen))
+        numbers = ", ".join(str(i + 1) for i in sorted(self.chosen))
         n = len(self._components)
         said = (
-            f"{len(self._chosen)} of {n} components (number {numbers}) suffice, found "
-            f"by {self._checks} checks, because {reason}"
+            f"{len(self.chosen)} of {n} components (number {numbers}) suffice, found "
+            f"by {self._checks} checks, because {self._reason}"
         )
         self._trace.plan = self._trace.plan.reduced_by(SUBSET, said)
-        self._trace.note(details={"subset": len(self._chosen)})
+        self._trace.note(details={"subset": len(self.chosen)})
 
     def _followed(self, network: Network, lasso: Run) -> Job[Run | None]:
         """Return a run of the whole network with the word of a lasso of a part of it.
@@ -123,7 +147,7 @@ class _Refinement:
                 return (yield from bounded(job, RUN_WORK))
             except (ReplayError, StoppedError, TooMuchWorkError):
                 joins = self._closest(frozenset(named) - {None}, known)
-        self._chosen.add(joins)
+        self.chosen.add(joins)
         return None
 
     def _refuting(
@@ -150,7 +174,7 @@ class _Refinement:
         return max(self._left(), key=part)
 
     def _left(self) -> Iterator[int]:
-        return (i for i in range(len(self._components)) if i not in self._chosen)
+        return (i for i in range(len(self._components)) if i not in self.chosen)
 
 
 class _Component:
