@@ -12,6 +12,7 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
+from ltlpipe.systems.programs.eca.following import regions_before
 from ltlpipe.systems.programs.eca.kernels import (
     Reg,
     Space,
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.eca.rules import Rules
 
 ENUMERATING = "enumerating states"
+
+FEW = 1 << 16
+"""States of a program that is not worth a closer look at its rules."""
 
 _BUDGET = 1 << 12  # states of a call
 _ROOM = 1 << 10  # states at first
@@ -87,6 +91,11 @@ class Prepared(NamedTuple):
 def machine_of(rules: Rules, limit: int) -> Job[Machine]:
     """Enumerate the states of a program, and stop when there are `limit`."""
     prepared = yield from prepare(rules)
+    if prepared is not None and limit > FEW:
+        machine = yield from enumerated(prepared, FEW)
+        if machine.is_complete:
+            return machine
+        prepared = yield from prepare(rules, follows=True)
     if prepared is None:
         steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
         first = np.zeros(2, np.int64)
@@ -94,15 +103,21 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
     return (yield from enumerated(prepared, limit))
 
 
-def prepare(rules: Rules, tests_need: int = REGION) -> Job[Prepared | None]:
+def prepare(
+    rules: Rules, tests_need: int = REGION, *, follows: bool = False
+) -> Job[Prepared | None]:
     """Analyse a program and make its tables; None if no rule can ever fire.
 
     `tests_need` is what comparisons with constants are said to need: `REGION`, or
-    `VALUE` to do without regions.
+    `VALUE` to do without regions; `follows` is whether regions are carried from rule to
+    rule, which takes longer and needs less.
     """
     ranges = Ranges(rules)
     yield from ranges.fixed()
-    liveness = Liveness(ranges, tests_need)
+    regions = None
+    if follows:
+        regions = yield from regions_before(ranges)
+    liveness = Liveness(ranges, tests_need, regions)
     behaviours = yield from liveness.found()
     layout = yield from laid_out(ranges, behaviours, liveness.initial_needs)
     used = [rules.rules[b.number] for b in behaviours]
@@ -121,8 +136,9 @@ def prepare(rules: Rules, tests_need: int = REGION) -> Job[Prepared | None]:
         np.zeros((2, len(layout.fields)), dtype=np.int64),
         np.zeros(deepest + 2, dtype=np.int64),
     )
+    known = ranges.initial
     space.rows[0] = layout.row(
-        representative(ranges, v, value, liveness.initial[v], int(need))
+        representative(ranges, v, value, known[v], int(need))
         for v, (value, need) in enumerate(
             zip(rules.source.initial, liveness.initial_needs, strict=True)
         )

@@ -35,22 +35,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.programs.eca.following import Following, masks_of
 from ltlpipe.systems.programs.eca.program import ERROR, N_OWN, Assign, If
 from ltlpipe.systems.programs.eca.ranges import ANALYSING, Ranges, fails, joined
 from ltlpipe.systems.programs.eca.rules import is_connective, reads, simple
 from ltlpipe.systems.programs.program import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.eca.following import Key
     from ltlpipe.systems.programs.eca.program import Source, Statement
     from ltlpipe.systems.programs.eca.ranges import Known
     from ltlpipe.systems.programs.program import Expression
 
 DEAD, REGION, VALUE = range(3)
-
-_CLASSES = 64  # regions, or groups of neighbouring ones, that successors are told by
 
 
 class Assigned(NamedTuple):
@@ -98,20 +98,25 @@ class _Group:
 class Liveness:
     """The needs behind all rules of a program.
 
-    `tests_need` is what comparisons with constants need, `REGION` or `VALUE`.
+    `tests_need` is what comparisons with constants need, `REGION` or `VALUE`;
+    `regions` are those in which rules can begin, if that is known
+    (`ltlpipe.systems.programs.eca.following.regions_before`).
     """
 
-    def __init__(self, ranges: Ranges, tests_need: int = REGION) -> None:
+    def __init__(
+        self,
+        ranges: Ranges,
+        tests_need: int = REGION,
+        regions: Mapping[int, Sequence[int]] | None = None,
+    ) -> None:
         self._tests_need = tests_need
+        self._regions = regions
         self._ranges = ranges
         self._rules = ranges.rules
         self._n = len(ranges.always)
         self.behaviours: list[Behaviour] = []
         """The rules that can fire, in the program's order."""
-        self.initial: list[Known] = []
-        """What is known of the first state."""
         self._groups: list[_Group] = []
-        self._columns: list[int] = []
 
     def found(self) -> Job[list[Behaviour]]:
         """Find the needs behind all rules that can fire."""
@@ -131,7 +136,10 @@ class Liveness:
         ticks = Ticks(ANALYSING, 60.0)
         ranges, source = self._ranges, self._rules.source
         for number, rule in enumerate(self._rules.rules):
-            before = ranges.before(number)
+            if self._regions is not None and number not in self._regions:
+                continue
+            masks = None if self._regions is None else self._regions[number]
+            before = ranges.before(number, masks)
             if ticks.over(1 + len(rule.body)):
                 yield ticks.progress
             if before is None or not rule.inputs:
@@ -172,35 +180,28 @@ class Liveness:
 
     def _follow(self) -> Job[None]:
         """Find which rules can follow each other, from the first state on."""
-        possible, full = self._masks()
-        numbers: dict[tuple[int, ...], int] = {}
-        waiting: list[tuple[int, ...]] = []
+        rules = self._rules
+        table = Following(rules, [behaviour.number for behaviour in self.behaviours])
+        numbers: dict[Key, int] = {}
+        waiting: list[Key] = []
 
         def group_of(known: Sequence[Known]) -> int:
-            key = tuple(self._classed(v, known[v].mask)[0] for v in self._columns)
+            key = table.key(masks_of(known))
             if key not in numbers:
                 numbers[key] = len(numbers)
                 waiting.append(key)
             return numbers[key]
 
-        rules, source = self._rules, self._rules.source
-        self.initial = [
-            known._replace(mask=rules.between(k, v.initial, v.initial))
-            for k, (known, v) in enumerate(
-                zip(self._ranges.always, source.variables, strict=True)
-            )
-        ]
-        group_of(self.initial)
+        group_of(self._ranges.initial)
         reached = np.zeros(len(self.behaviours), dtype=np.bool_)
-        ticks = Ticks(ANALYSING, 0.02 * (1 + possible.size))
+        ticks = Ticks(ANALYSING, 0.02 * (1 + table.possible.size))
         at = 0
         while at < len(waiting):
-            masks = np.array(waiting[at], dtype=np.uint64)
+            key = waiting[at]
             at += 1
-            following = np.flatnonzero(((possible & masks) != 0).all(axis=1))
-            undecided = ((~full[following] & masks) != 0).any(axis=0)
+            following = table.behind(key)
             own = np.zeros(self._n, dtype=np.int8)
-            own[np.array(self._columns, dtype=np.int64)[undecided]] = self._tests_need
+            own[table.undecided(key, following)] = self._tests_need
             for k in following.tolist():
                 for variable, need in self.behaviours[k].conditions:
                     own[variable] = max(own[variable], need)
@@ -214,40 +215,6 @@ class Liveness:
         self.behaviours = [b for b in self.behaviours if b.group >= 0]
         for group in self._groups:
             group.following = place[group.following]
-
-    def _masks(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return for rules and columns the regions that literals allow, and fill."""
-        rules = self._rules
-        literals = [
-            {v: rules.within(v, spans) for v, spans in rules.rules[b.number].literals}
-            for b in self.behaviours
-        ]
-        self._columns = sorted({variable for own in literals for variable in own})
-        place = {variable: k for k, variable in enumerate(self._columns)}
-        shape = len(literals), len(self._columns)
-        every = (1 << _CLASSES) - 1
-        possible = np.full(shape, every, dtype=np.uint64)
-        full = np.full(shape, every, dtype=np.uint64)
-        for row, own in enumerate(literals):
-            for variable, mask in own.items():
-                some, filled = self._classed(variable, mask)
-                possible[row, place[variable]] = some
-                full[row, place[variable]] = filled
-        return possible, full
-
-    def _classed(self, variable: int, mask: int) -> tuple[int, int]:
-        """Return the groups of regions that a set meets, and those that it contains."""
-        n_regions = 1 + len(self._rules.cuts[variable])
-        if n_regions <= _CLASSES:
-            return mask, mask
-        some, lacking = 0, 0
-        for region in range(n_regions):
-            bit = 1 << (region * _CLASSES // n_regions)
-            if mask >> region & 1:
-                some |= bit
-            else:
-                lacking |= bit
-        return some, some & ~lacking
 
     # --- backwards ----------------------------------------------------------
 

@@ -84,9 +84,39 @@ class Ranges:
             for rule in rules.rules
         ]
 
-    def before(self, number: int) -> list[Known] | None:
-        """Return what is known where the guard of a rule holds; None if nowhere."""
-        found = self.always.copy()
+    @property
+    def initial(self) -> list[Known]:
+        """What is known of the first state."""
+        rules = self.rules
+        return [
+            known._replace(mask=rules.between(k, v.initial, v.initial))
+            for k, (known, v) in enumerate(
+                zip(self.always, rules.source.variables, strict=True)
+            )
+        ]
+
+    def within(self, masks: Sequence[int]) -> list[Known]:
+        """Return what is known of variables in some regions."""
+        found = []
+        for variable, (known, mask) in enumerate(zip(self.always, masks, strict=True)):
+            if mask == known.mask:
+                found.append(known)
+                continue
+            lowest = (mask & -mask).bit_length() - 1
+            low = max(known.low, self.rules.lowest(variable, lowest))
+            high = self.rules.highest(variable, mask.bit_length() - 1)
+            found.append(Known(low, min(known.high, high), mask))
+        return found
+
+    def before(
+        self, number: int, masks: Sequence[int] | None = None
+    ) -> list[Known] | None:
+        """Return what is known where the guard of a rule holds; None if nowhere.
+
+        `masks` are the regions in which variables can be when the rule begins, by
+        default all that are ever possible.
+        """
+        found = self.always.copy() if masks is None else self.within(masks)
         for variable, mask, spans in self._masks[number]:
             known = found[variable]
             mask &= known.mask

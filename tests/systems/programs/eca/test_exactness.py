@@ -8,7 +8,8 @@ import pytest
 
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.programs.eca.enumeration import machine_of
+from ltlpipe.systems.programs.eca import enumeration
+from ltlpipe.systems.programs.eca.enumeration import enumerated, machine_of, prepare
 from tests.example_counts import at_least
 from tests.systems.programs.eca.random_programs import Draw, differing
 from tests.systems.programs.eca.small_programs import (
@@ -33,12 +34,16 @@ def _compared(seeds: range) -> int:
             rules = rules_in(drawn.text)
         except InputError:
             continue
-        machine = complete(machine_of(rules, _STATES))
-        if not machine.is_complete:
-            continue
-        way, n_pairs = differing(rules.source, machine, _PAIRS)
-        assert not way, f"seed {seed}: after {way}\n{drawn.text}"
-        n_lively += n_pairs > 5
+        for follows in (False, True):
+            prepared = complete(prepare(rules, follows=follows))
+            if prepared is None:
+                break
+            machine = complete(enumerated(prepared, _STATES))
+            if not machine.is_complete:
+                continue
+            way, n_pairs = differing(rules.source, machine, _PAIRS)
+            assert not way, f"seed {seed}, {follows}: after {way}\n{drawn.text}"
+            n_lively += n_pairs > 5
     return n_lively
 
 
@@ -125,6 +130,42 @@ def test_regions_that_map_to_regions():
     machine = machine_in(tight)
     assert machine.n_states > 3
     assert differing(source_of(tight), machine, 2000)[0] == []
+
+
+def _in_phases() -> str:
+    """Return a program with three variables, whose regions are those of its phase.
+
+    Most rules change them without a look at them.
+    """
+    wide, rules = range(3), []
+    for phase, low in ((0, 0), (1, 100)):
+        for k in range(3):
+            guard = f"(input == 1) && c == {phase} && d{phase} == {k}"
+            halved = [f"x{i} = (((x{i} - {low}) / 2) + {low + 50})" for i in wide]
+            added = [f"x{i} = (((x{i} + y) % 50) + {low + 20})" for i in wide]
+            moves = [(halved if (i + k) % 2 else added)[i] for i in wide]
+            moves += [f"d{phase} = {(k + 1) % 3} ", "y = ((y + 7) % 29)"]
+            rules.append(rule(guard, 20 + k, *moves))
+        inside = "".join(f" && (({low} < x{i}) && ({low + 99} >= x{i}))" for i in wide)
+        moves = [f"x{i} = {130 - low}" for i in wide]
+        guard = f"(input == 2) && c == {phase}{inside}"
+        rules.append(rule(guard, 24 + phase, f"c = {1 - phase} ", *moves))
+    declared = "\t int c = 0;\n int d0 = 0;\n int d1 = 0;\n int y = 1;\n"
+    declared += "".join(f"int x{i} = 30;\n" for i in wide)
+    return program("\n".join(rules), declared=declared)
+
+
+def test_regions_are_carried_from_rule_to_rule(monkeypatch):
+    """What a rule does not test is known by the rules before it.
+
+    A program with many states is looked at in this way.
+    """
+    rules = rules_in(_in_phases())
+    assert complete(machine_of(rules, 1 << 20)).n_states > 5_000
+    monkeypatch.setattr(enumeration, "FEW", 100)
+    machine = complete(machine_of(rules, 1 << 20))
+    assert machine.n_states == 18  # c, d0 and d1
+    assert differing(rules.source, machine, 2_000)[0] == []
 
 
 def test_a_bound_keeps_what_lies_before_it():
