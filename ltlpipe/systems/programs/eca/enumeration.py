@@ -119,7 +119,7 @@ def prepare(
         regions = yield from regions_before(ranges)
     liveness = Liveness(ranges, tests_need, regions)
     behaviours = yield from liveness.found()
-    layout = yield from laid_out(ranges, behaviours, liveness.initial_needs)
+    layout = yield from laid_out(ranges, liveness)
     used = [rules.rules[b.number] for b in behaviours]
     outputs = sorted({rule.output for rule in used} - {ERROR})
     if not used:

@@ -116,6 +116,11 @@ class Liveness:
         self._n = len(ranges.always)
         self.behaviours: list[Behaviour] = []
         """The rules that can fire, in the program's order."""
+        self.read: set[int] = set()
+        """Variables that are read though nothing is needed of them, since it is known.
+
+        They are parts of states, in which they have what is known.
+        """
         self._groups: list[_Group] = []
 
     def found(self) -> Job[list[Behaviour]]:
@@ -265,6 +270,7 @@ class Liveness:
                 or (needs[variable] == REGION and known.is_one_region)
             ):
                 needs[variable] = DEAD
+                self.read.add(variable)
         return np.array(needs, dtype=np.int8)
 
 

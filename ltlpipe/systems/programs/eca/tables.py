@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.eca.liveness import Liveness
     from ltlpipe.systems.programs.eca.program import Statement
     from ltlpipe.systems.programs.eca.ranges import Known, Ranges
     from ltlpipe.systems.programs.program import Expression
@@ -72,11 +73,10 @@ class Layout(NamedTuple):
         return np.array(words, dtype=np.uint64)
 
 
-def laid_out(
-    ranges: Ranges, behaviours: Sequence[Behaviour], initial_needs: np.ndarray
-) -> Job[Layout]:
+def laid_out(ranges: Ranges, liveness: Liveness) -> Job[Layout]:
     """Find the variables that a state has, and a place for each."""
-    used: set[int] = set(np.flatnonzero(initial_needs).tolist())
+    behaviours = liveness.behaviours
+    used = liveness.read.union(np.flatnonzero(liveness.initial_needs).tolist())
     for behaviour in behaviours:
         rule = ranges.rules.rules[behaviour.number]
         used.update(variable for variable, _ in rule.literals)

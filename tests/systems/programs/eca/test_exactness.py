@@ -168,6 +168,22 @@ def test_regions_are_carried_from_rule_to_rule(monkeypatch):
     assert differing(rules.source, machine, 2_000)[0] == []
 
 
+def test_what_is_read_and_known_is_a_part_of_states():
+    """Nothing is needed of it: the rules before a rule tell its value."""
+    rules = [
+        rule("(input == 1) && b == 0", 21, "c = 7 ", "b = 1 "),
+        rule("(input == 1) && b == 1", 22, "d = (c % 4)", "b = 2 "),
+        rule("(input == 1) && b == 2 && d == 3", 23, "b = 0 "),
+        rule("(input == 2) && b == 9 && c == 7", 24),
+    ]
+    declared = "".join(f"\t int {name} = 0;\n" for name in "bcd")
+    text = program("\n".join(rules), declared=declared)
+    prepared = complete(prepare(rules_in(text), follows=True))
+    machine = complete(enumerated(prepared, 100))
+    assert machine.outputs == (21, 22, 23)
+    assert differing(source_of(text), machine, 100)[0] == []
+
+
 def test_a_bound_keeps_what_lies_before_it():
     """States are enumerated breadth first, and those before the bound are whole."""
     text = program(
