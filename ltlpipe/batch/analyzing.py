@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import classification
 from ltlpipe.batch.table import to_frame
-from ltlpipe.logic.actions import anonymous, new_names, refuse_psl
+from ltlpipe.logic.actions import anonymous, is_ltl, new_names
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
 from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formula_files import read_formulas
@@ -24,13 +24,19 @@ from ltlpipe.logic.formulas import (
     FormulaLike,
     formulas_of,
     from_spot_text,
+    raised,
     spot_text,
 )
 from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.words import other_action
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    LtlpipeError,
+    UnsupportedError,
+    warn,
+)
 from ltlpipe.runtime.jobs import TIMEOUT, StoppedError, side_by_side
 from ltlpipe.runtime.names import counted
 
@@ -62,6 +68,7 @@ ANALYSIS_DTYPES = {
     "seconds": "Float64",
     "erasable": "boolean",
     "erasable_witness": "string",
+    "error": "string",
 }
 """The columns of an analysis, in order, and their types; missing values are NA.
 
@@ -69,7 +76,8 @@ ANALYSIS_DTYPES = {
 "satisfying", each with "prefix" and "cycle", of which the second is an erasure of the
 first; NA where the formula is erasable.  `norm_states` is the size of the Büchi
 automaton that a reduction searches: as Spot returns it if that is in normal form, else
-after `norm`; NA if the formula is not interruptible.
+after `norm`; NA if the formula is not interruptible.  `error` says why a formula cannot
+be read; nothing else is known of it then.
 """
 
 SECONDS = 60.0
@@ -102,9 +110,8 @@ def analyze(
     Raises
     ------
     FormulaError, InputError
-        A formula or the file cannot be read.
-    UnsupportedError
-        A formula has an operator of PSL.
+        The one formula, or the file, cannot be read; one of several formulas that
+        cannot be read has a row with the error.
 
     Examples
     --------
@@ -121,37 +128,34 @@ def analyze(
     return to_frame(rows, ANALYSIS_DTYPES)
 
 
-def _as_formulas(formulas: Any) -> list[Formula]:
+def _as_formulas(formulas: Any) -> list[Formula | FormulaError]:
     if isinstance(formulas, os.PathLike):
-        return read_formulas(formulas)
-    return formulas_of(formulas)
+        return raised(read_formulas(formulas, collect_errors=True))
+    return raised(formulas_of(formulas))
 
 
 def analysis_rows(
-    formulas: Sequence[Formula], *, timeout: float | None = SECONDS, jobs: int = 1
+    formulas: Sequence[Formula | FormulaError],
+    *,
+    timeout: float | None = SECONDS,
+    jobs: int = 1,
 ) -> Iterator[tuple[Row, list[str]]]:
     """Analyse formulas and yield their rows in order, as soon as they are known.
 
-    Each row comes with notes on missing values.  Operators of PSL are refused.
+    Each row comes with notes on missing values.
     """
     if jobs < 1:
         raise UnsupportedError(f"--jobs={jobs}: expected at least 1")
-    for formula in formulas:
-        _refuse(formula)
     return side_by_side((_analysed(f, timeout) for f in formulas), jobs)
 
 
-def _refuse(formula: Formula) -> None:
-    """Refuse PSL; the error has its position."""
-    try:
-        refuse_psl(formula.spot)
-    except UnsupportedError as error:
-        place = "" if formula.file is None else f"{formula.file}:{formula.line}: "
-        raise UnsupportedError(f"{place}{error}") from None
-
-
-def _analysed(formula: Formula, timeout: float | None) -> Job[tuple[Row, list[str]]]:
+def _analysed(
+    formula: Formula | FormulaError, timeout: float | None
+) -> Job[tuple[Row, list[str]]]:
     """Have a worker find the columns of a formula, as many as it can in time."""
+    if isinstance(formula, FormulaError):
+        about = {"formula": formula.formula, "error": str(formula)}
+        return dict.fromkeys(ANALYSIS_DTYPES) | about, [str(formula)]
     parts: list[Any] = []
     text, parsed = formula.text, spot_text(formula.spot)
     job = workers.call("analyse", parts=parts, text=text, formula=parsed)
@@ -207,6 +211,8 @@ def within(
 # --- the columns of one formula ---------------------------------------------
 
 
+_OF_PSL = "it is PSL: only Spot's columns are known"
+
 _KNOWN: dict[Any, Row] = {}
 _MAX_KNOWN = 10_000
 """Answers by formula without names: sets have many formulas of the same form."""
@@ -219,6 +225,11 @@ def parts_of(text: str, formula: str) -> Iterator[tuple[Row, str | None]]:
 
 def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     names = {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}
+    if not is_ltl(formula.spot):
+        yield names, _OF_PSL
+        for columns, note in map(_attempted, [*_sizes(formula), *_kinds(formula)]):
+            yield columns, note
+        return
     form = anonymous(formula.spot)
     meaning = {new: name for name, new in new_names(formula.spot).items()}
     if form in _KNOWN:
@@ -269,13 +280,28 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     for columns in (
         lambda: _buchi_columns(formula, interruptible),
         lambda: _erasable_columns(formula, interruptible),
+        *_kinds(formula),
+    ):
+        yield _attempted(columns)
+
+
+def _sizes(formula: Formula) -> list[Callable[[], Row]]:
+    """Return what computes the columns of a formula of PSL that need no actions."""
+    return [
+        lambda: {"size": classification.size(formula)},
+        lambda: _buchi_columns(formula, interruptible=False),
+    ]
+
+
+def _kinds(formula: Formula) -> list[Callable[[], Row]]:
+    """Return what computes the columns that Spot knows of any formula."""
+    return [
         lambda: {"hierarchy": classification.manna_pnueli(formula)},
         lambda: {"stutter_invariant": classification.is_stutter_invariant(formula)},
         lambda: {"tgba_states": classification.n_states(formula, "tgba")},
         lambda: {"generic_states": classification.n_states(formula, "generic")},
         lambda: {"parity_states": classification.n_states(formula, "parity")},
-    ):
-        yield _attempted(columns)
+    ]
 
 
 def _attempted(columns: Callable[[], Row]) -> tuple[Row, str | None]:

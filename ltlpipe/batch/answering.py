@@ -55,7 +55,7 @@ from ltlpipe.systems.graph import graph_from_data
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain import components_of
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.verdict import UNKNOWN, not_read
+from ltlpipe.verdict.verdict import INPUT_ERROR, UNKNOWN, UNSUPPORTED, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,12 +66,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job, Limits, Progress
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.models import System
-
-INPUT_ERROR = "input-error"
-"""The reason of a task whose system or formula cannot be read."""
-
-UNSUPPORTED = "unsupported"
-"""The reason of a task whose options are impossible for its system."""
 
 BUG = "error"
 """The reason of a task on which ltlpipe itself failed."""

@@ -11,8 +11,8 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.progress import run_within, search_progress
-from ltlpipe.cli.verdicts import json_line
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.cli.verdicts import BAD_INPUT, json_line
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
 from ltlpipe.runtime.names import counted
 
@@ -66,18 +66,19 @@ def analyze(
     whether the first is weak, terminal, very weak, and in interrupt normal form, and
     its size after normalisation.
 
-    What is not decided in time is missing, with a message on standard error.
+    What is not decided in time is missing, with a message on standard error.  A formula
+    that cannot be read has a row with the error, and the exit code is 2.
     Ctrl-C ends the run; the rows written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
-    from ltlpipe.logic.formula_files import read_formulas
-    from ltlpipe.logic.formulas import parse
+    from ltlpipe.cli.check import formulas_of
+    from ltlpipe.logic.formulas import raised
 
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
         raise typer.BadParameter("--json and --to cannot both write to standard output")
-    formulas = [each for file in files or [] for each in read_formulas(file)]
-    formulas += [parse(text) for text in formula or []]
+    formulas = [each for file in files or [] for each in formulas_of([], file)]
+    formulas = raised([*formulas, *formulas_of(formula or [], None)])
     if not formulas:
         raise typer.BadParameter("nothing to analyse: name files, or use -f FORMULA")
     if explain is not None:
@@ -103,6 +104,8 @@ def analyze(
         _summarise(rows, time.monotonic() - started, out)
     if len(rows) < len(formulas):
         raise typer.Exit(_INTERRUPTED)
+    if any(row["error"] is not None for row in rows):
+        raise typer.Exit(BAD_INPUT)
 
 
 def _write(rows: list[Row], form: str, out: str | None) -> None:
@@ -127,7 +130,9 @@ def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
     return layouts.laid_out(layouts.of_analysis(rows), form, "Analysis of formulas")
 
 
-def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
+def _explain(
+    formulas: list[Formula | FormulaError], number: int, timeout: float
+) -> None:
     """Print why one formula is interruptible, or why not."""
     from ltlpipe.batch.analyzing import explanation
     from ltlpipe.runtime.jobs import Limits, StoppedError
@@ -138,6 +143,8 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
             param_hint="'--explain'",
         )
     formula = formulas[number - 1]
+    if isinstance(formula, FormulaError):
+        raise formula
     try:
         lines = run_within(explanation(formula), Limits(timeout=timeout))
     except StoppedError as stopped:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.outcomes import Configuration, Disagreement, Standing
     from ltlpipe.batch.table import Row
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.errors import FormulaError
 
 DISAGREEMENT = 4
 
@@ -155,6 +156,7 @@ def compare(
     from ltlpipe.batch.table_files import open_table
     from ltlpipe.batch.tasks import parse_grid
     from ltlpipe.systems.reading import load
+    from ltlpipe.verdict.verdict import INPUT_ERROR
 
     system, grid = split_grid(system, grid or [], "system")
     configured = configurations(emptiness, acceptance, parse_grid(grid))
@@ -194,7 +196,8 @@ def compare(
         shown = tables.drawn(_table_of(rows))
         print(shown, end="")
         if len(configured) > 1 and rows:
-            _print_standings(standings(rows, chosen["timeout"]))
+            read = [row for row in rows if row["reason"] != INPUT_ERROR]
+            _print_standings(standings(read, chosen["timeout"]))
         _summarise(len(rows), left, time.monotonic() - started, out, watcher)
     found = disagreements(rows)
     for disagreement in found:
@@ -209,11 +212,15 @@ def compare(
     raise typer.Exit(code)
 
 
-def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula | None]:
+def _questions(
+    texts: list[str], file: str | None, empty: bool
+) -> list[Formula | FormulaError | None]:
     """Return the formulas; None asks for an accepting run."""
     if not (texts or file or empty):
         raise typer.BadParameter("expected -f FORMULA, -F FILE or --empty")
-    return [*formulas_of(texts, file), *[None] * empty]
+    from ltlpipe.logic.formulas import raised
+
+    return [*raised(formulas_of(texts, file)), *[None] * empty]
 
 
 class _Watcher(RunBar, Complaints):
@@ -230,17 +237,19 @@ class _Watcher(RunBar, Complaints):
         self.compile_seconds += seconds
 
     def failed(self, question: Run, error: Exception) -> None:
+        from ltlpipe.logic.formulas import formula_text
+
         if isinstance(error, UnsupportedError):
-            asked = "--empty" if question.formula is None else question.formula.text
+            known = question.formula
+            asked = "--empty" if known is None else formula_text(known)
             error = UnsupportedError(f"{asked}: no algorithm suits: {error}")
         self.complain(error)
 
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return the exit code of a comparison."""
-    from ltlpipe.batch.answering import UNSUPPORTED
     from ltlpipe.batch.outcomes import has_unsuited
-    from ltlpipe.verdict.verdict import UNKNOWN
+    from ltlpipe.verdict.verdict import UNKNOWN, UNSUPPORTED
 
     if found:
         return DISAGREEMENT

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.conditions import MAX_MARKS, STRONG, Fairness, fairness_to
 from ltlpipe.automata.interrupts import first_violation, interruptible_table, norm
+from ltlpipe.logic.readings import read_as_operators
 from ltlpipe.question.options import NEVER
 from ltlpipe.runtime.errors import (
     FormulaError,
@@ -175,6 +176,8 @@ def refuse_unknown(
         warn(f"{message}: {otherwise}")
         return
     text = formula.text if formula else options.visible or "(automaton)"
+    if read := read_as_operators(text, name):
+        advice = f"; {read}{advice}"
     raise UnknownNameError(
         f"{message}{nearest(name, known)}{advice}",
         formula=text,
