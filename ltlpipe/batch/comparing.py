@@ -239,10 +239,10 @@ def compare(
     configured = configurations(emptiness, acceptance, grid)
     expect(TRUTH, empty=empty, sizes=sizes)
     expect(WHOLE, repeat=repeat)
-    asked = [*raised(formulas_of(formulas)), *[None] * empty]
+    dialect = understood(DEFAULTS[COMPARE] | options)[0].dialect
+    asked = [*raised(formulas_of(formulas, dialect=dialect)), *[None] * empty]
     runs = runs_of(asked, configured)
     with search_bar(progress) as bar:
-        understood(DEFAULTS[COMPARE] | options)  # before anything is read
         loaded = system_of(system, **manner_of(options))
         rows = comparison_rows(
             loaded,

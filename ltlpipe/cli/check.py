@@ -15,6 +15,7 @@ from ltlpipe.cli.last_run import keep_run
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer
 from ltlpipe.cli.verdicts import report as print_verdict
+from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
@@ -31,6 +32,7 @@ from ltlpipe.runtime.errors import (
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -137,7 +139,8 @@ def check(
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
     form = Form(as_json, steps, chart, why, told).checked()
-    questions = _questions(formula or [], formula_file, automaton, empty)
+    texts, dialect = formula or [], options.dialect
+    questions = _questions(texts, formula_file, automaton, empty, dialect)
     if options.certificate is not None and len(questions) > 1:
         raise typer.BadParameter("--certificate goes with one formula")
     is_single = len(questions) == 1 and formula_file is None
@@ -254,7 +257,11 @@ def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
 
 
 def _questions(
-    texts: list[str], file: str | None, automaton: str | None, empty: bool
+    texts: list[str],
+    file: str | None,
+    automaton: str | None,
+    empty: bool,
+    dialect: Dialect,
 ) -> list[Property | FormulaError]:
     """Return the questions; an automaton is read with the system."""
     from ltlpipe.question.property import Property
@@ -268,7 +275,7 @@ def _questions(
         return [Property()]
     return [
         each if isinstance(each, FormulaError) else Property(each)
-        for each in formulas_of(texts, file)
+        for each in formulas_of(texts, file, dialect)
     ]
 
 
@@ -299,7 +306,9 @@ def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:
         raise typer.BadParameter("--answers goes with -f or -F, and without --json")
 
 
-def formulas_of(texts: list[str], file: str | None) -> list[Formula | FormulaError]:
+def formulas_of(
+    texts: list[str], file: str | None, dialect: Dialect = PLAIN
+) -> list[Formula | FormulaError]:
     """Return the formulas of -f and then those of the file of -F.
 
     One that cannot be read is its error.
@@ -307,7 +316,8 @@ def formulas_of(texts: list[str], file: str | None) -> list[Formula | FormulaErr
     from ltlpipe.logic import formulas
     from ltlpipe.logic.formula_files import read_formulas
 
-    found = formulas.formulas_of(texts)
+    found = formulas.formulas_of(texts, dialect=dialect)
     if file is not None:
-        found.extend(read_formulas(file, collect_errors=True))
+        read = read_formulas(file, collect_errors=True)
+        found.extend(formulas.reread(each, dialect) for each in read)
     return found

@@ -22,6 +22,7 @@ from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     options_of,
+    understood,
 )
 from ltlpipe.question.options import COMPARE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ltlpipe.batch.comparing import Run
     from ltlpipe.batch.outcomes import Configuration, Disagreement, Standing
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.errors import FormulaError
 
@@ -166,16 +168,18 @@ def compare(
         if len(configured) < 2:
             raise typer.BadParameter("--plot needs several ways")
         plottable(plot)
-    runs = runs_of(_questions(formula or [], formula_file, empty), configured)
+    dialect = understood(chosen)[0].dialect
+    asked = _questions(formula or [], formula_file, empty, dialect)
+    runs = runs_of(asked, configured)
     loaded = load(system, **manner_of(chosen))
     wanted = sizes or (plot is not None and _of_acceptances(configured))
     extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
-        watcher, asked = _Watcher(progress), of_question(chosen)
+        watcher, given = _Watcher(progress), of_question(chosen)
         watched = comparison_rows(
-            loaded, runs, watcher=watcher, sizes=wanted, repeat=repeat, **asked
+            loaded, runs, watcher=watcher, sizes=wanted, repeat=repeat, **given
         )
         table = None
         if out is not None:
@@ -213,14 +217,14 @@ def compare(
 
 
 def _questions(
-    texts: list[str], file: str | None, empty: bool
+    texts: list[str], file: str | None, empty: bool, dialect: Dialect
 ) -> list[Formula | FormulaError | None]:
     """Return the formulas; None asks for an accepting run."""
     if not (texts or file or empty):
         raise typer.BadParameter("expected -f FORMULA, -F FILE or --empty")
     from ltlpipe.logic.formulas import raised
 
-    return [*raised(formulas_of(texts, file)), *[None] * empty]
+    return [*raised(formulas_of(texts, file, dialect)), *[None] * empty]
 
 
 class _Watcher(RunBar, Complaints):

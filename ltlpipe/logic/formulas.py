@@ -269,7 +269,9 @@ def _of_dialect(
     return Formula(own[0], found, *own[1:], dialect=dialect, history=history)
 
 
-def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
+def formula_of(
+    given: FormulaLike, parameter: str = "formula", dialect: Dialect = PLAIN
+) -> Formula:
     """Return as one of ours what stands for a formula.
 
     Parameters
@@ -278,6 +280,8 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
         A text is parsed.
     parameter : str
         What the caller calls it, for messages.
+    dialect : Dialect
+        How texts are read, also those of formulas that were read otherwise.
 
     Raises
     ------
@@ -287,12 +291,14 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
         It is something else.
     """
     if isinstance(given, Formula):
-        return given
+        return _reread(given, dialect)
     if isinstance(given, str):
-        return parse(given)
+        return parse(given, dialect=dialect)
     spot = sys.modules.get("spot")
     if spot is not None and isinstance(given, spot.formula):
-        return Formula(str(spot.str_psl(given)), given)
+        text = str(spot.str_psl(given))
+        is_strong = bool(_STRONG.search(_WEAK.sub(_masked, text)))
+        return parse(text, dialect=dialect) if is_strong else Formula(text, given)
     message = (
         f"{parameter}: expected LTL as a text, a Formula or a spot.formula, not "
         f"{a_kind(given)}"
@@ -302,19 +308,46 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
     raise UnsupportedError(message)
 
 
+def _reread(formula: Formula, dialect: Dialect) -> Formula:
+    """Return a formula as one that was read in some way."""
+    if formula.dialect == dialect:
+        return formula
+    text, file, line = formula.text, formula.file, formula.line
+    found = parse(text, file=file, line=line, dialect=dialect)
+    return replace(found, number=formula.number, name=formula.name)
+
+
+def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | FormulaError:
+    """Return one of a file's formulas, or its error, as it is read in some way."""
+    is_xml = formula.file is not None and ".xml" in PurePath(formula.file).suffixes
+    if isinstance(formula, FormulaError) and (dialect == PLAIN or is_xml):
+        return formula
+    try:
+        if isinstance(formula, Formula):
+            return _reread(formula, dialect)
+        text, file, line = formula.formula, formula.file, formula.line
+        found = parse(text, file=file, line=line, dialect=dialect)
+        return replace(found, number=formula.number, name=formula.name)
+    except FormulaError as error:
+        error.name, error.number = formula.name, formula.number
+        return error
+
+
 def formulas_of(
-    given: FormulaLike | Iterable[FormulaLike], parameter: str = "formulas"
+    given: FormulaLike | Iterable[FormulaLike],
+    parameter: str = "formulas",
+    dialect: Dialect = PLAIN,
 ) -> list[Formula | FormulaError]:
     """Return as ours one formula or several; see `formula_of`.
 
     One of several that does not parse is its error.
     """
     if isinstance(given, Formula) or is_one(given):
-        return [formula_of(given, parameter)]
+        return [formula_of(given, parameter, dialect)]
     found: list[Formula | FormulaError] = []
     for each in given:
         try:
-            found.append(formula_of(each, parameter))
+            found.append(formula_of(each, parameter, dialect))
         except FormulaError as error:
             found.append(error)
     return found

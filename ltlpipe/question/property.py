@@ -30,6 +30,7 @@ from ltlpipe.runtime.errors import (
 )
 from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.runtime.names import listed, nearest
+from ltlpipe.systems.networks.ended import END
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
     index = system.action_index
     _refuse_state_propositions(asked.propositions, index, asked.formula)
     names = asked.propositions
-    unknown = [name for name in names if name not in index]
+    told = {*index, END} if options.finite else index
+    unknown = [name for name in names if name not in told]
     if unknown:
         message = f"no action of the system is called {_listed(unknown)}"
         hidden = {a.name for a in system.actions if a.internal}.intersection(unknown)
@@ -125,7 +127,7 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
                 f"called {_listed(stray)}, which --visible names"
             )
             refuse_unknown(message, stray[0], known, Property(), options, "ignored")
-    return [name for name in names if name in index]
+    return [name for name in names if name in told]
 
 
 def known_names(

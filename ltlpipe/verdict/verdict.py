@@ -117,8 +117,8 @@ class Verdict(ByValue, Displayed):
         the formula holds, and finite runs do not count.
     finite_run : FiniteRun or None
         A finite run that violates the property, replayed, where no infinite
-        continuation of it was found that closes; with ``--deadlock error`` a run that
-        ends.
+        continuation of it was found that closes; with ``--deadlock error`` and
+        ``--semantics finite`` a run that ends.
     configuration : str
         The options that were given, as the command line spells them, without limits;
         "default" for none.
@@ -198,7 +198,7 @@ class Verdict(ByValue, Displayed):
         Formulas of Spot; nothing without a formula or a run.
         """
         run = self.lasso or self.finite_run
-        if self.formula is None or run is None:
+        if self.formula is None or run is None or run.formula is None:
             return []
         from ltlpipe.logic.formulas import parse
         from ltlpipe.logic.progression import residuals
