@@ -119,11 +119,7 @@ def _among(
     network: Network, actions: Sequence[str], happening: np.ndarray
 ) -> list[str]:
     index = network.action_index
-    return [
-        name
-        for name in actions
-        if name == END or happening[index[name]]
-    ]
+    return [name for name in actions if name == END or happening[index[name]]]
 
 
 def _with_happening(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Plan, Statistics
+from ltlpipe.question.given_options import options_in
+from ltlpipe.question.options import FINITE
 from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.objects import ByValue, Displayed
 
@@ -195,10 +197,13 @@ class Verdict(ByValue, Displayed):
     def residuals(self) -> list[Any]:
         """Return the obligations of the formula before each step, and after the last.
 
-        Formulas of Spot; nothing without a formula or a run.
+        Formulas of Spot; nothing without a formula or a run, and of formulas of finite
+        runs or of the past.
         """
         run = self.lasso or self.finite_run
-        if self.formula is None or run is None or run.formula is None:
+        given = options_in(self.configuration)
+        looks_back, semantics = "past" in given, given.get("semantics")
+        if self.formula is None or run is None or looks_back or semantics == [FINITE]:
             return []
         from ltlpipe.logic.formulas import parse
         from ltlpipe.logic.progression import residuals
