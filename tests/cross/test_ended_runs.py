@@ -22,7 +22,7 @@ from ltlpipe.verdict.lasso import FINAL, MAXIMAL
 from tests import oracles
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks, petri_nets
-from tests.logic.past_formulas import is_true, text_of, trees
+from tests.logic.past_formulas import is_true, is_true_on_lasso, text_of, trees
 
 MOST = 60  # states
 WAYS = [
@@ -222,6 +222,52 @@ def test_networks_with_a_past(network, tree, way):
     agrees(network, steps_of_network(network), tree, way, ACTIONS)
 
 
+INFINITE = [
+    *({}, {"emptiness": "couvreur99"}, {"emptiness": "se05"}, {"reduce": "ample"}),
+    *(
+        {"reduce": "components"},
+        {"deadlock": "stutter"},
+        {"emptiness": "decoupled-scc"},
+    ),
+    *({"reduce": "symmetry"}, {"acceptance": "tgra"}, {"fairness": "weak"}),
+]
+
+
+def lassos(steps, most):
+    """Words of short lassos, as prefix and cycle; a deadlock repeats nothing."""
+    known = [((), (0,))]
+    for _ in range(most):
+        longer = []
+        for word, states in known:
+            for letter, target in steps.edges[states[-1]]:
+                if target in states:
+                    first = states.index(target)
+                    whole = [*word, letter]
+                    yield whole[:first], whole[first:]
+                longer.append(((*word, letter), (*states, target)))
+        known = longer[:400]
+
+
+@pytest.mark.parametrize("way", INFINITE, ids=lambda w: "-".join(map(str, w.values())))
+@given(networks(max_components=2), trees("abc", past=True, finite=False))
+@settings(max_examples=examples(40))
+def test_infinite_runs_with_a_past(way, network, tree):
+    """Short lassos, by definition; a lasso that is found is judged so, too."""
+    steps, text = steps_of_network(network), text_of(tree)
+    with silenced():
+        try:
+            verdict = check(network, text, unknown="never", past=True, **way)
+        except UnsupportedError:
+            return
+    if verdict.lasso is not None:
+        _, letters, numbers = verdict.lasso.spelling
+        word, k = [letters[n] for n in numbers.tolist()], len(verdict.lasso.prefix)
+        assert not is_true_on_lasso(tree, word[:k], word[k:]), text
+    if verdict.verdict == "holds" and not way.get("fairness"):
+        for prefix, cycle in lassos(steps, 5):
+            assert is_true_on_lasso(tree, prefix, cycle), (text, prefix, cycle)
+
+
 NETS = [
     *({}, {"emptiness": "se05"}, {"emptiness": "couvreur99"}, {"reduce": "ample"}),
     *({"reduce": "automorphisms"}, {"reduce": "walks"}, {"reduce": "decoupled"}),
@@ -269,3 +315,15 @@ def test_many_networks(network, tree, way):
 def test_many_nets(net, tree, way):
     """The same, often."""
     test_nets.hypothesis.inner_test(way, net, tree)
+
+
+@pytest.mark.slow
+@given(
+    networks(),
+    trees("abc", past=True, finite=False, max_leaves=9),
+    st.sampled_from(INFINITE),
+)
+@settings(max_examples=examples(3000))
+def test_many_infinite_runs(network, tree, way):
+    """The same, often."""
+    test_infinite_runs_with_a_past.hypothesis.inner_test(way, network, tree)

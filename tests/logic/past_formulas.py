@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 UNARY = ("!", "X", "X[!]", "F", "G")
@@ -77,3 +79,57 @@ def is_true(tree, word, i=0):
         )
     assert operator == "T"
     return not is_true(("S", ("!", a), ("!", b)), word, i)
+
+
+def is_true_on_lasso(tree, prefix, cycle):
+    """Whether a formula holds at the beginning of ``prefix cycle cycle ...``.
+
+    Nested operators of the past repeat themselves one round later each.
+    """
+    depth = sum(str(tree).count(f"'{operator}'") for operator in "YZOHST")
+    stable = len(prefix) + len(cycle) * (depth + 1)
+
+    def letter(i):
+        return prefix[i] if i < len(prefix) else cycle[(i - len(prefix)) % len(cycle)]
+
+    @cache
+    def at(tree, i):
+        while i >= stable + len(cycle):
+            i -= len(cycle)
+        if isinstance(tree, str):
+            return tree == "1" or (tree != "0" and tree in letter(i))
+        operator, a, b = tree[0], tree[1], tree[-1]
+        later = range(i, max(i, stable) + len(cycle))
+        if operator in ("!", "&", "|", "->", "<->"):
+            left, right = at(a, i), at(b, i)
+            return {
+                "!": not left,
+                "&": left and right,
+                "|": left or right,
+                "->": not left or right,
+                "<->": left == right,
+            }[operator]
+        if operator == "X":
+            return at(a, i + 1)
+        if operator in "FG":
+            return (any if operator == "F" else all)(at(a, j) for j in later)
+        if operator == "U":
+            return any(at(b, j) and all(at(a, k) for k in range(i, j)) for j in later)
+        if operator in "WRM":
+            return {
+                "W": lambda: at(("U", a, b), i) or at(("G", a), i),
+                "R": lambda: at(("W", b, ("&", a, b)), i),
+                "M": lambda: at(("U", b, ("&", a, b)), i),
+            }[operator]()
+        if operator in "YZ":
+            return at(a, i - 1) if i else operator == "Z"
+        if operator in "OH":
+            return (any if operator == "O" else all)(at(a, j) for j in range(i + 1))
+        if operator == "S":
+            return any(
+                at(b, j) and all(at(a, k) for k in range(j + 1, i + 1))
+                for j in range(i + 1)
+            )
+        return not at(("S", ("!", a), ("!", b)), i)
+
+    return at(tree, 0)
