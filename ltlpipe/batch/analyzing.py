@@ -13,7 +13,7 @@ from dataclasses import asdict
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata import classification
+from ltlpipe.automata import classification, finite_classification
 from ltlpipe.batch.table import to_frame
 from ltlpipe.logic.actions import anonymous, is_ltl, new_names
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
@@ -25,10 +25,12 @@ from ltlpipe.logic.formulas import (
     formulas_of,
     from_spot_text,
     raised,
+    reread,
     spot_text,
 )
 from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.words import other_action
+from ltlpipe.question.given_options import dialect_of
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
 from ltlpipe.runtime.errors import (
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
@@ -89,6 +92,7 @@ def analyze(
     *,
     timeout: float | None = SECONDS,
     jobs: int = 1,
+    semantics: str | None = None,
 ) -> pd.DataFrame:
     """Analyse formulas as properties of actions, and return one row for each.
 
@@ -100,6 +104,12 @@ def analyze(
         Seconds for each formula; None is no limit.
     jobs : int
         Processes at once.
+    semantics : str, optional
+        "finite" for formulas of finite words (LTLf): then `hierarchy` is "safety",
+        "guarantee", "bottom" for both, or missing for neither, `tgba_states` and
+        `parity_states` are the states of a nondeterministic and a deterministic
+        automaton of finite words, and columns about other automata, and about actions
+        that do not matter, are missing.
 
     Returns
     -------
@@ -121,17 +131,19 @@ def analyze(
     expect(NUMBER.or_none, timeout=timeout)
     expect(WHOLE, jobs=jobs)
     rows = []
-    for row, notes in analysis_rows(_as_formulas(formulas), timeout=timeout, jobs=jobs):
+    listed = _as_formulas(formulas, dialect_of({"semantics": semantics}))
+    for row, notes in analysis_rows(listed, timeout=timeout, jobs=jobs):
         rows.append(row)
         for note in notes:
             warn(note)
     return to_frame(rows, ANALYSIS_DTYPES)
 
 
-def _as_formulas(formulas: Any) -> list[Formula | FormulaError]:
+def _as_formulas(formulas: Any, dialect: Dialect) -> list[Formula | FormulaError]:
     if isinstance(formulas, os.PathLike):
-        return raised(read_formulas(formulas, collect_errors=True))
-    return raised(formulas_of(formulas))
+        read = read_formulas(formulas, collect_errors=True)
+        return raised([reread(each, dialect) for each in read])
+    return raised(formulas_of(formulas, dialect=dialect))
 
 
 def analysis_rows(
@@ -157,21 +169,22 @@ def _analysed(
         about = {"formula": formula.formula, "error": str(formula)}
         return dict.fromkeys(ANALYSIS_DTYPES) | about, [str(formula)]
     parts: list[Any] = []
-    text, parsed = formula.text, spot_text(formula.spot)
-    job = workers.call("analyse", parts=parts, text=text, formula=parsed)
+    told: dict[str, Any] = {"text": formula.text, "formula": spot_text(formula.spot)}
+    finite = formula.dialect.finite
+    job = workers.call("analyse", parts=parts, **told, finite=finite)
     stopped, seconds = yield from within(job, timeout)
     row: Row = dict.fromkeys(ANALYSIS_DTYPES) | {"formula": formula.text}
     for part, _ in parts:
         row |= part
     row["seconds"] = round(seconds, 6)
-    notes = [note for _, note in parts if note is not None]
+    notes = list(dict.fromkeys(note for _, note in parts if note is not None))
     if isinstance(stopped, StoppedError):
         timed_out = stopped.reason == TIMEOUT
         why = f" after {timeout:g} s" if timed_out else ": Spot ran out of memory"
         notes.append(f"not all is known{why}")
     elif stopped is not None:
         notes.append(str(stopped))
-    if row["interruptible"] is None:
+    if row["interruptible"] is None and not finite:
         notes.append(
             "whether it is interruptible is not known; by reductions it is treated as "
             "if not"
@@ -218,9 +231,26 @@ _MAX_KNOWN = 10_000
 """Answers by formula without names: sets have many formulas of the same form."""
 
 
-def parts_of(text: str, formula: str) -> Iterator[tuple[Row, str | None]]:
+def parts_of(
+    text: str, formula: str, *, finite: bool = False
+) -> Iterator[tuple[Row, str | None]]:
     """Yield the columns of a formula for a worker, with notes on those missing."""
-    return _parts(Formula(text, from_spot_text(formula)))
+    parsed = Formula(text, from_spot_text(formula))
+    return _finite_parts(parsed) if finite else _parts(parsed)
+
+
+def _finite_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
+    """Yield the columns of a formula of finite words."""
+    yield {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}, None
+    kinds = finite_classification
+    for columns in (
+        lambda: {"size": classification.size(formula)},
+        lambda: {"stutter_invariant": kinds.is_stutter_invariant(formula)},
+        lambda: {"hierarchy": kinds.hierarchy(formula)},
+        lambda: {"tgba_states": kinds.n_states(formula, deterministic=False)},
+        lambda: {"parity_states": kinds.n_states(formula, deterministic=True)},
+    ):
+        yield _attempted(columns)
 
 
 def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:

@@ -18,6 +18,7 @@ from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
 
 FORMATS = ("text", "csv", "parquet", "json", "latex", "html")
@@ -52,6 +53,13 @@ def analyze(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Time for each formula.")
     ] = 60.0,
+    semantics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="action; or finite, for formulas of finite words (LTLf).",
+        ),
+    ] = None,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of worker processes.")
     ] = 1,
@@ -66,6 +74,10 @@ def analyze(
     whether the first is weak, terminal, very weak, and in interrupt normal form, and
     its size after normalisation.
 
+    With --semantics finite the class is safety, guarantee, bottom for both, or none,
+    and TGBA and parity are a nondeterministic and a deterministic automaton of finite
+    words; what is about infinite words is missing.
+
     What is not decided in time is missing, with a message on standard error.  A formula
     that cannot be read has a row with the error, and the exit code is 2.
     Ctrl-C ends the run; the rows written so far are kept, and the exit code is 130.
@@ -77,10 +89,13 @@ def analyze(
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
         raise typer.BadParameter("--json and --to cannot both write to standard output")
-    formulas = [each for file in files or [] for each in formulas_of([], file)]
-    formulas = raised([*formulas, *formulas_of(formula or [], None)])
+    dialect = _dialect(semantics)
+    formulas = [each for f in files or [] for each in formulas_of([], f, dialect)]
+    formulas = raised([*formulas, *formulas_of(formula or [], None, dialect)])
     if not formulas:
         raise typer.BadParameter("nothing to analyse: name files, or use -f FORMULA")
+    if explain is not None and dialect.finite:
+        raise typer.BadParameter("--explain is about infinite words")
     if explain is not None:
         _explain(formulas, explain, timeout)
         return
@@ -101,11 +116,22 @@ def analyze(
     if out is not None or not as_json:
         _write(rows, form, out)
     if not quiet and not as_json and (form == "text" or out is not None):
-        _summarise(rows, time.monotonic() - started, out)
+        seconds = time.monotonic() - started
+        _summarise(rows, seconds, out, finite=dialect.finite)
     if len(rows) < len(formulas):
         raise typer.Exit(_INTERRUPTED)
     if any(row["error"] is not None for row in rows):
         raise typer.Exit(BAD_INPUT)
+
+
+def _dialect(semantics: str | None) -> Dialect:
+    """Return how formulas are read."""
+    from ltlpipe.question.given_options import dialect_of
+
+    if semantics not in (None, "action", "finite"):
+        message = f"{semantics!r}, expected action or finite"
+        raise typer.BadParameter(message, param_hint="--semantics")
+    return dialect_of({"semantics": semantics})
 
 
 def _write(rows: list[Row], form: str, out: str | None) -> None:
@@ -157,10 +183,15 @@ def _explain(
     print("\n".join(lines))
 
 
-def _summarise(rows: list[Row], seconds: float, out: str | None) -> None:
+def _summarise(
+    rows: list[Row], seconds: float, out: str | None, *, finite: bool
+) -> None:
     interruptible = sum(bool(row["interruptible"]) for row in rows)
     by_syntax = sum(row["syntactic"] == "intrpt" for row in rows)
     written = "" if out is None else f" written to {out}"
+    if finite:
+        print(f"{counted(len(rows), 'formula')}{written}; {seconds:.1f} s")
+        return
     told = f"{interruptible} interruptible, {by_syntax} by syntax"
     if unknown := sum(row["interruptible"] is None for row in rows):
         told += f", {unknown} not known"
