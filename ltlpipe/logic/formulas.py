@@ -108,6 +108,11 @@ class Formula:
         return own_propositions(self.spot, self.history)
 
     @property
+    def equals_sign(self) -> int | None:
+        """The place of ``a=1``, which Spot reads as ``a``; None if there is none."""
+        return readings.equals_sign(_WEAK.sub(_masked, self.text))
+
+    @property
     def identifier(self) -> str:
         """Its name or number in its file, or the formula itself."""
         return identifier(self)

@@ -98,6 +98,12 @@ def hint(masked: str, dialect: Dialect, *, compares: bool = False) -> str:
     return ""
 
 
+def equals_sign(masked: str) -> int | None:
+    """Return the place of a first ``=`` that compares nothing; quotes are masked."""
+    found = (f.start("found") for f in _EQUALS.finditer(masked) if f["found"])
+    return next(found, None)
+
+
 def word_hint(word: str, letters: str) -> str:
     """Say how a word is read that begins with operators."""
     read = " ".join([*letters, word[len(letters) :]])

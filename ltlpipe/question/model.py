@@ -262,6 +262,16 @@ def bound_propositions(
         (unless ``options.unknown`` is "never").
     """
     meanings: dict[str, Expression] = {}
+    formula = asked.formula
+    if formula is not None and (place := formula.equals_sign) is not None:
+        raise FormulaError(
+            "values are compared by ==",
+            formula=formula.text,
+            position=place,
+            file=formula.file,
+            line=formula.line,
+            name=formula.name,
+        )
     for text in asked.propositions:
         try:
             meanings[text] = system.bound(parse_proposition(text), text)

@@ -707,7 +707,7 @@ OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old
 OLD_NAMES["violations"] = "automaton"
 """The old and the current name of an option."""
 
-declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True")
+declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True", past="past=True")
 declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")
 declare("attempts", "where", "columns", "group", "aggregate", "pivot", "size", "format")
 

@@ -179,7 +179,7 @@ def refuse_unknown(
         return
     text = formula.text if formula else options.visible or "(automaton)"
     if read := read_as_operators(text, name):
-        advice = f"; {read}{advice}"
+        advice = f" ({read}){advice}"
     raise UnknownNameError(
         f"{message}{nearest(name, known)}{advice}",
         formula=text,

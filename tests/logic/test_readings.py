@@ -6,10 +6,13 @@ import pytest
 import spot
 from hypothesis import given
 
+from ltlpipe import LTS, Network, check
 from ltlpipe.logic.bounded import MAX_STEPS
 from ltlpipe.logic.dialects import Dialect
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 from tests.hypothesis_strategies import formulas
 
 
@@ -105,3 +108,24 @@ def test_strong_next_of_finite_words():
     finite = Dialect(finite=True)
     assert str(parse("X[!] a", dialect=finite).spot) == "X[!]a"
     assert str(parse("a U[1:1] b", dialect=finite).spot) == "a & !X!b"
+
+
+NET = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {})])
+STEPS = [(0, "enter", 0), (0, "tau", 0)]
+MUTEX = Network([LTS.from_transitions(STEPS, internal=["tau"])])
+
+
+@pytest.mark.parametrize(
+    ("system", "text", "hint"),
+    [
+        (NET, "G t", "'t' is an action: write fireable(t) or action==\"t\""),
+        (NET, "G(p=1)", "values are compared by =="),
+        (MUTEX, "G !Fenters", 'Fenters is F enters, write "Fenters" if it is a name'),
+        (MUTEX, "G F tau", "no formula can name what is internal: 'tau'"),
+    ],
+)
+def test_hints_about_systems(system, text, hint):
+    """Where a name is of another kind, or the rest of a word."""
+    with pytest.raises(FormulaError) as caught:
+        check(system, text)
+    assert hint in str(caught.value)
