@@ -177,7 +177,7 @@ def _analysed(
     for part, _ in parts:
         row |= part
     row["seconds"] = round(seconds, 6)
-    notes = list(dict.fromkeys(note for _, note in parts if note is not None))
+    notes = [note for _, note in parts if note is not None]
     if isinstance(stopped, StoppedError):
         timed_out = stopped.reason == TIMEOUT
         why = f" after {timeout:g} s" if timed_out else ": Spot ran out of memory"
@@ -242,6 +242,9 @@ def parts_of(
 def _finite_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     """Yield the columns of a formula of finite words."""
     yield {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}, None
+    if not is_ltl(formula.spot):
+        yield {}, "it is PSL: of finite words only LTL is analysed"
+        return
     kinds = finite_classification
     for columns in (
         lambda: {"size": classification.size(formula)},
