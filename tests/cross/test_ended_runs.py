@@ -43,6 +43,7 @@ WAYS = [
     {"reduce": "symmetry"},
     {"reduce": "automorphisms"},
     {"reduce": "walks"},
+    {"reduce": "subset"},
     {"reduce": "decoupled"},
     {"bitstate": 1.0},
     {"acceptance": "tgra"},
@@ -237,6 +238,7 @@ INFINITE = [
         {"emptiness": "decoupled-scc"},
     ),
     *({"reduce": "symmetry"}, {"acceptance": "tgra"}, {"fairness": "weak"}),
+    {"reduce": "subset"},
 ]
 
 
