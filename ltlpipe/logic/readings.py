@@ -34,7 +34,7 @@ _COMPARING = re.compile(
 _NESTING = re.compile(
     IN_QUOTES + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
 )
-_STRONG = re.compile(r"[\w.]*!\s*\](?!\w)")
+_STRONG = re.compile(r"!\s*\]")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 OPERATORS = {"WU": "W", "WR": "R"}
 """Operators of the RERS challenge that Spot calls otherwise."""
