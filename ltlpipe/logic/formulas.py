@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from ltlpipe.logic import readings
 from ltlpipe.logic.dialects import PLAIN, Dialect
 from ltlpipe.logic.history import own_propositions
-from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, a_kind, expect, is_one
+from ltlpipe.runtime.arguments import PATH, TEXT, TRUTH, WHOLE, a_kind, expect, is_one
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.workers import can_send
 
@@ -100,7 +100,7 @@ class Formula:
 
     def __reduce__(self) -> Any:
         """Travel between processes as text: Spot's formulas cannot."""
-        if parse(self.text, dialect=self.dialect).spot != self.spot:
+        if parse(self.text, **self.dialect._asdict()).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
         place = (self.file, self.line, self.number, self.name)
         return _restored, (self.text, self.dialect, *place)
@@ -109,7 +109,7 @@ class Formula:
 def _restored(text: str, dialect: Dialect, *place: Any) -> Formula:
     """Return a formula that has been pickled."""
     file, line, number, name = place
-    found = parse(text, file=file, line=line, dialect=dialect)
+    found = parse(text, file=file, line=line, **dialect._asdict())
     return replace(found, number=number, name=name)
 
 
@@ -177,12 +177,13 @@ def parse(
     *,
     file: str | None = None,
     line: int | None = None,
-    dialect: Dialect = PLAIN,
+    past: bool = False,
+    finite: bool = False,
 ) -> Formula:
     """Parse one formula, LTL in Spot's syntax or with `WU` and `WR`.
 
-    File and line are where it comes from, for messages.  The dialect says whether there
-    are past operators, and whether it is about finite words.
+    File and line are where it comes from, for messages.  Where it looks back, the
+    letters ``H O S T Y Z`` are `past` operators; ``X[!]`` is for `finite` words only.
 
     Raises
     ------
@@ -199,6 +200,8 @@ def parse(
     expect(TEXT, text=text)
     expect(PATH.or_none, file=file)
     expect(WHOLE.or_none, line=line)
+    expect(TRUTH, past=past, finite=finite)
+    dialect = Dialect(past, finite)
 
     def refusal(message: str, position: int | None) -> FormulaError:
         return FormulaError(
@@ -272,13 +275,13 @@ def formula_of(
     if isinstance(given, Formula):
         return _reread(given, dialect)
     if isinstance(given, str):
-        return parse(given, dialect=dialect)
+        return parse(given, **dialect._asdict())
     spot = sys.modules.get("spot")
     if spot is not None and isinstance(given, spot.formula):
         text = str(spot.str_psl(given))
         is_strong = readings.has_strong_next(text)
         return (
-            parse(text, dialect=dialect)
+            parse(text, **dialect._asdict())
             if is_strong
             else Formula(text, given, dialect=dialect)
         )
@@ -296,7 +299,7 @@ def _reread(formula: Formula, dialect: Dialect) -> Formula:
     if formula.dialect == dialect:
         return formula
     text, file, line = formula.text, formula.file, formula.line
-    found = parse(text, file=file, line=line, dialect=dialect)
+    found = parse(text, file=file, line=line, **dialect._asdict())
     return replace(found, number=formula.number, name=formula.name)
 
 
@@ -309,7 +312,7 @@ def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | Formu
         if isinstance(formula, Formula):
             return _reread(formula, dialect)
         text, file, line = formula.formula, formula.file, formula.line
-        found = parse(text, file=file, line=line, dialect=dialect)
+        found = parse(text, file=file, line=line, **dialect._asdict())
         return replace(found, number=formula.number, name=formula.name)
     except FormulaError as error:
         error.name, error.number = formula.name, formula.number

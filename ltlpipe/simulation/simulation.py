@@ -231,7 +231,7 @@ class Simulation(Displayed):
     ) -> None:
         expect(_LASSO.or_none, lasso=lasso)
         expect(WHOLE.or_none, seed=seed)
-        expect(TEXT.or_none, format=format)
+        expect(TEXT.or_none, format=format, semantics=semantics)
         expect(TEXT, alphabet=alphabet)
         given = complete(system_job(system, format=format, alphabet=alphabet))
         asked = None if formula is None else formula_of(formula)

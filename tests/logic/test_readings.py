@@ -107,8 +107,8 @@ def test_escaped_names_behind_operators():
 def test_strong_next_of_finite_words():
     """It stays what it is, and until with bounds asks for it."""
     finite = Dialect(finite=True)
-    assert str(parse("X[!] a", dialect=finite).spot) == "X[!]a"
-    assert str(parse("a U[1:1] b", dialect=finite).spot) == "a & !X!b"
+    assert str(parse("X[!] a", **finite._asdict()).spot) == "X[!]a"
+    assert str(parse("a U[1:1] b", **finite._asdict()).spot) == "a & !X!b"
 
 
 NET = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {})])
