@@ -16,7 +16,6 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.xml import local_name, unknown_part
 from ltlpipe.systems.nets.structure import MAX_TOKENS
 
@@ -241,7 +240,8 @@ class NetReader:
                 kinds += [child.get("value") or "", self._text(child) or ""]
         said = {kind.strip().lower() for kind in kinds} - _PLAIN_ARCS
         if len(said) > 1:
-            self.refuse(arc, f"an arc of the types {listed(sorted(map(repr, said)))}")
+            told = " and ".join(sorted(map(repr, said)))
+            self.refuse(arc, f"an arc of the types {told}, expected one")
         return min(said, default=PLAIN_ARC)
 
     def _text(self, label: Any) -> str | None:
