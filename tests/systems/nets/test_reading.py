@@ -385,11 +385,13 @@ def test_final_markings_of_unknown_places():
     assert "no place has the id 'q'" in refusal(pnml(place("p") + FINAL))
 
 
+HIDDEN = '<toolspecific tool="ProM" version="6.4" activity="$invisible$"/>'
+
+
 @pytest.mark.parametrize(
     "node",
     [
-        '<transition id="u"><name><text>a</text></name><toolspecific tool="ProM" '
-        + 'activity="$invisible$"/></transition>',
+        f'<transition id="u">{HIDDEN}<name><text>a</text></name></transition>',
         '<transition id="u"><name><text>tau</text></name></transition>',
         '<transition id="silent"/>',
     ],
@@ -412,9 +414,8 @@ def test_invisible_transitions(node):
 def test_a_label_of_visible_and_invisible_transitions():
     """It is the visible ones."""
     named = "<name><text>a</text></name>"
-    hidden = '<toolspecific activity="$invisible$"/>'
     net = read(
-        f'<transition id="t">{named}</transition><transition id="u">{named}{hidden}'
+        f'<transition id="t">{named}</transition><transition id="u">{named}{HIDDEN}'
         f'</transition><transition id="v">{named}</transition>'
     )
     bound = net.bound(parse_proposition('action=="a"'), "")
