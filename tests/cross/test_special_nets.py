@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from ltlpipe import UnsupportedError, check, deadlocks
+from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.por.groups import find_groups
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.symmetry.groups.models import Propositions, group_of_net
 from ltlpipe.systems.nets.net import ExtendedNet, PetriNet
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.writing import pnml_text
@@ -23,7 +28,13 @@ from tests.cross.test_models_por import stutter_invariant_formula
 from tests.example_counts import at_least, examples
 from tests.por.models.twins import Reduced
 from tests.portfolio_settings import all_playing
-from tests.systems.nets.special_nets import KINDS, random_special_net, read
+from tests.systems.nets.special_nets import (
+    KINDS,
+    Arc,
+    SpecialNet,
+    random_special_net,
+    read,
+)
 from tests.systems.nets.test_packing import explored as packed_explored
 
 MOST = 200
@@ -131,6 +142,80 @@ def test_answers():
 def test_answers_by_the_thousand(part):
     for seed in range(1000 + 100 * part, 1100 + 100 * part):
         assert_answered_right(seed)
+
+
+TWINS = SpecialNet(
+    (1, 1, 0, 0),
+    (0, 0, 0, 0),
+    2,
+    (
+        *(Arc("normal", k, k, True) for k in range(2)),
+        *(Arc("normal", 2 + k, k, False) for k in range(2)),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("arcs", "order"),
+    [
+        ([], 2),
+        ([Arc("inhibitor", 2, 0, True)], 1),
+        ([Arc("reset", 2, 0, True)], 1),
+        ([Arc("inhibitor", 2 + k, k, True) for k in range(2)], 2),
+        ([Arc("inhibitor", 2 + k, k, True, 1 + k) for k in range(2)], 1),
+        ([Arc("inhibitor", 2, 0, True), Arc("reset", 3, 1, True)], 1),
+    ],
+)
+def test_what_can_be_exchanged(arcs, order):
+    """Two transitions with places of their own, unless an arc tells them apart."""
+    model = read(TWINS._replace(arcs=(*TWINS.arcs, *arcs)))
+    no_propositions = Propositions([], np.zeros(1, dtype=np.int64))
+    assert complete(group_of_net(model, no_propositions)).order == order
+
+
+def test_decoupling_is_refused_by_name():
+    model = read(TWINS._replace(arcs=(*TWINS.arcs, Arc("reset", 2, 0, True))))
+    with pytest.raises(UnsupportedError, match="inhibitor or reset arcs"):
+        check(model, "G(p2<=1)", reduce="decoupled")
+
+
+def moved(*ends):
+    """Arcs by which transition k takes from one place and puts into another."""
+    return [
+        Arc("normal", place, k, place == source)
+        for k, (source, target) in enumerate(ends)
+        for place in (source, target)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arcs", "capacity", "formula"),
+    [
+        # The first transition fills p1, which keeps the second one from p3.
+        ([*moved((0, 1), (2, 3)), Arc("inhibitor", 1, 1, True)], 0, "G(p3==0)"),
+        # As before, for lack of room: the second one puts into p1, too.
+        ([*moved((0, 1), (2, 3)), Arc("normal", 1, 1, False)], 1, "G(p3==0)"),
+        # The second one empties p0, so that the first never takes from it.
+        ([*moved((0, 1), (2, 4), (1, 3)), Arc("reset", 0, 1, True)], 0, "F(p3==1)"),
+        # The second one empties p1, so that the third never takes from it.
+        ([*moved((0, 1), (2, 4), (1, 3)), Arc("reset", 1, 1, True)], 0, "F(p3==1)"),
+    ],
+    ids=["inhibitor", "capacity", "reset of what is taken", "reset of what is put"],
+)
+def test_what_ample_sets_have_to_know(arcs, capacity, formula):
+    """A step that seems to be independent is none that may be taken first."""
+    n_transitions = 1 + max(arc.transition for arc in arcs)
+    net = SpecialNet(
+        (1, 0, 1, 0, 0), (0, capacity, 0, 0, 0), n_transitions, tuple(arcs)
+    )
+    model = read(net)
+    assert (
+        check(model, formula, deadlock="stutter", reduce="none").verdict == "violated"
+    )
+    meanings = bound_propositions(model, Property(parse(formula)))
+    codes = complete(find_groups(model, list(meanings.values()))).codes
+    assert codes is None or not codes[0].any()
+    assert check(model, formula, deadlock="stutter").verdict == "violated"
 
 
 def assert_reduced_right(seed):
