@@ -73,6 +73,9 @@ def assert_read_right(seed):
         assert len(reached) == limit
     else:
         assert reached == set(graph[0])
+        edges = [max(len({dst for _, dst in own}), 1) for own in graph[1]]
+        whole = found.to_spot(["p0==0"])
+        assert (whole.num_states(), whole.num_edges()) == (len(reached), sum(edges))
     for state in sorted(reached)[:20]:
         assert sorted(found.steps(state)) == sorted(net.steps(state))
         enabled = {t for t, _ in net.steps(state)}
