@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.xml import local_name, xml_root
 from ltlpipe.systems.nets.coloured.net import from_plain
@@ -78,7 +78,9 @@ def parse_plain(data: bytes, file: str) -> Plain:
         return ColouredReader(file).net(net)
     if _TYPES.fullmatch(kind):
         return PlaceTransitionReader(file).net(net)
-    named = repr(kind.rsplit("/", 1)[-1]) if kind else "no type"
+    if not kind:  # what other nets have is refused by name
+        return {**PlaceTransitionReader(file).net(net), "untyped": True}
+    named = repr(kind.rsplit("/", 1)[-1])
     raise UnsupportedError(
         f"{file}:{net.sourceline}: a net of type {named}, expected a place/transition "
         "net ('ptnet') or a symmetric net ('symmetricnet')"
@@ -89,6 +91,8 @@ def build(plain: Plain, file: str) -> Job[NetModel | SymmetricNet]:
     """Build the net that `parse_plain` has returned."""
     if "coloured" in plain:
         return (yield from symmetric_net(from_plain(plain["coloured"]), file))
+    if plain.get("untyped"):
+        warn(f"{file}: the net has no type: read as a place/transition net")
     ids = yield from texts_of(plain["places"])
     names = yield from texts_of(plain["place_names"])
     places = list(map(Place, ids, names, plain["tokens"].tolist()))

@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe import FormulaError, InputError, LtlpipeError, UnsupportedError, check
+from ltlpipe import (
+    FormulaError,
+    InputError,
+    LtlpipeError,
+    LtlpipeWarning,
+    UnsupportedError,
+    check,
+)
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Taken, Variable
+from ltlpipe.runtime.errors import silenced
 from ltlpipe.systems.nets.net import ExtendedNet, PetriNet
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.structure import MAX_TOKENS, Unit
@@ -467,12 +475,22 @@ def test_what_is_more_than_a_net_is_refused_by_name(body, message):
     [
         ("http://www.pnml.org/version-2009/grammar/pt-hlpng", "'pt-hlpng'"),
         ("http://www.pnml.org/version-2009/grammar/highlevelnet", "'highlevelnet'"),
-        ("", "no type"),
     ],
 )
 def test_other_types_are_refused_by_name(kind, named):
     assert f"m.pnml:2: a net of type {named}" in refusal(
         pnml("", kind), UnsupportedError
+    )
+
+
+def test_a_net_without_a_type():
+    """It is said how it is read; what others have is refused all the same."""
+    with pytest.warns(LtlpipeWarning, match=r"m\.pnml: the net has no type: read as"):
+        net = parse_pnml(pnml(place("p", text("initialMarking", 2)), ""), "m.pnml")
+    assert net.initial() == (2,)
+    coloured = place("p", "<hlinitialMarking/>")
+    assert "<hlinitialMarking> in <place>" in refusal(
+        pnml(coloured, ""), UnsupportedError
     )
 
 
@@ -563,7 +581,8 @@ def test_damaged_files_are_read_or_refused(at, cut, noise):
     """Whatever is cut out and put in: a net, or an error that names the file."""
     data = WHOLE[:at] + noise + WHOLE[at + cut :]
     try:
-        net = parse_pnml(data, "m.pnml")
+        with silenced():  # it may have no type
+            net = parse_pnml(data, "m.pnml")
     except LtlpipeError as error:
         message = str(error)
     else:
