@@ -84,6 +84,7 @@ class NetReader:
         self.transitions: dict[str, Any] = {}
         self.references: dict[str, str] = {}  # of reference nodes
         self.tools: list[Any] = []  # what tools have added to the net and its pages
+        self.refined: dict[str, Any] = {}  # pages with the nets of sub-processes
         self._token_class: str | None = None
         self._arcs: list[Any] = []
 
@@ -94,6 +95,10 @@ class NetReader:
     def transition(self, node: Any, own: str) -> Any:
         """Return what the labels of a transition say."""
         raise NotImplementedError
+
+    def known_place(self, node: Any, own: str) -> bool:  # noqa: ARG002 (for some)
+        """Whether a place is one that was read before."""
+        return False
 
     def refuse_unknown(self, net: Any) -> None:
         """Refuse what no reader of the file of a net knows: it may carry meaning."""
@@ -106,7 +111,9 @@ class NetReader:
         self._enter(net)
         for child in self.all_parts(net):
             kind = local_name(child)
-            if kind == "page":
+            if kind == "page" and self.label(child, "net") is not None:
+                self.refined[child.get("id") or ""] = child
+            elif kind == "page":
                 self._enter(child)
             elif kind == "arc":  # nothing refers to its id, so that it may repeat
                 self.check_arc(child)
@@ -120,12 +127,16 @@ class NetReader:
         """Yield the parts of a net, a page before its own; files nest 256 at most."""
         for child in net:
             yield child
-            if local_name(child) == "page":
+            if local_name(child) in ("page", "net"):
                 yield from self.all_parts(child)
 
     def arcs(self) -> Iterator[Arc]:
         """Yield the arcs; all nodes have been collected."""
         for arc in self._arcs:
+            if not self.refined.keys().isdisjoint(
+                (arc.get("source"), arc.get("target"))
+            ):
+                continue
             source, target = self._end(arc, "source"), self._end(arc, "target")
             if (source in self.places) == (target in self.places):
                 kind = "places" if source in self.places else "transitions"
@@ -217,6 +228,8 @@ class NetReader:
     def _read_node(self, node: Any, kind: str) -> None:
         if not node.get("id"):
             self.refuse(node, f"a <{kind}> without id")
+        if kind == "place" and self.known_place(node, node.get("id")):
+            return
         own = self._enter(node)
         self.names[own] = self.label_text(node, "name") or node.get("name") or own
         if kind == "place":

@@ -27,7 +27,7 @@ import numpy as np
 from ltlpipe.logic.propositions.syntax import Expression, Number, Operation, Variable
 from ltlpipe.runtime.arrays import group_begins
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.names import counted, quoted_name
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.nets.invariants import place_bounds
 from ltlpipe.systems.nets.structure import (
@@ -162,12 +162,16 @@ class NetModel(Net, Model):
 
     @property
     def about(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What a file says beside the net: units of a nested-unit net."""
-        units = len(self.notes.units)
-        if not units:
-            return ()
-        safe = ", safe as the file asserts" if self.notes.safe else ""
-        return (f"nested-unit Petri net of {counted(units, 'unit')}{safe}",)
+        """What a file says beside the net, and how it was read."""
+        lines, notes = [], self.notes
+        if notes.units:
+            safe = ", safe as the file asserts" if notes.safe else ""
+            units = counted(len(notes.units), "unit")
+            lines.append(f"nested-unit Petri net of {units}{safe}")
+        if notes.refined:
+            names = ", ".join(map(quoted_name, notes.refined))
+            lines.append(f"nets in the place of the sub-processes {names}")
+        return tuple(lines)
 
     def _fireable(self, text: str) -> Expression | None:
         """Return when a transition can fire that has an id or name.

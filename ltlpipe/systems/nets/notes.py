@@ -48,6 +48,7 @@ def noted(reader: Any, net: Any, number: Mapping[str, int]) -> Plain:
         "invisible": [transitions[own] for own in reader.invisible],
         "units": units,
         "safe": safe,
+        "refined": sorted(reader.refined),
     }
 
 
@@ -58,6 +59,7 @@ def notes_of(plain: Plain) -> Notes:
         frozenset(plain["invisible"]),
         tuple(Unit(own, tuple(p), tuple(u)) for own, p, u in plain["units"]),
         plain["safe"],
+        tuple(plain["refined"]),
     )
 
 

@@ -14,6 +14,9 @@ A place of capacity K never holds more than K tokens after a transition that add
 there is none, and refused by name otherwise: intervals and invariants other than "any",
 priorities that differ.
 
+A *sub-process* of WoPeD is a transition with a page of its own, which has a net.  It is
+replaced by that net, whose places with ids of places outside are those places.
+
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proceedings of
 the IEEE 77(4), 1989, pp. 541-580 (capacities, inhibitor arcs, which have weights as
 those of G. Chiola, M. Ajmone Marsan, G. Balbo and G. Conte, IEEE Transactions on
@@ -74,6 +77,7 @@ class PlaceTransitionReader(NetReader):
     known: ClassVar = NET_ELEMENTS | {
         "pnml": ("", "net shared-place shared-transition"),
         "net": ("id type name active=true", NET_ELEMENTS["net"][1]),
+        "page": ("id name", f"{NET_ELEMENTS['page'][1]} net"),
         "place": (
             f"id name initialMarking invariant capacity {DRAWN}",
             "name initialMarking capacity",
@@ -131,6 +135,26 @@ class PlaceTransitionReader(NetReader):
                     f"transitions that differ in <{kind}>, {told}: expected the same "
                     "for all, since some would go before others",
                 )
+
+    def known_place(self, node: Any, own: str) -> bool:
+        """Whether a place of a sub-process is one that was read before."""
+        around = [local_name(part) for part in islice(node.iterancestors(), 2)]
+        if own not in self.places or around != ["net", "page"]:
+            return False
+        tokens = self.place(node, own)
+        if tokens not in (0, self.places[own]):
+            held = self.places[own]
+            self.refuse(node, f"{tokens} tokens in place {own!r}, which has {held}")
+        return True
+
+    def _replace_refined(self) -> None:
+        """Leave out the transitions that the nets of sub-processes stand for."""
+        for own, page in self.refined.items():
+            if own not in self.transitions:
+                self.refuse(page, f"a <net> in the page {own!r}, expected the id of a "
+                            "transition that it is the sub-process of")  # fmt: skip
+            del self.transitions[own]
+        self.invisible = [own for own in self.invisible if own in self.transitions]
 
     def check_arc(self, arc: Any) -> None:
         """Refuse arcs of kinds that are not known."""
@@ -198,6 +222,7 @@ class PlaceTransitionReader(NetReader):
         """Return a net as plain data."""
         self.refuse_unknown(net)
         self.collect(net)
+        self._replace_refined()
         self._check_shared(net.getparent())
         number = {own: k for k, own in enumerate(self.places)}
         every = {own: _Weights({}, {}, {}, {}, {}) for own in self.transitions}

@@ -123,6 +123,7 @@ class Notes(NamedTuple):
     invisible: frozenset[int] = frozenset()  # transitions without a name of their own
     units: tuple[Unit, ...] = ()
     safe: bool = False  # whether the file asserts that units have a token at most
+    refined: tuple[str, ...] = ()  # the ids of transitions that nets stand for
 
 
 NO_NOTES = Notes()

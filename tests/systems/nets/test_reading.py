@@ -483,6 +483,41 @@ def test_other_types_are_refused_by_name(kind, named):
     )
 
 
+SUB = """<place id="in"><initialMarking><text>1</text></initialMarking></place>
+  <place id="out"/><transition id="sub"><toolspecific tool="WoPeD" version="1.0">
+  <subprocess>true</subprocess></toolspecific></transition>
+  <arc id="a1" source="in" target="sub"/><arc id="a2" source="sub" target="out"/>
+  <page id="{page}"><net>
+    <place id="out"/><place id="in">{marking}</place><place id="mid"/>
+    <transition id="t1"/><transition id="sub2"/>
+    <arc id="a1" source="in" target="t1"/><arc id="a2" source="t1" target="mid"/>
+    <arc id="a3" source="mid" target="sub2"/><arc id="a4" source="sub2" target="out"/>
+    <page id="sub2"><net><place id="mid"/><place id="out"/><transition id="t2"/>
+      <arc id="a1" source="mid" target="t2"/><arc id="a2" source="t2" target="out"/>
+    </net></page>
+  </net></page>"""
+
+
+def test_sub_processes():
+    """Their nets stand in the place of the transitions, inside each other, too."""
+    net = read(SUB.format(page="sub", marking=""))
+    assert net.variables == ("in", "out", "mid")
+    assert net.actions == ("t1", "t2")
+    assert net.initial() == (1, 0, 0)
+    assert [t.pre for t in net.transitions] == [{0: 1}, {2: 1}]
+    assert [t.post for t in net.transitions] == [{2: 1}, {1: 1}]
+    assert net.about == ("nets in the place of the sub-processes sub, sub2",)
+
+
+def test_sub_processes_that_do_not_fit():
+    other = SUB.format(page="other", marking="")
+    assert "a <net> in the page 'other', expected the id" in refusal(pnml(other))
+    two = SUB.format(page="sub", marking=text("initialMarking", 2))
+    assert "2 tokens in place 'in', which has 1" in refusal(pnml(two))
+    pages = f'{place("p")}<page id="a"><page id="b">{place("p")}</page></page>'
+    assert "the id 'p' again" in refusal(pnml(pages))
+
+
 def test_a_net_without_a_type():
     """It is said how it is read; what others have is refused all the same."""
     with pytest.warns(LtlpipeWarning, match=r"m\.pnml: the net has no type: read as"):
