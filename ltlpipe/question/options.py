@@ -249,7 +249,8 @@ MAX_SWARM = 1 << 16
 MAX_WORKERS = 31
 
 PRODUCT_OPTIONS = (
-    *("alphabet", "acceptance", "reduce", "semantics", "deadlock", "unknown"),
+    *("alphabet", "initial", "mealy"),
+    *("acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
     *("symmetric", "visible", "constraint"),
 )
@@ -286,11 +287,26 @@ class _Question:
         choices=("used", "declared"),
         commands=EVERYWHERE | {SIMULATE},
     )
+    initial: str | None = _of_networks(
+        None,
+        "The node that is the initial state, of each component in a .dot file.",
+        "NODE",
+        commands=EVERYWHERE | {SIMULATE},
+    )
+    mealy: str = _of_networks(
+        "label",
+        "Labels 'input / output' of .dot files: as they are (label), one action "
+        "input/output (joined), or two steps (steps).",
+        choices=("label", "joined", "steps"),
+        commands=EVERYWHERE | {SIMULATE},
+    )
     semantics: str | None = _option(
         None,
         "Whether propositions are about actions or states; by default as the system has"
         " them.",
         "KIND",
+        details="With state, a .hoa file is one graph with propositions that hold "
+        "together: a Kripke structure if its labels are on states, else an automaton.",
         choices=("action", "state"),
         commands=ABOUT_PROPERTIES | {SIMULATE},
     )

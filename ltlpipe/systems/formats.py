@@ -30,20 +30,19 @@ if TYPE_CHECKING:
 
 _SMALL = 1 << 14
 
-declare("format", "alphabet", "internal", to="format")
+declare("format", "alphabet", "initial", "mealy", "internal", to="format")
 
 
 class Reader(NamedTuple):
     """How a format is read, in two steps."""
 
-    parse: Callable[[Any, str], Plain]
-    """Returns what a text (bytes, if the format is `binary`) holds, from it and the
-    file's name.  It may take long: large files are parsed in a worker process."""
+    parse: Callable[..., Plain]
+    """Returns what a text (bytes, if the format is `binary`) holds, from it, the file's
+    name, and options among those that the format takes.  It may take long: large files
+    are parsed in a worker process."""
     build: Callable[[Plain, str], Job[Any]]
     """Returns the job that makes the components of a network, or a model, of what
     `parse` has returned, and of the file's name."""
-    parse_declared: Callable[[Any, str], Plain] | None = None
-    """Does `parse`, and takes the labels that a component declares for its alphabet."""
 
 
 class Writer(NamedTuple):
@@ -69,7 +68,7 @@ class Format:
     expected: str = ""  # the same in words
     binary: bool = False
     """Whether the reader takes bytes, and what they begin with is its own matter."""
-    declares: bool = False  # whether components declare their alphabets
+    takes: tuple[str, ...] = ()  # options for reading that mean something to it
     small: int = _SMALL
     """Length up to which a file is parsed in this process; 0 if even a short one can
     take for ever."""
@@ -84,7 +83,7 @@ def _read_dot() -> Reader:
 
 
 def _write_dot() -> Writer:
-    from ltlpipe.systems.networks.dot import write_dot
+    from ltlpipe.systems.networks.dot_output import write_dot
 
     return Writer(write_dot)
 
@@ -102,13 +101,9 @@ def _write_aut() -> Writer:
 
 
 def _read_hoa() -> Reader:
-    from ltlpipe.systems.networks.hoa import read_hoa
-    from ltlpipe.systems.plain import plain_components
+    from ltlpipe.systems.hoa_systems import build, parse_plain
 
-    def parse_declared(text: str, file: str) -> Plain:
-        return plain_components(read_hoa(text, file, declared=True))
-
-    return _components(read_hoa)._replace(parse_declared=parse_declared)
+    return Reader(parse_plain, build)
 
 
 def _write_hoa() -> Writer:
@@ -142,12 +137,12 @@ def _write_ll_net() -> Writer:
     return Writer(network=to_ll_net)
 
 
-def _components(parse: Callable[[str, str], list[LTS]]) -> Reader:
+def _components(parse: Callable[..., list[LTS]]) -> Reader:
     """Return the reader of a format whose files hold components."""
     from ltlpipe.systems.plain import components_of, plain_components
 
     return Reader(
-        lambda text, file: plain_components(parse(text, file)),
+        lambda text, file, **manner: plain_components(parse(text, file, **manner)),
         lambda plain, _file: components_of(plain),
     )
 
@@ -157,6 +152,7 @@ FORMATS = (
         suffixes=(".dot", ".gv"),
         begins=r"(?i:strict|digraph)\b",
         expected="a Graphviz 'digraph'",
+        takes=("initial", "mealy"),
         reader=_read_dot,
         writer=_write_dot,
     ),
@@ -171,7 +167,7 @@ FORMATS = (
         suffixes=(".hoa",),
         begins="HOA:",
         expected="an automaton in HOA ('HOA: v1')",
-        declares=True,
+        takes=("alphabet", "semantics"),
         small=0,  # a short label can have a BDD that fills any memory
         reader=_read_hoa,
         writer=_write_hoa,

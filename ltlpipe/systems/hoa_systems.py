@@ -1,0 +1,46 @@
+"""What a file in HOA is as a system: components of a network, or one graph of Spot.
+
+By default propositions are labels, of which one holds at each step.  With
+``--semantics state`` they hold together: the file is one Kripke structure if its labels
+are on states, else one automaton, of any acceptance, whose runs are words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ltlpipe.automata.graphs import decoded_graph
+from ltlpipe.automata.hoa import parse_graph
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.graph import SpotGraph, graph_job, graph_system, graph_to_data
+from ltlpipe.systems.networks.hoa import read_hoa
+from ltlpipe.systems.plain import components_of, plain_components
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS
+    from ltlpipe.systems.plain import Plain
+
+_GRAPH = "graph"
+
+
+def parse_plain(
+    text: str, file: str, *, alphabet: str = "used", semantics: str | None = None
+) -> Plain:
+    """Return what a text holds as plain data: components, or one graph of Spot."""
+    is_declared = alphabet == "declared"
+    if semantics != "state":
+        return plain_components(read_hoa(text, file, declared=is_declared))
+    if is_declared:
+        raise UnsupportedError(
+            "--alphabet=declared is about components, and with --semantics=state the "
+            "file is one graph with propositions"
+        )
+    return {_GRAPH: graph_to_data(graph_system(parse_graph(text, file)))}
+
+
+def build(plain: Plain, _file: str) -> Job[list[LTS] | SpotGraph]:
+    """Return the job that makes components or a graph of plain data."""
+    if isinstance(plain, dict):
+        return (yield from graph_job(decoded_graph(plain[_GRAPH])))
+    return (yield from components_of(plain))
