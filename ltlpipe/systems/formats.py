@@ -201,6 +201,16 @@ _MODELS = [f for f in FORMATS if f.reader is not None and f.model]
 _WRITTEN = [f for f in FORMATS if f.writer is not None]
 
 
+CONVERTERS = {
+    ".lts": ("mCRL2", "ltsconvert {stem}.lts {stem}.aut"),
+    ".fsm": ("mCRL2", "ltsconvert {stem}.fsm {stem}.aut"),
+    ".bcg": ("CADP", "bcg_io {stem}.bcg {stem}.aut"),
+    ".gcf": ("LTSmin", "ltsmin-convert {stem}.gcf {stem}.aut"),
+    ".dir": ("LTSmin", "ltsmin-convert {stem}.dir {stem}.aut"),
+}
+"""Formats of other tools that are not read: the tool, and what converts a file."""
+
+
 def by_suffix(suffix: str) -> Format | None:
     """Return the format with a suffix (in lower case, with its dot), if any."""
     return next((f for f in FORMATS if suffix in f.suffixes), None)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from os import PathLike
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
@@ -32,7 +33,14 @@ from ltlpipe.runtime.files import (
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.workers import call
-from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
+from ltlpipe.systems.formats import (
+    CONVERTERS,
+    FORMATS,
+    NETWORKS,
+    READABLE,
+    by_name,
+    by_suffix,
+)
 from ltlpipe.systems.graph import SpotGraph, graph_job
 from ltlpipe.systems.models import System
 from ltlpipe.systems.networks.lts import Network
@@ -350,9 +358,7 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     file = name_of(source)
     form = _promised(source, manner)
     if form is None and is_path(source):
-        suffix = split_suffix(file)[1]
-        message = f"unknown suffix {suffix!r}, expected {READABLE}"
-        raise InputError(message, file=file)
+        raise InputError(_unknown(*split_suffix(file)), file=file)
     opening = None if form is None or form.binary else _opening(form)
     chunks = yield from read_chunks(source, opening=opening)
     if form is None:
@@ -376,6 +382,15 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         del asked
     del data
     return form, (yield from form.reader().build(plain, file))
+
+
+def _unknown(stem: str, suffix: str) -> str:
+    """Return what is wrong with a file's suffix, and what to do."""
+    if suffix in CONVERTERS:
+        tool, command = CONVERTERS[suffix]
+        advice = command.format(stem=PurePath(stem).name)
+        return f"a {suffix} file of {tool} is not read; convert it: {advice}"
+    return f"unknown suffix {suffix!r}, expected {READABLE}"
 
 
 def _is_small(form: Format, data: str | bytes) -> bool:
