@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.networks.lts import LTS, Network
     from ltlpipe.systems.plain import Plain
 
 _SMALL = 1 << 14
 
-declare("format", "alphabet", "initial", "mealy", "internal", to="format")
+declare(
+    "format", "alphabet", "initial", "mealy", "internal", "propositions", to="format"
+)
 
 
 class Reader(NamedTuple):
@@ -46,7 +49,7 @@ class Reader(NamedTuple):
 
 
 class Writer(NamedTuple):
-    """How a format is written: in one of three ways."""
+    """How a format is written: systems of each kind that it can hold."""
 
     components: Callable[[Sequence[LTS]], str] | None = None
     """Returns the text of a file that can be read again; it has no internal labels."""
@@ -55,6 +58,10 @@ class Writer(NamedTuple):
     its internal labels; calls them as the second argument says, if it says."""
     network: Callable[[Network], str] | None = None
     """Returns the text of a file for another tool."""
+    graph: Callable[[SpotGraph], str] | None = None
+    """Returns the text of a file that holds one graph with propositions."""
+    model: Callable[[Any], str] | None = None
+    """Returns the text of a file that holds a model, as it is."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +114,10 @@ def _read_hoa() -> Reader:
 
 
 def _write_hoa() -> Writer:
+    from ltlpipe.systems.hoa_systems import write_graph
     from ltlpipe.systems.networks.hoa import write_hoa
 
-    return Writer(write_hoa)
+    return Writer(write_hoa, graph=write_graph)
 
 
 def _read_dve() -> Reader:
@@ -123,6 +131,13 @@ def _read_pnml() -> Reader:
     from ltlpipe.systems.nets.reading import build, parse_plain
 
     return Reader(parse_plain, build)
+
+
+def _write_pnml() -> Writer:
+    from ltlpipe.systems.nets.network_nets import write_components
+    from ltlpipe.systems.nets.writing import net_text
+
+    return Writer(write_components, model=net_text)
 
 
 def _write_promela() -> Writer:
@@ -185,6 +200,7 @@ FORMATS = (
         begins="<",
         binary=True,
         reader=_read_pnml,
+        writer=_write_pnml,
     ),
     Format(
         suffixes=(".pml",),
@@ -199,16 +215,6 @@ FORMATS = (
 _NETWORKS = [f for f in FORMATS if f.reader is not None and not f.model]
 _MODELS = [f for f in FORMATS if f.reader is not None and f.model]
 _WRITTEN = [f for f in FORMATS if f.writer is not None]
-
-
-CONVERTERS = {
-    ".lts": ("mCRL2", "ltsconvert {stem}.lts {stem}.aut"),
-    ".fsm": ("mCRL2", "ltsconvert {stem}.fsm {stem}.aut"),
-    ".bcg": ("CADP", "bcg_io {stem}.bcg {stem}.aut"),
-    ".gcf": ("LTSmin", "ltsmin-convert {stem}.gcf {stem}.aut"),
-    ".dir": ("LTSmin", "ltsmin-convert {stem}.dir {stem}.aut"),
-}
-"""Formats of other tools that are not read: the tool, and what converts a file."""
 
 
 def by_suffix(suffix: str) -> Format | None:
@@ -244,6 +250,15 @@ READABLE = f"{listed(_usual([*_NETWORKS, *_MODELS]))} (or one of these with .gz)
 """The suffixes that can be read, for messages."""
 NETWORKS = f"{listed(_usual(_NETWORKS))} files"
 WRITABLE = f"{listed(_usual(_WRITTEN))} (or one of these with .gz)"
+
+CONVERTED = {
+    ".lts": "a file of mCRL2, which converts it: ltsconvert {0}.lts {0}.aut",
+    ".fsm": "a file of mCRL2, which converts it: ltsconvert {0}.fsm {0}.aut",
+    ".bcg": "a file of CADP, which converts it: bcg_io {0}.bcg {0}.aut",
+    ".gcf": "a file of LTSmin, which converts it: ltsmin-convert {0}.gcf {0}.aut",
+    ".dir": "a file of LTSmin, which converts it: ltsmin-convert {0}.dir {0}.aut",
+}
+"""Suffixes of files that another program has to convert first, and how."""
 
 READ_NAMES = " ".join(suffix[1:] for suffix in _usual([*_NETWORKS, *_MODELS]))
 WRITTEN_NAMES = " ".join(suffix[1:] for suffix in _usual(_WRITTEN))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.graphs import decoded_graph
-from ltlpipe.automata.hoa import parse_graph
+from ltlpipe.automata.hoa import hoa_text, parse_graph
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.graph import SpotGraph, graph_job, graph_system, graph_to_data
 from ltlpipe.systems.networks.hoa import read_hoa
@@ -37,6 +37,24 @@ def parse_plain(
             "file is one graph with propositions"
         )
     return {_GRAPH: graph_to_data(graph_system(parse_graph(text, file)))}
+
+
+def write_graph(system: SpotGraph) -> str:
+    """Write a Kripke structure or an automaton, as Spot has it.
+
+    Raises
+    ------
+    UnsupportedError
+        A state of a Kripke structure has no edges: its label would not be read.
+    """
+    if system.state_label is not None:
+        for state in system.dead_ends().tolist():
+            if system.state_label[state] >= 0:
+                raise UnsupportedError(
+                    f"state {state} has no edges, and Spot reads no label of such a "
+                    "state in HOA: give it an edge to itself"
+                )
+    return hoa_text(system.graph)
 
 
 def build(plain: Plain, _file: str) -> Job[list[LTS] | SpotGraph]:

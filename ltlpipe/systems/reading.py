@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from os import PathLike
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
@@ -34,7 +33,7 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.workers import call
 from ltlpipe.systems.formats import (
-    CONVERTERS,
+    CONVERTED,
     FORMATS,
     NETWORKS,
     READABLE,
@@ -358,7 +357,11 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     file = name_of(source)
     form = _promised(source, manner)
     if form is None and is_path(source):
-        raise InputError(_unknown(*split_suffix(file)), file=file)
+        stem, suffix = split_suffix(file)
+        message = f"unknown suffix {suffix!r}, expected {READABLE}"
+        if suffix in CONVERTED:
+            message = CONVERTED[suffix].format(stem)
+        raise InputError(message, file=file)
     opening = None if form is None or form.binary else _opening(form)
     chunks = yield from read_chunks(source, opening=opening)
     if form is None:
@@ -382,15 +385,6 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         del asked
     del data
     return form, (yield from form.reader().build(plain, file))
-
-
-def _unknown(stem: str, suffix: str) -> str:
-    """Return what is wrong with a file's suffix, and what to do."""
-    if suffix in CONVERTERS:
-        tool, command = CONVERTERS[suffix]
-        advice = command.format(stem=PurePath(stem).name)
-        return f"a {suffix} file of {tool} is not read; convert it: {advice}"
-    return f"unknown suffix {suffix!r}, expected {READABLE}"
 
 
 def _is_small(form: Format, data: str | bytes) -> bool:
