@@ -89,7 +89,7 @@ AutomatonFile = Annotated[
     typer.Option(
         "--automaton",
         metavar="FILE",
-        help="HOA automaton of the NEGATED property.",
+        help="Automaton of the NEGATED property: HOA, a never claim, or LBTT.",
         rich_help_panel=QUESTION,
     ),
 ]

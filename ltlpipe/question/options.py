@@ -310,7 +310,7 @@ class _Question:
         details="With state, a .hoa file is one graph with propositions that hold "
         "together: a Kripke structure if its labels are on states, else an automaton.",
         choices=("action", "state"),
-        commands=ABOUT_PROPERTIES | {SIMULATE, INFO, CONVERT},
+        commands=ABOUT_PROPERTIES | {DEADLOCKS, SIMULATE, INFO, CONVERT},
     )
     deadlock: str | None = _option(
         None,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ltlpipe import load
+from ltlpipe import Simulation, load
+from ltlpipe.simulation.session import overview
 
 KRIPKE = """HOA: v1
 States: 2
@@ -78,6 +79,22 @@ def test_options_for_reading(run, ring, tmp_path):
     manner = ["--initial", "a", "--mealy", "steps", "--deadlock", "stutter"]
     assert run("check", dot, "-f", "F y", *manner).code == 0
     assert "is for drawings in dot" in run("info", ring, "--initial", "a").complaint
+
+
+def test_a_kripke_structure_in_other_commands(run, tmp_path):
+    """Simulated, searched for deadlocks, compared and solved as the file that it is."""
+    path = tmp_path / "k.hoa"
+    path.write_text(KRIPKE)
+    state = ["--semantics", "state"]
+    simulation = Simulation(path, semantics="state").step("0 -> 1")
+    assert simulation.accepting == ()
+    assert "1 -> 0" in overview(simulation)
+    assert run("deadlocks", path, *state).code == 0
+    assert run("compare", path, *state, "-f", "G F p", "--emptiness", "se05").code == 0
+    table = tmp_path / "t.csv"
+    table.write_text(f"system,formula,semantics\n{path},G q,state\n{path},G p,state\n")
+    rows = run("solve", table, "--out", tmp_path / "r.csv", "--json").records
+    assert [row["verdict"] for row in rows] == ["holds", "violated"]
 
 
 def test_files_of_other_tools(run, tmp_path):
