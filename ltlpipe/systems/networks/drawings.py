@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
@@ -115,17 +116,24 @@ class Drawing:
             message = "an edge outside of the subgraphs, expected it inside of one"
             raise self.error(message, int(table[outside, 3][0]))
         names = list(self.nodes), list(self.labels)
+        marks = sorted(self.marks, key=_row_of)
+        outer = [mark for mark in marks if not within[mark[0]]]
         found = []
         for number, part in enumerate(parts, start=1):
             part = part._replace(name=part.name or f"component {number}")
+            ends = (bisect_left(marks, k, key=_row_of) for k in (part.begin, part.end))
+            inner = marks[slice(*ends)] if within[part.begin] else []
             looks: dict[int, dict[str, str]] = {}
-            for row, node, said in self.marks:
-                if part.begin <= row < part.end or not within[row]:
-                    looks.setdefault(node, {}).update(said)
+            for _, node, said in sorted([*outer, *inner], key=_row_of):
+                looks.setdefault(node, {}).update(said)
             rows = table[part.begin : part.end]
             component = _Component(self, part, rows, names, looks)
             found.append(component.lts(initial, mealy))
         return found
+
+
+def _row_of(mark: tuple[int, int, Mapping[str, str]]) -> int:
+    return mark[0]
 
 
 class _Component:
