@@ -130,11 +130,14 @@ def test_solve_and_compare(kind):
 
 @each_kind
 @pytest.mark.parametrize(
-    "command",
-    [["convert", "{}", "{out}"], ["reduce", "{}", "-o", "{out}"]],
-    ids=lambda command: command[0],
+    ("command", "reason"),
+    [
+        (["convert", "{}", "{out}"], "would lose all that --propositions does not"),
+        (["reduce", "{}", "-o", "{out}"], "a model, expected components of a network"),
+    ],
+    ids=["convert", "reduce"],
 )
-def test_commands_for_networks(kind, command, tmp_path, monkeypatch, capsys):
+def test_commands_for_networks(kind, command, reason, tmp_path, monkeypatch, capsys):
     """A model is refused in one line."""
     out = tmp_path / "m.hoa"
     arguments = [a.format(FILES[kind], out=out) for a in command]
@@ -142,5 +145,5 @@ def test_commands_for_networks(kind, command, tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
-    assert "a model, expected components of a network" in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
     assert not out.exists()
