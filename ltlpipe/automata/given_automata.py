@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import parsed, refuse_implausible, sections_of
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import Opening, name_of, read
+from ltlpipe.runtime.files import Opening, name_of, read, starts_with
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.workers import remote
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _OTHER = r"never\b|\d+\s+\d+[st]*\s"
 EXPECTED = "an automaton in HOA ('HOA: v1'), a never claim, or an automaton of LBTT"
 _OPENING = Opening(re.compile(rf"HOA:|{_OTHER}"), EXPECTED)
-_IS_OTHER = re.compile(rf"\s*(?:/\*.*?\*/\s*)*(?:{_OTHER})", re.DOTALL)
+_OTHER_OPENING = Opening(re.compile(_OTHER), EXPECTED)
+_HEAD = 1 << 16  # characters in which a text begins
 _IS_TEXT = re.compile(r"\s*(?:HOA:|never\s*\{)|[^\n]*\n")
 
 
@@ -57,7 +58,7 @@ def parse_automata(text: str, file: str) -> list[Any]:
 
 
 def _automata(text: str, file: str) -> Iterator[Any]:
-    if _IS_OTHER.match(text):
+    if starts_with(text[:_HEAD].encode(errors="replace"), _OTHER_OPENING):
         refuse_implausible(text, len(text), file)
         found = list(parsed(text, file))
         if not found:

@@ -1,8 +1,8 @@
 """Hanoi omega-automata (HOA), read by Spot.
 
 `parse_sections` gives Spot's own automata; `read_buchi` what the components of a system
-are made of, as integers; `parse_graph` an automaton or a Kripke structure, as a system.
-Property automata are read in `ltlpipe.automata.given_automata`.
+are made of, as integers.  Property automata are read in
+`ltlpipe.automata.given_automata`, graphs as systems in `ltlpipe.automata.kripke_files`.
 
 Source: T. Babiak, F. Blahoudek, A. Duret-Lutz, J. Klein, J. Kretinsky,
 D. Mueller, D. Parker and J. Strejcek, "The Hanoi Omega-Automata Format",
@@ -46,12 +46,11 @@ _UNFINISHED = "unexpected end of file, expected --END--"
 _END = re.compile(r"--(?:END|ABORT)--")
 _START = re.compile(r"(?<![A-Za-z_-])Start:")
 _STATE_LABEL = re.compile(r"(?<![A-Za-z_-])State:\s*\[")
-_VERSION = re.compile(r"HOA:\s*\w+")
 # Shorter numbers are always plausible; names and aliases may hold any digits.
 _LONG_NUMBER = re.compile(r"(?<![A-Za-z0-9_@])[0-9]{6,}")
 _PROPOSITIONS = re.compile(r"(?<![A-Za-z_-])AP:\s*([0-9]+)")
 _IDENTIFIER = re.compile(r"[@A-Za-z_][\w-]*")
-_END_OF_ALIAS = re.compile(r":|--BODY--|\Z")  # up to the next item of the header
+END_OF_ALIAS = re.compile(r":|--BODY--|\Z")  # up to the next item of the header
 _TOO_MANY_MARKS = "such a large number of acceptance sets"
 _MESSAGE = re.compile(r"^hoa:(\d+)\.[-\d.]*: (.*)", re.MULTILINE)
 
@@ -73,6 +72,11 @@ class Section(NamedTuple):
         definition = rf"(?<![\w-])State:\s*(?:\[[^\]]*\]\s*)?{state}\b"
         found = re.search(definition, self.code)
         return self.line if found is None else self.line_of(found.start())
+
+    @property
+    def labels_states(self) -> bool:
+        """Whether some label is on a state."""
+        return _STATE_LABEL.search(self.code) is not None
 
     def __str__(self) -> str:
         return f"automaton {self.number}"
@@ -116,29 +120,6 @@ def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:
     for automaton, section in found:
         _refuse_hidden(automaton, section)
     return found
-
-
-def parse_graph(text: str, file: str) -> Any:
-    """Return the one graph of Spot in a text that is a system by itself.
-
-    It is a ``kripke_graph`` if the labels are on states, else a ``twa_graph``.
-
-    Raises
-    ------
-    InputError, UnsupportedError
-        As for `parse_sections`; or there are several, or some labels are on states and
-        others on edges, or a Kripke structure has another acceptance than ``t``.
-    """
-    found = parse_sections(text, file)
-    if len(found) > 1:
-        message = f"expected one automaton or Kripke structure, found {len(found)}"
-        raise InputError(message, file=file)
-    automaton, section = found[0]
-    if not _STATE_LABEL.search(section.code):
-        return automaton
-    if "state-labels" not in section.code:  # Spot wants it
-        text = _VERSION.sub(r"\g<0> properties: state-labels", text, count=1)
-    return next(parsed(text, file, kripke=True))
 
 
 def _refuse_unfinished(text: str, file: str) -> None:
@@ -224,7 +205,7 @@ def _refuse_wild_aliases(section: Section) -> None:
     """Refuse aliases with undeclared propositions."""
     declared = min(map(int, _PROPOSITIONS.findall(section.code)), default=0)
     for alias in re.finditer("Alias:", section.code):
-        end = _END_OF_ALIAS.search(section.code, alias.end())
+        end = END_OF_ALIAS.search(section.code, alias.end())
         expression = section.code[alias.end() : end.start() if end else None]
         for number in re.findall(r"[0-9]+", _IDENTIFIER.sub("", expression)):
             if int(number) >= declared:
@@ -337,7 +318,7 @@ def _as_buchi(automaton: Any, section: Section, *, declared: bool) -> dict[str, 
             message = (
                 f"{section}, state {edge.src}: no proposition satisfies an edge alone"
             )
-            if _STATE_LABEL.search(section.code):
+            if section.labels_states:
                 message += "; --semantics=state reads labels of states together"
             line = section.line_of_state(edge.src)
             raise InputError(message, file=section.file, line=line)

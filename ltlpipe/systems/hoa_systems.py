@@ -7,10 +7,14 @@ are on states, else one automaton, of any acceptance, whose runs are words.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ltlpipe.automata.graphs import decoded_graph
-from ltlpipe.automata.hoa import hoa_text, parse_graph
+from ltlpipe.automata.hoa import hoa_text
+from ltlpipe.automata.kripke_files import parse_graph
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.graph import SpotGraph, graph_job, graph_system, graph_to_data
 from ltlpipe.systems.networks.hoa import read_hoa
@@ -36,7 +40,17 @@ def parse_plain(
             "--alphabet=declared is about components, and with --semantics=state the "
             "file is one graph with propositions"
         )
-    return {_GRAPH: graph_to_data(graph_system(parse_graph(text, file)))}
+    graph, looped = parse_graph(text, file)
+    system = graph_system(graph)
+    if looped:
+        system = _without_edges_of(system, looped)
+    return {_GRAPH: graph_to_data(system)}
+
+
+def _without_edges_of(system: SpotGraph, states: frozenset[int]) -> SpotGraph:
+    kept = ~np.isin(system.src, list(states))
+    columns = ("src", "dst", "number", "label", "marks")
+    return replace(system, **{name: getattr(system, name)[kept] for name in columns})
 
 
 def write_graph(system: SpotGraph) -> str:

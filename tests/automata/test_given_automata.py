@@ -179,6 +179,14 @@ accept_S1 :    /* 1 */
     assert same_words(found, spot.translate("F G b"))
 
 
+def test_comments_before_an_automaton():
+    text = "/* one */ " * 3_000
+    for syntax in ("hoa", "spin"):
+        own = spot.translate("F b", "Buchi", "SBAcc").to_str(syntax)
+        (found,) = parse_automata(text + own, "m")
+        assert same_words(found, spot.translate("F b"))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -77,7 +77,7 @@ def same(graph, path, seed):
         assert np.array_equal(getattr(one, name)[order], getattr(other, name)), name
     formula = random_formula(seed, [ap.ap_name() for ap in graph.ap()] or ["p"])
     asked = {"unknown": "never"} if not graph.ap() else {}
-    if one.is_kripke and not len(one.dead_ends()):
+    if one.is_kripke:
         asked["deadlock"] = "stutter" if seed % 2 else "ignore"
     answer = check(graph, formula, **asked).verdict
     assert check(path, formula, semantics="state", **asked).verdict == answer
@@ -98,11 +98,37 @@ def test_automata(kind, file):
         same(graph, file(graph.to_str("hoa")), seed)
 
 
-def test_a_state_without_edges_cannot_stutter(file):
-    """Spot reads it without its label, which is said; the other runs count."""
+def test_a_state_without_edges_stutters_with_its_label(file):
+    """Spot alone would read it without."""
     path = file(KRIPKE.replace("[!0&1] 1\n0", "[!0&1] 1"))
-    with pytest.raises(UnsupportedError, match="state 1 of the graph has no edges"):
-        check(path, "G q", semantics="state", deadlock="stutter")
+    for formula, verdict in (
+        ("G q", "holds"),
+        ("F G !p", "holds"),
+        ("G p", "violated"),
+    ):
+        answer = check(path, formula, semantics="state", deadlock="stutter")
+        assert answer.verdict == verdict
+
+
+def test_aliases_and_comments(file):
+    """Names, aliases and comments are where the format allows them."""
+    path = file(
+        '/* HOA: v1 */ HOA: v1 name: "State: [0] 7" States: 2 Start: 1\n'
+        'AP: 2 "p --BODY--" "q\\"" Alias: @both 0&1 Alias: @no !0\n'
+        'tool: "me" Acceptance: 0 t properties: state-labels\n--BODY--\n'
+        'State: [@both] 0 /* no edge */ State: [@no | f] 1 "State: 1" 0 1 --END--'
+    )
+    system = load(path, semantics="state")
+    p, q = system.propositions
+
+    assert (p, q) == ("p --BODY--", 'q"')
+    assert (system.n_states, system.n_edges, system.initial) == (2, 2, 1)
+    quoted = '"p --BODY--"', '"q\\""'
+    stutter = {"deadlock": "stutter"}
+    assert check(system, f"F {quoted[0]}", **stutter).verdict == "violated"
+    assert check(system, f"{quoted[0]} M !{quoted[0]}", **stutter).verdict == "violated"
+    seen = f"G({quoted[0]} -> G {quoted[1]})"
+    assert check(system, seen, **stutter).verdict == "holds"
 
 
 def test_it_is_called_as_the_file_is(file):
@@ -118,7 +144,7 @@ def test_it_is_called_as_the_file_is(file):
     ("old", "new", "expected"),
     [
         ("--END--\n", "--END--\n" + KRIPKE, "expected one automaton or Kripke"),
-        ("0 t", "1 Inf(0)", "m.hoa:6: the acceptance for Kripke structure must be"),
+        ("0 t", "1 Inf(0)", "m.hoa:1: a Kripke structure with acceptance"),
         ("State: [!0&1] 1\n0", "State: 1\n[0] 0", "m.hoa:12: transition label used"),
         ("state-labels", "trans-labels", "m.hoa:9: state label used although"),
     ],
