@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.hoa import END_OF_ALIAS, parse_sections, parsed
+from ltlpipe.logic.formulas import fold
 from ltlpipe.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,3 +86,20 @@ def _with_loops(automaton: Any, section: Section, ends: frozenset[int]) -> str:
 
 def _breaks(text: str) -> str:
     return "\n" * text.count("\n")
+
+
+def label_text(graph: Any, condition: Any) -> str:
+    """Return a condition as a label in HOA, with the numbers of propositions."""
+    import spot
+
+    numbers = {p.ap_name(): str(k) for k, p in enumerate(graph.ap())}
+    signs = {"And": "&", "Or": "|"}
+
+    def combine(node: Any, kind: str, parts: list[str]) -> str:
+        if kind in ("tt", "ff"):
+            return kind[0]
+        if kind == "ap":
+            return numbers[node.ap_name()]
+        return f"!{parts[0]}" if kind == "Not" else f"({signs[kind].join(parts)})"
+
+    return fold(spot.bdd_to_formula(condition, graph.get_dict()), combine)

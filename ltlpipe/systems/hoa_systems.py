@@ -7,6 +7,7 @@ are on states, else one automaton, of any acceptance, whose runs are words.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from ltlpipe.automata.graphs import decoded_graph
 from ltlpipe.automata.hoa import hoa_text
-from ltlpipe.automata.kripke_files import parse_graph
+from ltlpipe.automata.kripke_files import label_text, parse_graph
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.graph import SpotGraph, graph_job, graph_system, graph_to_data
 from ltlpipe.systems.networks.hoa import read_hoa
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
 
 _GRAPH = "graph"
+_FALSE_LABEL = re.compile(r"^State: \[f\] ([0-9]+)", re.MULTILINE)
 
 
 def parse_plain(
@@ -56,19 +58,21 @@ def _without_edges_of(system: SpotGraph, states: frozenset[int]) -> SpotGraph:
 def write_graph(system: SpotGraph) -> str:
     """Write a Kripke structure or an automaton, as Spot has it.
 
-    Raises
-    ------
-    UnsupportedError
-        A state of a Kripke structure has no edges: its label would not be read.
+    Spot writes a false label for a state without edges, which is put right.
     """
-    if system.state_label is not None:
-        for state in system.dead_ends().tolist():
-            if system.state_label[state] >= 0:
-                raise UnsupportedError(
-                    f"state {state} has no edges, and Spot reads no label of such a "
-                    "state in HOA: give it an edge to itself"
-                )
-    return hoa_text(system.graph)
+    text, labels = hoa_text(system.graph), system.state_label
+    if labels is None:
+        return text
+    ends = set(system.dead_ends()[labels[system.dead_ends()] >= 0].tolist())
+
+    def put_right(written: re.Match[str]) -> str:
+        state = int(written[1])
+        if state not in ends:
+            return written[0]
+        condition = system.conditions[int(labels[state])]
+        return f"State: [{label_text(system.graph, condition)}] {state}"
+
+    return _FALSE_LABEL.sub(put_right, text)
 
 
 def build(plain: Plain, _file: str) -> Job[list[LTS] | SpotGraph]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import spot
 
-from ltlpipe import InputError, UnsupportedError, check, load
+from ltlpipe import InputError, UnsupportedError, check, load, save
 from tests.spot_graphs import random_automaton, random_formula, random_kripke
 
 KRIPKE = """HOA: v1
@@ -88,8 +88,7 @@ def answered(system, formula, **asked):
     try:
         return check(system, formula, **asked).verdict
     except UnsupportedError as error:
-        assert "no valuation that it could repeat" in str(error)
-        return "refused"
+        return str(error)
 
 
 @pytest.mark.filterwarnings("ignore::ltlpipe.LtlpipeWarning")
@@ -117,6 +116,22 @@ def test_a_state_without_edges_stutters_with_its_label(file):
     ):
         answer = check(path, formula, semantics="state", deadlock="stutter")
         assert answer.verdict == verdict
+
+
+def test_what_is_written_is_read(tmp_path):
+    """Structures with ends, as Spot alone cannot write them."""
+    for seed in range(30):
+        system = load(random_kripke(seed))
+        (path,) = save(system, tmp_path / "m.hoa")
+        again = load(path, semantics="state")
+        assert graph_text(again) == graph_text(system)
+
+
+def graph_text(system):
+    """What can be seen of a Kripke structure: labels, and edges in any order."""
+    ends = sorted(zip(system.src.tolist(), system.dst.tolist(), strict=True))
+    labels = [label(system.graph, state) for state in range(system.n_states)]
+    return system.initial, system.propositions, labels, ends
 
 
 def test_aliases_and_comments(file):
