@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from benchmarks.dialects import DIALECTS, learnlib, random_lts
+from benchmarks.dialects import DIALECTS, KRIPKE, learnlib, random_lts
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.systems.networks.dot import read_dot
 from ltlpipe.systems.networks.lts import LTS
@@ -55,6 +55,21 @@ def round_trip(name, seed, tmp_path):
 def test_what_is_written_is_read(name, tmp_path):
     for seed in range(25):
         round_trip(name, seed, tmp_path)
+
+
+def test_kripke_structures(tmp_path):
+    """States offer the propositions of their labels; edges have none."""
+    dialect = KRIPKE["kripke"]
+    for seed in range(25):
+        rng = random.Random(seed)
+        lts = random_lts(rng)
+        path = tmp_path / "m.hoa"
+        path.write_text(dialect.write(lts, rng), encoding="utf-8")
+        found = load(path, **dialect.options)
+        edges = set(zip(found.src.tolist(), found.dst.tolist(), strict=True))
+        assert edges == {(s, d) for s, _, d in lts.transitions()}
+        assert found.propositions == lts.labels
+        assert (found.n_states, found.initial) == (lts.n_states, lts.initial)
 
 
 @pytest.mark.slow
