@@ -3,6 +3,7 @@
 import random
 
 import pytest
+import spot
 
 from benchmarks.dialects import DIALECTS, KRIPKE, learnlib, random_lts
 from ltlpipe.runtime.errors import InputError
@@ -170,6 +171,19 @@ def test_conditions_drawn_by_spot_are_no_actions(label):
     assert read(plain).labels == ("a",)
     accepting = plain.replace("rankdir=LR", 'label="Inf(0)\\n[Büchi]"')
     assert "drawn by Spot" in refusal(accepting)
+
+
+def test_drawings_by_spot_itself():
+    """Conditions and acceptance are refused, as Spot draws them; true is no action."""
+    for formula in ("G F a", "G a", "F G a | G F b", "a U b", "1"):
+        for options in ("", "A", "b", "n", "k"):
+            drawn = spot.translate(formula).to_str("dot", options)
+            if formula == "G a" and options != "k":
+                assert read(drawn).labels == ("a",)
+            elif options == "k" and "->" in drawn:
+                assert refusal(drawn).startswith("m.dot:")
+            else:
+                assert "drawn by Spot" in refusal(drawn)
 
 
 def test_blanks_around_labels_have_no_meaning():
