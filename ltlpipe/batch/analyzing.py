@@ -13,9 +13,9 @@ from dataclasses import asdict
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata import classification
+from ltlpipe.automata import classification, finite_classification
 from ltlpipe.batch.table import to_frame
-from ltlpipe.logic.actions import anonymous, new_names, refuse_psl
+from ltlpipe.logic.actions import anonymous, is_ltl, new_names
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
 from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formula_files import read_formulas
@@ -24,13 +24,21 @@ from ltlpipe.logic.formulas import (
     FormulaLike,
     formulas_of,
     from_spot_text,
+    raised,
+    reread,
     spot_text,
 )
 from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.words import other_action
+from ltlpipe.question.given_options import dialect_of
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    LtlpipeError,
+    UnsupportedError,
+    warn,
+)
 from ltlpipe.runtime.jobs import TIMEOUT, StoppedError, side_by_side
 from ltlpipe.runtime.names import counted
 
@@ -40,6 +48,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
@@ -62,6 +71,7 @@ ANALYSIS_DTYPES = {
     "seconds": "Float64",
     "erasable": "boolean",
     "erasable_witness": "string",
+    "error": "string",
 }
 """The columns of an analysis, in order, and their types; missing values are NA.
 
@@ -69,7 +79,8 @@ ANALYSIS_DTYPES = {
 "satisfying", each with "prefix" and "cycle", of which the second is an erasure of the
 first; NA where the formula is erasable.  `norm_states` is the size of the Büchi
 automaton that a reduction searches: as Spot returns it if that is in normal form, else
-after `norm`; NA if the formula is not interruptible.
+after `norm`; NA if the formula is not interruptible.  `error` says why a formula cannot
+be read; nothing else is known of it then.
 """
 
 SECONDS = 60.0
@@ -81,6 +92,7 @@ def analyze(
     *,
     timeout: float | None = SECONDS,
     jobs: int = 1,
+    semantics: str | None = None,
 ) -> pd.DataFrame:
     """Analyse formulas as properties of actions, and return one row for each.
 
@@ -92,6 +104,12 @@ def analyze(
         Seconds for each formula; None is no limit.
     jobs : int
         Processes at once.
+    semantics : str, optional
+        "finite" for formulas of finite words (LTLf): then `hierarchy` is "safety",
+        "guarantee", "bottom" for both, or missing for neither, `tgba_states` and
+        `parity_states` are the states of a nondeterministic and a deterministic
+        automaton of finite words, and columns about other automata, and about actions
+        that do not matter, are missing.
 
     Returns
     -------
@@ -102,9 +120,8 @@ def analyze(
     Raises
     ------
     FormulaError, InputError
-        A formula or the file cannot be read.
-    UnsupportedError
-        A formula has an operator of PSL.
+        The one formula, or the file, cannot be read; one of several formulas that
+        cannot be read has a row with the error.
 
     Examples
     --------
@@ -114,47 +131,47 @@ def analyze(
     expect(NUMBER.or_none, timeout=timeout)
     expect(WHOLE, jobs=jobs)
     rows = []
-    for row, notes in analysis_rows(_as_formulas(formulas), timeout=timeout, jobs=jobs):
+    listed = _as_formulas(formulas, dialect_of({"semantics": semantics}))
+    for row, notes in analysis_rows(listed, timeout=timeout, jobs=jobs):
         rows.append(row)
         for note in notes:
             warn(note)
     return to_frame(rows, ANALYSIS_DTYPES)
 
 
-def _as_formulas(formulas: Any) -> list[Formula]:
+def _as_formulas(formulas: Any, dialect: Dialect) -> list[Formula | FormulaError]:
     if isinstance(formulas, os.PathLike):
-        return read_formulas(formulas)
-    return formulas_of(formulas)
+        read = read_formulas(formulas, collect_errors=True)
+        return raised([reread(each, dialect) for each in read])
+    return raised(formulas_of(formulas, dialect=dialect))
 
 
 def analysis_rows(
-    formulas: Sequence[Formula], *, timeout: float | None = SECONDS, jobs: int = 1
+    formulas: Sequence[Formula | FormulaError],
+    *,
+    timeout: float | None = SECONDS,
+    jobs: int = 1,
 ) -> Iterator[tuple[Row, list[str]]]:
     """Analyse formulas and yield their rows in order, as soon as they are known.
 
-    Each row comes with notes on missing values.  Operators of PSL are refused.
+    Each row comes with notes on missing values.
     """
     if jobs < 1:
         raise UnsupportedError(f"--jobs={jobs}: expected at least 1")
-    for formula in formulas:
-        _refuse(formula)
     return side_by_side((_analysed(f, timeout) for f in formulas), jobs)
 
 
-def _refuse(formula: Formula) -> None:
-    """Refuse PSL; the error has its position."""
-    try:
-        refuse_psl(formula.spot)
-    except UnsupportedError as error:
-        place = "" if formula.file is None else f"{formula.file}:{formula.line}: "
-        raise UnsupportedError(f"{place}{error}") from None
-
-
-def _analysed(formula: Formula, timeout: float | None) -> Job[tuple[Row, list[str]]]:
+def _analysed(
+    formula: Formula | FormulaError, timeout: float | None
+) -> Job[tuple[Row, list[str]]]:
     """Have a worker find the columns of a formula, as many as it can in time."""
+    if isinstance(formula, FormulaError):
+        about = {"formula": formula.formula, "error": str(formula)}
+        return dict.fromkeys(ANALYSIS_DTYPES) | about, [str(formula)]
     parts: list[Any] = []
-    text, parsed = formula.text, spot_text(formula.spot)
-    job = workers.call("analyse", parts=parts, text=text, formula=parsed)
+    told: dict[str, Any] = {"text": formula.text, "formula": spot_text(formula.spot)}
+    finite = formula.dialect.finite
+    job = workers.call("analyse", parts=parts, **told, finite=finite)
     stopped, seconds = yield from within(job, timeout)
     row: Row = dict.fromkeys(ANALYSIS_DTYPES) | {"formula": formula.text}
     for part, _ in parts:
@@ -167,7 +184,7 @@ def _analysed(formula: Formula, timeout: float | None) -> Job[tuple[Row, list[st
         notes.append(f"not all is known{why}")
     elif stopped is not None:
         notes.append(str(stopped))
-    if row["interruptible"] is None:
+    if row["interruptible"] is None and not finite:
         notes.append(
             "whether it is interruptible is not known; by reductions it is treated as "
             "if not"
@@ -207,18 +224,45 @@ def within(
 # --- the columns of one formula ---------------------------------------------
 
 
+_OF_PSL = "it is PSL: only Spot's columns are known"
+
 _KNOWN: dict[Any, Row] = {}
 _MAX_KNOWN = 10_000
 """Answers by formula without names: sets have many formulas of the same form."""
 
 
-def parts_of(text: str, formula: str) -> Iterator[tuple[Row, str | None]]:
+def parts_of(
+    text: str, formula: str, *, finite: bool = False
+) -> Iterator[tuple[Row, str | None]]:
     """Yield the columns of a formula for a worker, with notes on those missing."""
-    return _parts(Formula(text, from_spot_text(formula)))
+    parsed = Formula(text, from_spot_text(formula))
+    return _finite_parts(parsed) if finite else _parts(parsed)
+
+
+def _finite_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
+    """Yield the columns of a formula of finite words."""
+    yield {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}, None
+    if not is_ltl(formula.spot):
+        yield {}, "it is PSL: of finite words only LTL is analysed"
+        return
+    kinds = finite_classification
+    for columns in (
+        lambda: {"size": classification.size(formula)},
+        lambda: {"stutter_invariant": kinds.is_stutter_invariant(formula)},
+        lambda: {"hierarchy": kinds.hierarchy(formula)},
+        lambda: {"tgba_states": kinds.n_states(formula, deterministic=False)},
+        lambda: {"parity_states": kinds.n_states(formula, deterministic=True)},
+    ):
+        yield _attempted(columns)
 
 
 def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     names = {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}
+    if not is_ltl(formula.spot):
+        yield names, _OF_PSL
+        for columns, note in map(_attempted, [*_sizes(formula), *_kinds(formula)]):
+            yield columns, note
+        return
     form = anonymous(formula.spot)
     meaning = {new: name for name, new in new_names(formula.spot).items()}
     if form in _KNOWN:
@@ -269,13 +313,28 @@ def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
     for columns in (
         lambda: _buchi_columns(formula, interruptible),
         lambda: _erasable_columns(formula, interruptible),
+        *_kinds(formula),
+    ):
+        yield _attempted(columns)
+
+
+def _sizes(formula: Formula) -> list[Callable[[], Row]]:
+    """Return what computes the columns of a formula of PSL that need no actions."""
+    return [
+        lambda: {"size": classification.size(formula)},
+        lambda: _buchi_columns(formula, interruptible=False),
+    ]
+
+
+def _kinds(formula: Formula) -> list[Callable[[], Row]]:
+    """Return what computes the columns that Spot knows of any formula."""
+    return [
         lambda: {"hierarchy": classification.manna_pnueli(formula)},
         lambda: {"stutter_invariant": classification.is_stutter_invariant(formula)},
         lambda: {"tgba_states": classification.n_states(formula, "tgba")},
         lambda: {"generic_states": classification.n_states(formula, "generic")},
         lambda: {"parity_states": classification.n_states(formula, "parity")},
-    ):
-        yield _attempted(columns)
+    ]
 
 
 def _attempted(columns: Callable[[], Row]) -> tuple[Row, str | None]:

@@ -44,7 +44,7 @@ Version 3 is that of ltlpipe 0.2.
 Version 4 has the coverage and the samples of searches over bits.
 Version 5 has the seconds of loading, and finite runs.
 Version 6 has translators, deadlocks, and the class of acceptance in `acceptance`.
-Version 7 has titles of formulas.
+Version 7 has titles of formulas, and the reason "unbounded".
 """
 
 _FIRST_SCHEMA = 3  # rows of earlier ones have no checksums

@@ -28,7 +28,7 @@ CONTRACT = [
     *("formula", "alphabet", "size", "hierarchy", "stutter_invariant"),
     *("interruptible", "syntactic", "ba_states", "tgba_states", "parity_states"),
     *("generic_states", "weak", "terminal", "very_weak", "normal_form"),
-    *("norm_states", "seconds", "erasable", "erasable_witness"),
+    *("norm_states", "seconds", "erasable", "erasable_witness", "error"),
 ]
 
 
@@ -293,13 +293,29 @@ def components_of(graph):
 
 
 def test_refused():
-    """Formulas that do not parse, PSL, and no job."""
+    """A formula that does not parse, and no job."""
     with pytest.raises(FormulaError):
-        ltlpipe.analyze(["G a", "a U"])
-    with pytest.raises(UnsupportedError, match="PSL"):
-        ltlpipe.analyze(["{a;b*}<>->c"])
+        ltlpipe.analyze("a U")
     with pytest.raises(UnsupportedError, match="at least 1"):
         ltlpipe.analyze(["a"], jobs=0)
+
+
+def test_one_bad_formula():
+    """A row with the error; the others have theirs."""
+    with pytest.warns(LtlpipeWarning, match="syntax error"):
+        frame = ltlpipe.analyze(["G a", "a U", "F a"])
+    assert frame["hierarchy"].isna().tolist() == [False, True, False]
+    assert frame["error"].isna().tolist() == [True, False, True]
+    assert "unexpected end of formula" in frame["error"][1]
+
+
+def test_psl():
+    """Spot knows its class, whether it is stutter-invariant, and sizes."""
+    with pytest.warns(LtlpipeWarning):
+        frame = ltlpipe.analyze(["{a;b}[]->F c", "G a"])
+    told = frame[["hierarchy", "stutter_invariant", "size", "ba_states"]]
+    assert told.iloc[0].tolist() == ["guarantee", False, 6, 4]
+    assert frame["interruptible"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
