@@ -13,6 +13,7 @@ of range, the run ends.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ltlpipe.systems.programs.program import EvaluationError, evaluate
@@ -122,6 +123,18 @@ class Source:
     def initial(self) -> list[int]:
         """The values of all variables before the first step."""
         return [variable.initial for variable in self.variables]
+
+    @cached_property
+    def n_conditions(self) -> int:
+        """How many ``if`` there are."""
+        todo = [s for body in self.functions.values() for s in body]
+        number = 0
+        while todo:
+            statement = todo.pop()
+            if isinstance(statement, If):
+                number += 1
+                todo += (*statement.then, *statement.otherwise)
+        return number
 
     def step(self, values: list[int], given: int) -> int | None:
         """Make a step, which changes `values`.

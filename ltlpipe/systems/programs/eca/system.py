@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 MOST_SYMBOLS = 1 << 12
 """Symbols for which a cycle is replayed until the program's state comes back, unless
-two rounds have more."""
+two rounds have more; fewer of large programs, see `MOST_LOOKS`."""
+
+MOST_LOOKS = 1 << 20
+"""Conditions of the program for all of these symbols, if it looks at each each time."""
 
 _STEP_WORK = 100.0  # microseconds of a step of the interpreter, roughly
 
@@ -90,7 +93,7 @@ class EcaSystem(Network):
         -------
         int or None
             Rounds after which the program's state is one that it had before; None if
-            it has not come back within `MOST_SYMBOLS`, or for a word that ends.
+            it has not come back within some thousand symbols, or for a word that ends.
 
         Raises
         ------
@@ -107,7 +110,8 @@ class EcaSystem(Network):
         if not cycle:
             return None
         seen: set[tuple[object, ...]] = set()
-        for _ in range(max(2, MOST_SYMBOLS // len(cycle))):
+        symbols = min(MOST_SYMBOLS, MOST_LOOKS // (1 + self.source.n_conditions))
+        for _ in range(max(2, symbols // len(cycle))):
             state = replay.state
             if state in seen:
                 return len(seen)

@@ -22,6 +22,7 @@ from ltlpipe.runtime.errors import (
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.programs.eca import reading
+from ltlpipe.systems.programs.eca import system as eca_system
 from ltlpipe.systems.programs.eca.program import RunEndedError
 from tests.example_counts import examples
 from tests.systems.programs.eca.random_programs import Draw
@@ -118,6 +119,16 @@ def test_runs_go_back_to_the_program():
     for wrong in (["iB", "oZ", "iB"], ["iA", "oY"], ["oX"], ["iA", "iB"], ["iC"]):
         with pytest.raises(RunEndedError):
             complete(system.replayed(wrong, len(wrong)))
+
+
+def test_a_cycle_is_replayed_twice_at_least(monkeypatch):
+    """However large a program is; it is not told then when its state comes back."""
+    system = system_in(RING)
+    assert system.source.n_conditions == 5  # four rules, and the refusal
+    monkeypatch.setattr(eca_system, "MOST_LOOKS", 1)
+    assert complete(system.replayed(["iA", "oX", "iB", "oY"], 0)) is None
+    with pytest.raises(RunEndedError, match="symbol 6: oZ, not oY"):
+        complete(system.replayed(["iA", "oX", "iB", "oY"], 2))
 
 
 def test_a_run_that_is_none_of_the_program_is_a_bug(monkeypatch):
