@@ -49,15 +49,28 @@ def analyze(
             metavar="N", min=1, help="Explain why formula N is interruptible or not."
         ),
     ] = None,
+    semantics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="action|state",
+            help="What propositions are about: actions, one at a time, or states; by "
+            "default states for a formula with a comparison, else actions.",
+        ),
+    ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Time for each formula.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Time for each formula, shared by its columns.",
+        ),
     ] = 60.0,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of worker processes.")
     ] = 1,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Classify formulas as properties of actions, one row for each.
+    """Classify formulas as properties of actions or states, one row for each.
 
     Columns: actions, size, class in Manna & Pnueli's hierarchy; whether repeated
     actions do not matter (stutter-invariant), whether actions that the formula does
@@ -66,7 +79,11 @@ def analyze(
     whether the first is weak, terminal, very weak, and in interrupt normal form, and
     its size after normalisation.
 
-    What is not decided in time is missing, with a message on standard error.
+    With --semantics state propositions are independent of each other, and a formula is
+    interruptible if it is stutter-invariant; the columns about actions are empty.
+
+    What is not decided in time is missing, with a message on standard error; the class
+    is then one that the formula is in (at most recurrence).
     Ctrl-C ends the run; the rows written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
@@ -86,7 +103,7 @@ def analyze(
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ended_by_ctrl_c():
-        found = analysis_rows(formulas, timeout=timeout, jobs=jobs)
+        found = analysis_rows(formulas, semantics=semantics, timeout=timeout, jobs=jobs)
         progress.begin("analysing", total=len(formulas))
         for row, notes in found:
             rows.append(row)
@@ -129,7 +146,7 @@ def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
 
 def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
     """Print why one formula is interruptible, or why not."""
-    from ltlpipe.batch.analyzing import explanation
+    from ltlpipe.batch.explanation import explanation
     from ltlpipe.runtime.jobs import Limits, StoppedError
 
     if number > len(formulas):
