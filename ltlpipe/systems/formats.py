@@ -180,7 +180,7 @@ FORMATS = (
         suffixes=(".dve",),
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
-        expected="a declaration or a process",
+        expected="a declaration or a process (macros have to be expanded before, by m4)",
         reader=_read_dve,
     ),
     Format(
@@ -238,6 +238,12 @@ READABLE = f"{listed(_usual([*_NETWORKS, *_MODELS]))} (or one of these with .gz)
 """The suffixes that can be read, for messages."""
 NETWORKS = f"{listed(_usual(_NETWORKS))} files"
 WRITABLE = f"{listed(_usual(_WRITTEN))} (or one of these with .gz)"
+
+CONVERTED = {
+    ".mdve": "macros have to be expanded before, by m4 (m4 {0}.mdve > {0}.dve), which "
+    "needs the definitions of DiVinE's own ones, such as default",
+}
+"""Suffixes of files that another program has to convert first, and how."""
 
 READ_NAMES = " ".join(suffix[1:] for suffix in _usual([*_NETWORKS, *_MODELS]))
 WRITTEN_NAMES = " ".join(suffix[1:] for suffix in _usual(_WRITTEN))

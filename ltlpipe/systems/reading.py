@@ -31,7 +31,14 @@ from ltlpipe.runtime.files import (
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.workers import call
-from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
+from ltlpipe.systems.formats import (
+    CONVERTED,
+    FORMATS,
+    NETWORKS,
+    READABLE,
+    by_name,
+    by_suffix,
+)
 from ltlpipe.systems.graph import graph_job
 from ltlpipe.systems.models import System
 from ltlpipe.systems.networks.lts import Network
@@ -307,8 +314,10 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     file = name_of(source)
     form = _promised(source, manner)
     if form is None and is_path(source):
-        suffix = split_suffix(file)[1]
+        stem, suffix = split_suffix(file)
         message = f"unknown suffix {suffix!r}, expected {READABLE}"
+        if suffix in CONVERTED:
+            message = CONVERTED[suffix].format(stem)
         raise InputError(message, file=file)
     opening = None if form is None or form.binary else _opening(form)
     chunks = yield from read_chunks(source, opening=opening)

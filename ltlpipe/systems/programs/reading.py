@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.names import counted
 from ltlpipe.systems.programs import syntax
 from ltlpipe.systems.programs.program import (
     BOUNDS,
@@ -136,6 +137,7 @@ class Resolver:
         self.variables: list[Variable] = []
         self.states: list[int] = []  # for each process the variable of its state
         self.scopes: list[Scope] = []  # for each process its scope
+        self._doubtful: dict[tuple[str, str, str], list[Place]] = {}
 
     def error(self, message: str, place: Place) -> InputError:
         """Return an error about a place of the file."""
@@ -207,7 +209,7 @@ class Resolver:
         if isinstance(tree, syntax.Unary):
             operand = self._resolved(tree.operand, scope, depth - 1)
             return _folded(Unary(tree.op, operand))
-        self._warn(tree)
+        self._look_at_levels(tree)
         left = self._resolved(tree.left, scope, depth - 1)
         right = self._resolved(tree.right, scope, depth - 1)
         return _folded(Binary(tree.op, left, right))
@@ -267,17 +269,34 @@ class Resolver:
             raise self.error(f"{name!r} is used before it is declared", place)
         return number
 
-    def _warn(self, tree: syntax.Binary) -> None:
-        """Warn where DiVinE, which has fewer levels of operators, reads otherwise."""
-        inner = tree.right
-        if not isinstance(inner, syntax.Binary):
-            return
-        pair = {tree.op, inner.op}
-        if pair == {"||", "&&"} or (len(pair) == 2 and pair <= _BITWISE):
+    def _look_at_levels(self, tree: syntax.Binary) -> None:
+        """Note where DiVinE, which has fewer levels of operators, reads otherwise."""
+        for inner, where in ((tree.left, "left"), (tree.right, "right")):
+            if not isinstance(inner, syntax.Binary):
+                continue
+            pair = {tree.op, inner.op}
+            if pair == {"||", "&&"} or (len(pair) == 2 and pair <= _BITWISE):
+                key = inner.op, tree.op, where
+                self._doubtful.setdefault(key, []).append(tree.place)
+
+    def warn_of_levels(self) -> None:
+        """Warn once of each way in which versions of DiVinE read otherwise."""
+        for (inner, outer, where), places in self._doubtful.items():
+            agrees, differs, first = _GROUPED[where]
+            more = len(places) - 1
+            others = f", and in {counted(more, 'more place')}" if more else ""
             warn(
-                f"{self.file}:{tree.place.line}: {inner.op!r} binds closer than "
-                f"{tree.op!r} here, as in C, but not in DiVinE: use parentheses",
+                f"{self.file}:{places[0].line}: {inner!r} binds closer than {outer!r} "
+                f"here{others}, as in C and {agrees}; {differs}, for which they are of "
+                f"one level, groups what is {first}: use parentheses",
             )
+
+
+_GROUPED = {
+    "right": ("DiVinE 3", "DiVinE 2", "on the left first"),
+    "left": ("DiVinE 2", "DiVinE 3", "on the right first"),
+}
+"""By the side on which the closer operator stands: who agrees, who differs, and how."""
 
 
 def _opened(tree: syntax.Expression) -> syntax.Opened:
@@ -356,6 +375,7 @@ class _Reader(Resolver):
             yield from self._declare_process(process)
         for number, process in enumerate(tree.processes):
             self.processes.append((yield from self._process(number, process)))
+        self.warn_of_levels()
         name = "error"
         while name in self.scope.known:
             name += "_"
@@ -465,8 +485,11 @@ class _Reader(Resolver):
         if initial is not None:
             given = initial.values if isinstance(initial, syntax.Values) else (initial,)
         if len(given) > (size or 1):
-            message = f"{len(given)} values for the {size} elements of {name!r}"
-            raise self.error(message, place)
+            warn(
+                f"{self.file}:{place.line}: {len(given)} values for the {size} elements "
+                f"of {name!r}: the first {size} are taken, as by DiVinE",
+            )
+            given = given[:size]
         values = []
         for tree in given:
             value = self.constant(tree, scope, f"the value of {name!r}")

@@ -10,12 +10,13 @@ its kind, line, column and fields, where ``[k]`` is node k.  So no nesting is to
 and the tree is built in turns.
 
 Source: J. Barnat, L. Brim, V. Havel et al., "DiVinE 3.0: An Explicit-State Model
-Checker for Multithreaded C & C++ Programs", CAV 2013, and the grammar of DiVinE 2
-(``dve_grammar.yy``).
+Checker for Multithreaded C & C++ Programs", CAV 2013, the grammar of DiVinE 2
+(``dve_grammar.yy``), and the parser of DiVinE 3 (``divine/dve/parse.h``).
 
 Differences from the source: operators bind as in C, where DiVinE has one level for
-``and`` and ``or`` and one for ``&``, ``|`` and ``^``
-(`ltlpipe.systems.programs.reading` warns where that matters); the parts ``init``,
+``and`` and ``or`` and one for ``&``, ``|`` and ``^``; version 2 groups operators of one
+level from the left, version 3 from the right (`ltlpipe.systems.programs.reading` warns
+where that matters); the parts ``init``,
 ``commit``, ``accept`` and ``assert`` come in any order; sizes of arrays and channels
 are constant expressions; the last semicolon of the transitions may be missing; ``!``
 also means ``not``.  There are no probabilistic transitions and no acceptance but
