@@ -180,7 +180,7 @@ FORMATS = (
         suffixes=(".dve",),
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
-        expected="a declaration or a process (macros have to be expanded before, by m4)",
+        expected="a declaration or a process (macros are expanded before, by m4)",
         reader=_read_dve,
     ),
     Format(

@@ -304,7 +304,7 @@ def test_conditions_inside_each_other(pattern):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (model(system="async property P"), "line 3: the property process 'P'"),
+        (model(system="async property P"), "line 3: no process beside the property"),
         (model("sync c!;", system="sync"), "line 2: a channel in a synchronous system"),
         (model("", "byte t[5000];"), "line 1: 't' has 5000 elements"),
         (
