@@ -401,8 +401,8 @@ class _Reader(Resolver):
             raise unknown("process", label.name, known, label.place, self.file)
         if len(known) == 1:
             raise UnsupportedError(
-                f"{self.file}:{label.place.line}: no process beside the property process "
-                f"{label.name!r}"
+                f"{self.file}:{label.place.line}: no process beside the property "
+                f"process {label.name!r}"
             )
         return known[label.name]
 
