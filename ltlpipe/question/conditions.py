@@ -39,6 +39,7 @@ ALPHABET = "alphabet"
 FACTORING = "factoring"
 AMPLE = "ample"
 COMPONENTS = "components"
+SUBSET = "subset"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 AUTOMORPHISMS = "automorphisms"
@@ -48,6 +49,7 @@ PREPARATIONS = (ALPHABET, FACTORING)
 REDUCTION_NAMES = [
     *PREPARATIONS,
     COMPONENTS,
+    SUBSET,
     AMPLE,
     DECOUPLING,
     SYMMETRY,
@@ -305,6 +307,14 @@ def _components(o: Any, q: Any) -> Iterator[str]:
     yield from _of_sets(q)
 
 
+def _subset(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(SUBSET):
+        yield _UNNAMED
+    yield from _of_sets(q)
+    if q.stutters:
+        yield "few components do not tell whether the network is in a deadlock"
+
+
 def _composition(o: Any, q: Any) -> Iterator[str]:
     if q.kind != NETWORK:
         yield "the system has no components"
@@ -400,6 +410,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     AMPLE_SETS: _ample_sets,
     WALKS: _walks,
     COMPONENTS: _components,
+    SUBSET: _subset,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,
     SYMMETRY: _symmetry,

@@ -116,6 +116,8 @@ class Reduction(NamedTuple):
     keeps: Literal["words", "steps"]
     trimmed: bool  # whether components lost the transitions that no run can take
     forms: tuple[Form, ...]
+    kept: tuple[int, ...] | None = None
+    """The components that were looked at, beside one that idles; None is all."""
 
 
 class Document(NamedTuple):
