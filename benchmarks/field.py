@@ -16,13 +16,16 @@ import argparse
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.dialects import DIALECTS, Dialect, random_lts
 
 from benchmarks import record
-from benchmarks.dialects import DIALECTS, Dialect, random_lts
 from benchmarks.field_files import DVE, LISTS, PNML, REFUSED, Written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Kind(NamedTuple):

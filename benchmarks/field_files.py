@@ -130,7 +130,9 @@ def _pnml(
     for k, tokens in enumerate(net.marking):
         marked = _label("initialMarking", f"{amount}{tokens}", inner)
         name = _label("name", f"place {k}", inner)
-        lines.append(f'<place id="p{k}">{name}{marked * (tokens > 0)}{of_place}</place>')
+        lines.append(
+            f'<place id="p{k}">{name}{marked * (tokens > 0)}{of_place}</place>'
+        )
     for k in range(net.n_transitions):
         name = _label("name", f"step {k}", inner)
         lines.append(f'<transition id="t{k}">{name}{of_transition}</transition>')
@@ -241,7 +243,7 @@ def _listed(
 
 
 def _mcc(rng: Random) -> Written:
-    """The XML of the Model Checking Contest."""
+    """Return a file of the Model Checking Contest."""
     k = rng.randint(0, 9)
     place = "<tokens-count><place>p0</place></tokens-count>"
     constant = f"<integer-constant>{k}</integer-constant>"
@@ -260,7 +262,9 @@ def _table(rng: Random) -> Written:
 
 def _json(rng: Random) -> Written:
     found = _formulas(rng)
-    return Written(json.dumps([{"id": k, "formula": f} for k, f in enumerate(found)]), found)
+    return Written(
+        json.dumps([{"id": k, "formula": f} for k, f in enumerate(found)]), found
+    )
 
 
 _PREFIX = {
@@ -306,7 +310,10 @@ REFUSED: dict[str, tuple[str, Callable[[Random], Written]]] = {
         ".dve",
         lambda rng: _with_claim(rng, guard="t[0] << 1 == 2"),
     ),
-    "dve, unknown name": (".dve", lambda rng: _dve(rng, "system async;", "byte w = v;")),
+    "dve, unknown name": (
+        ".dve",
+        lambda rng: _dve(rng, "system async;", "byte w = v;"),
+    ),
     "pnml, time": (".pnml", lambda rng: _tapaal(rng, timed=True)),
     "pnml, arc to nowhere": (
         ".pnml",

@@ -17,25 +17,34 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.formula_columns import (
     ACTION,
-    GROUPS,
+    FINITE,
     STATE,
     bounded,
     columns_of,
+    groups_of,
     semantics_of,
 )
 from ltlpipe.batch.table import to_frame
-from ltlpipe.logic.actions import anonymous, new_names, refuse_psl
+from ltlpipe.logic.actions import anonymous, is_ltl, new_names
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import (
     Formula,
     FormulaLike,
     formulas_of,
+    raised,
+    reread,
     spot_text,
 )
 from ltlpipe.logic.words import other_action
+from ltlpipe.question.given_options import dialect_of
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    LtlpipeError,
+    UnsupportedError,
+    warn,
+)
 from ltlpipe.runtime.jobs import (
     TIMEOUT,
     StoppedError,
@@ -50,6 +59,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
@@ -73,20 +83,22 @@ ANALYSIS_DTYPES = {
     "erasable": "boolean",
     "erasable_witness": "string",
     "semantics": "string",
+    "error": "string",
 }
 """The columns of an analysis, in order, and their types; missing values are NA.
 
-`semantics` says what the propositions are about: "action", one at a time, or "state",
-independent of each other.  Of formulas about states `interruptible` is
-`stutter_invariant`, and `syntactic`, `normal_form`, `norm_states` and `erasable`, which
-are about actions, are NA.  `hierarchy` is the smallest class, or "at most" and a class
+`semantics` says what the propositions are about: "action", one at a time, "state",
+independent of each other, or "finite", actions of finite words.  Of formulas about
+states `interruptible` is `stutter_invariant`, and `syntactic`, `normal_form`,
+`norm_states` and `erasable`, which are about actions, are NA.  `hierarchy` is the smallest class, or "at most" and a class
 that the formula is in where the smallest one was not found in time.
 
 `alphabet` is a JSON list, `erasable_witness` a JSON object: two words, "violating" and
 "satisfying", each with "prefix" and "cycle", of which the second is an erasure of the
 first; NA where the formula is erasable.  `norm_states` is the size of the Büchi
 automaton that a reduction searches: as Spot returns it if that is in normal form, else
-after `norm`; NA if the formula is not interruptible.
+after `norm`; NA if the formula is not interruptible.  `error` says why a formula cannot
+be read; nothing else is known of it then.
 """
 
 _known_forms: dict[Any, Row] = {}
@@ -117,7 +129,11 @@ def analyze(
         "action": exactly one proposition, or an action that the formula does not name,
         holds at each step; "state": propositions are independent of each other.  By
         default "state" for a formula with a comparison or ``fireable(...)``, else
-        "action".
+        "action".  "finite" for formulas of finite words (LTLf) of actions: then
+        `hierarchy` is "safety", "guarantee", "bottom" for both, or missing for neither,
+        `tgba_states` and `parity_states` are the states of a nondeterministic and a
+        deterministic automaton of finite words, and columns about other automata, and
+        about actions that do not matter, are missing.
     timeout : float, optional
         Seconds for each formula, of which each column gets a share; None is no limit.
     jobs : int
@@ -133,9 +149,8 @@ def analyze(
     Raises
     ------
     FormulaError, InputError
-        A formula or the file cannot be read.
-    UnsupportedError
-        A formula has an operator of PSL.
+        The one formula, or the file, cannot be read; one of several formulas that
+        cannot be read has a row with the error.
 
     Examples
     --------
@@ -145,7 +160,7 @@ def analyze(
     expect(NUMBER.or_none, timeout=timeout)
     expect(WHOLE, jobs=jobs)
     rows: list[Row] = []
-    known = _as_formulas(formulas)
+    known = _as_formulas(formulas, dialect_of({"semantics": semantics}))
     with ended_by_ctrl_c():
         for row, notes in analysis_rows(
             known, semantics=semantics, timeout=timeout, jobs=jobs
@@ -158,14 +173,15 @@ def analyze(
     return to_frame(rows, ANALYSIS_DTYPES)
 
 
-def _as_formulas(formulas: Any) -> list[Formula]:
+def _as_formulas(formulas: Any, dialect: Dialect) -> list[Formula | FormulaError]:
     if isinstance(formulas, os.PathLike):
-        return read_formulas(formulas)
-    return formulas_of(formulas)
+        read = read_formulas(formulas, collect_errors=True)
+        return raised([reread(each, dialect) for each in read])
+    return raised(formulas_of(formulas, dialect=dialect))
 
 
 def analysis_rows(
-    formulas: Sequence[Formula],
+    formulas: Sequence[Formula | FormulaError],
     *,
     semantics: str | None = None,
     timeout: float | None = SECONDS,
@@ -173,41 +189,39 @@ def analysis_rows(
 ) -> Iterator[tuple[Row, list[str]]]:
     """Analyse formulas and yield their rows in order, as soon as they are known.
 
-    Each row comes with notes on missing values.  Operators of PSL are refused.
+    Each row comes with notes on missing values.  Formulas of finite words say so
+    themselves.
     """
     if jobs < 1:
         raise UnsupportedError(f"--jobs={jobs}: expected at least 1")
-    if semantics not in (None, ACTION, STATE):
-        raise UnsupportedError(f"--semantics={semantics}: expected {ACTION} or {STATE}")
-    for formula in formulas:
-        _refuse(formula)
+    if semantics not in (None, ACTION, STATE, FINITE):
+        expected = listed([ACTION, STATE, FINITE])
+        raise UnsupportedError(f"--semantics={semantics}: expected {expected}")
     return side_by_side((_analysed(f, semantics, timeout) for f in formulas), jobs)
 
 
-def _refuse(formula: Formula) -> None:
-    """Refuse PSL; the error has its position."""
-    try:
-        refuse_psl(formula.spot)
-    except UnsupportedError as error:
-        place = "" if formula.file is None else f"{formula.file}:{formula.line}: "
-        raise UnsupportedError(f"{place}{error}") from None
-
-
 def _analysed(
-    formula: Formula, semantics: str | None, timeout: float | None
+    formula: Formula | FormulaError, semantics: str | None, timeout: float | None
 ) -> Job[tuple[Row, list[str]]]:
     """Have workers find the columns of a formula, as many as they can in time."""
-    semantics = semantics or semantics_of(formula)
+    if isinstance(formula, FormulaError):
+        about = {"formula": formula.formula, "error": str(formula)}
+        return dict.fromkeys(ANALYSIS_DTYPES) | about, [str(formula)]
+    finite = formula.dialect.finite
+    semantics = FINITE if finite else semantics or semantics_of(formula)
     started = time.monotonic()
-    names = new_names(formula.spot)
-    form = anonymous(formula.spot)
+    is_plain = is_ltl(formula.spot)  # names of PSL stay
+    names = new_names(formula.spot) if is_plain else {}
+    form = anonymous(formula.spot) if is_plain else formula.spot
     key = form, semantics
     notes: list[str] = []
     if key in _known_forms:
         row, seconds = _known_forms[key], time.monotonic() - started
     else:
         columns = _Columns(form, semantics, timeout)
-        yield from columns.found(GROUPS)
+        groups, why = groups_of(semantics, is_plain=is_plain)
+        columns.notes += [] if why is None else [why]
+        yield from columns.found(groups)
         columns.again = True
         yield from columns.found(columns.late)
         row, notes, seconds = columns.row, columns.all_notes(), columns.spent
@@ -220,7 +234,7 @@ def _analysed(
         "seconds": round(seconds, 6),
     }
     row = _with_names(row, {new: name for name, new in names.items()}) | given
-    if row["hierarchy"] is None:
+    if row["hierarchy"] is None and not finite:
         row["hierarchy"] = bounded(formula, row)
     return row, [f"{formula.where}: {note}" for note in notes]
 
@@ -319,12 +333,12 @@ class _Columns:
 
     def all_notes(self) -> list[str]:
         """Return the reasons why values are missing."""
-        notes = list(self.notes)
+        notes = list(dict.fromkeys(self.notes))
         if self.late:
             lost = [column for group in self.late for column in columns_of(group)]
             after = f"after {self.timeout:g} s"
             notes.append(f"not all is known {after}: no {listed(lost)}")
-        if self.row["interruptible"] is None:
+        if self.row["interruptible"] is None and self.semantics != FINITE:
             notes.append(
                 "whether it is interruptible is not known; by reductions it is treated "
                 "as if not"

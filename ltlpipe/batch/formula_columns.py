@@ -17,7 +17,8 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata import classification
+from ltlpipe.automata import classification, finite_classification
+from ltlpipe.logic.actions import is_ltl
 from ltlpipe.logic.classes import CLASSES, syntactic_class
 from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formulas import Formula, from_spot_text
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.table import Row
 
-ACTION, STATE = "action", "state"
-"""What propositions are about."""
+ACTION, STATE, FINITE = "action", "state", "finite"
+"""What propositions are about; finite words are of actions."""
 
 GROUPS = (
     *("syntax", "interruptible", "stutter_invariant", "buchi", "norm_states"),
@@ -72,6 +73,21 @@ def _is_comparison(proposition: str) -> bool:
     except FormulaError:
         return False
     return True
+
+
+def groups_of(semantics: str, *, is_plain: bool) -> tuple[Sequence[str], str | None]:
+    """Return the groups of a formula, and why it has not all of them.
+
+    `is_plain` says that it is LTL: PSL is beyond what is about actions that do not
+    matter, and beyond finite words.
+    """
+    if is_plain:
+        return GROUPS, None
+    if semantics == FINITE:
+        return ("syntax",), "it is PSL: of finite words only LTL is analysed"
+    beyond = ("interruptible", "norm_states", "erasable")
+    groups = [group for group in GROUPS if group not in beyond]
+    return groups, "it is PSL: only Spot's columns are known"
 
 
 def parts_of(
@@ -119,7 +135,7 @@ def _attempted(
 
 
 def _syntax(formula: Formula, _known: Row) -> Row:
-    classes = syntactic_class(formula.spot)
+    classes = syntactic_class(formula.spot) if is_ltl(formula.spot) else ()
     return {
         "size": classification.size(formula.spot),
         "syntactic": next((c for c in CLASSES if c in classes), None),
@@ -167,6 +183,28 @@ def _nothing(_formula: Formula, _known: Row) -> Row:
     return {}  # a notion of actions
 
 
+def _finite_groups() -> dict[str, Callable[[Formula, Row], Row]]:
+    """Return how the groups of a formula of finite words are computed."""
+    kinds = finite_classification
+    return dict.fromkeys(GROUPS, _nothing) | {
+        "syntax": _size,
+        "stutter_invariant": lambda f, _: {
+            "stutter_invariant": kinds.is_stutter_invariant(f)
+        },
+        "hierarchy": lambda f, _: {"hierarchy": kinds.hierarchy(f)},
+        "tgba_states": lambda f, _: {
+            "tgba_states": kinds.n_states(f, deterministic=False)
+        },
+        "parity_states": lambda f, _: {
+            "parity_states": kinds.n_states(f, deterministic=True)
+        },
+    }
+
+
+def _size(formula: Formula, _known: Row) -> Row:
+    return {"size": classification.size(formula.spot)}
+
+
 def _groups_of(semantics: str) -> dict[str, Callable[[Formula, Row], Row]]:
     """Return how the groups are computed."""
 
@@ -199,7 +237,7 @@ def _groups_of(semantics: str) -> dict[str, Callable[[Formula, Row], Row]]:
             "erasable": _erasable,
         }
     return groups | {
-        "syntax": lambda f, _: {"size": classification.size(f.spot)},
+        "syntax": _size,
         "interruptible": lambda f, known: {
             "interruptible": stutter_invariant(f, known)["stutter_invariant"]
         },
@@ -209,7 +247,11 @@ def _groups_of(semantics: str) -> dict[str, Callable[[Formula, Row], Row]]:
     }
 
 
-_GROUPS = {semantics: _groups_of(semantics) for semantics in (ACTION, STATE)}
+_GROUPS = {
+    ACTION: _groups_of(ACTION),
+    STATE: _groups_of(STATE),
+    FINITE: _finite_groups(),
+}
 
 
 # --- what is known without the exact class ----------------------------------

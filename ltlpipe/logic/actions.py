@@ -30,6 +30,7 @@ from ltlpipe.logic.formulas import (
 )
 from ltlpipe.logic.spot_graphs import cube
 from ltlpipe.runtime.arguments import NUMBER, expect
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import remote
 
@@ -139,6 +140,15 @@ def refuse_psl(formula: Any) -> None:
         There is one.
     """
     fold(formula, lambda node, kind, below: None)  # noqa: ARG005
+
+
+def is_ltl(formula: Any) -> bool:
+    """Whether a formula has no operators of PSL."""
+    try:
+        refuse_psl(formula)
+    except UnsupportedError:
+        return False
+    return True
 
 
 def action_equivalent(

@@ -3,7 +3,10 @@
 Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands for weak
 until and `WR` for weak release, Spot's ``W`` and ``R``, as in the files of the RERS
 challenge; and propositions may be comparisons (``P_1=="CS"``, ``x+y <= 3``; see
-`ltlpipe.logic.propositions`).  Files of formulas are read by
+`ltlpipe.logic.propositions`).  Single quotes are quotes, until may have bounds
+(`ltlpipe.logic.bounded`), and there are past operators if that is wanted
+(`ltlpipe.logic.history`).  What Spot does not read may have another reading
+(`ltlpipe.logic.readings`).  Files of formulas are read by
 `ltlpipe.logic.formula_files`.
 
 Spot shares equal subformulas; `fold` looks at each once, so that a formula that
@@ -15,10 +18,15 @@ from __future__ import annotations
 import pickle
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from ltlpipe.logic import readings
+from ltlpipe.logic.bounded import BOUNDED, MAX_STEPS, steps_in
+from ltlpipe.logic.dialects import PLAIN, Dialect
+from ltlpipe.logic.history import own_propositions
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, a_kind, expect, is_one
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.workers import can_send
@@ -26,6 +34,7 @@ from ltlpipe.runtime.workers import can_send
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ltlpipe.logic.history import History
 
 Value = TypeVar("Value")
 FormulaLike: TypeAlias = "str | Formula | Any"
@@ -36,22 +45,21 @@ LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *CONNECTIVES))
 """The operators of LTL, as Spot's ``kindstr`` calls them."""
 
 # Quoted propositions are matched first so that nothing inside them is touched.
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_QUOTED = r'"(?:[^"\\]|\\.)*"|(?<![\w.\\])\'(?:[^\'\\]|\\.)*\''
 _WEAK = re.compile(_QUOTED + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
 # What no formula over plain names has: comparisons, and what looks like a call.
 _COMPARING = re.compile(
-    _QUOTED + r"|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)|\bfireable\b)"
+    _QUOTED + r"|<>[-=]>|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)"
+    r"|\bfireable\b)"
 )
 _NESTING = re.compile(
     _QUOTED + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
 )
+_STRONG = re.compile(r"[\w.]*!\s*\](?!\w)")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-# The formula in one line behind `>>> `, a caret under the place, the message.
-_REPORT = re.compile(r"^>>> .*\n    ( *)\^.*\n(.*)$", re.MULTILINE)
-
 OPERATORS = {"WU": "W", "WR": "R"}
 """Operators of the RERS challenge that Spot calls otherwise."""
 
@@ -79,6 +87,10 @@ class Formula:
     name : str, optional
         What its file calls it: the id of a property of the Model Checking Contest, or
         the number of a header ``#K:``.
+    dialect : Dialect
+        How it was read.
+    history : tuple of History
+        What those of its propositions mean that stand for past subformulas.
     """
 
     text: str
@@ -87,14 +99,18 @@ class Formula:
     line: int | None = None
     number: int | None = None
     name: str | None = None
+    dialect: Dialect = PLAIN
+    history: tuple[History, ...] = ()
 
     @property
     def propositions(self) -> tuple[str, ...]:
         """The names of its atomic propositions, sorted."""
-        import spot
+        return own_propositions(self.spot, self.history)
 
-        found = spot.atomic_prop_collect(self.spot)
-        return tuple(sorted(p.ap_name() for p in found))
+    @property
+    def equals_sign(self) -> int | None:
+        """The place of ``a=1``, which Spot reads as ``a``; None if there is none."""
+        return readings.equals_sign(_WEAK.sub(_masked, self.text))
 
     @property
     def identifier(self) -> str:
@@ -110,16 +126,17 @@ class Formula:
 
     def __reduce__(self) -> Any:
         """Travel between processes as text: Spot's formulas cannot."""
-        if parse(self.text).spot != self.spot:
+        if parse(self.text, dialect=self.dialect).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
         place = (self.file, self.line, self.number, self.name)
-        return _restored, (self.text, *place)
+        return _restored, (self.text, self.dialect, *place)
 
 
-def _restored(text: str, *place: Any) -> Formula:
+def _restored(text: str, dialect: Dialect, *place: Any) -> Formula:
     """Return a formula that has been pickled."""
     file, line, number, name = place
-    return replace(parse(text, file=file, line=line), number=number, name=name)
+    found = parse(text, file=file, line=line, dialect=dialect)
+    return replace(found, number=number, name=name)
 
 
 def spot_text(formula: Any) -> str:
@@ -181,10 +198,17 @@ def identifier(formula: Formula | FormulaError) -> str:
     return f"{PurePath(formula.file).name}:{formula.line}"
 
 
-def parse(text: str, *, file: str | None = None, line: int | None = None) -> Formula:
+def parse(
+    text: str,
+    *,
+    file: str | None = None,
+    line: int | None = None,
+    dialect: Dialect = PLAIN,
+) -> Formula:
     """Parse one formula, LTL in Spot's syntax or with `WU` and `WR`.
 
-    File and line are where it comes from, for messages.
+    File and line are where it comes from, for messages.  The dialect says whether there
+    are past operators, and whether it is about finite words.
 
     Raises
     ------
@@ -207,21 +231,52 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
             message, formula=text, position=position, file=file, line=line
         )
 
-    _refuse_unparsable(text, refusal)
+    _refuse_unparsable(text, refusal, dialect)
+    own = text.strip(), file, line
+
+    def hinting(message: str, position: int | None) -> FormulaError:
+        told = readings.hint(_WEAK.sub(_masked, text), dialect, compares=True)
+        return refusal(message + told, position)
+
+    if dialect.past or _is_bounded(text):
+        return _of_dialect(own, text, hinting, dialect)
     if _compares(text):
+        if dialect.finite:
+            return _of_dialect(own, text, hinting, dialect)
         from ltlpipe.logic.propositions.parsing import parse_formula
 
-        return Formula(text.strip(), parse_formula(text, refusal), file, line)
+        return Formula(own[0], parse_formula(text, hinting), file, line)
     try:
         parsed = spot.parse_infix_psl(_WEAK.sub(_spelled, text))
     except RuntimeError as error:  # too many operands
         raise refusal(f"Spot cannot hold the formula: {error}", None) from None
-    if parsed.format_errors(spot.ostringstream()):
-        raise refusal(*_first_error(text))
-    return Formula(text.strip(), parsed.f, file, line)
+    if not parsed.format_errors(spot.ostringstream()):
+        return Formula(own[0], parsed.f, file, line, dialect=dialect)
+    if (other := readings.prefix(text)) is not None:
+        return Formula(own[0], other, file, line, dialect=dialect)
+    if readings.has_letters_as_names(_WEAK.sub(_masked, text)):
+        with suppress(FormulaError):
+            return _of_dialect(own, text, refusal, dialect)
+    raise refusal(*readings.first_error(_WEAK.sub(_masked, text), dialect))
 
 
-def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
+def _of_dialect(
+    own: tuple[str, str | None, int | None],
+    text: str,
+    refusal: Callable[[str, int | None], FormulaError],
+    dialect: Dialect,
+) -> Formula:
+    """Return a formula with what Spot does not read."""
+    from ltlpipe.logic.propositions.parsing import parse_dialect
+
+    compares = _compares(text)
+    found, history = parse_dialect(text, refusal, dialect, compares=compares)
+    return Formula(own[0], found, *own[1:], dialect=dialect, history=history)
+
+
+def formula_of(
+    given: FormulaLike, parameter: str = "formula", dialect: Dialect = PLAIN
+) -> Formula:
     """Return as one of ours what stands for a formula.
 
     Parameters
@@ -230,6 +285,8 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
         A text is parsed.
     parameter : str
         What the caller calls it, for messages.
+    dialect : Dialect
+        How texts are read, also those of formulas that were read otherwise.
 
     Raises
     ------
@@ -239,12 +296,14 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
         It is something else.
     """
     if isinstance(given, Formula):
-        return given
+        return _reread(given, dialect)
     if isinstance(given, str):
-        return parse(given)
+        return parse(given, dialect=dialect)
     spot = sys.modules.get("spot")
     if spot is not None and isinstance(given, spot.formula):
-        return Formula(str(spot.str_psl(given)), given)
+        text = str(spot.str_psl(given))
+        is_strong = bool(_STRONG.search(_WEAK.sub(_masked, text)))
+        return parse(text, dialect=dialect) if is_strong else Formula(text, given)
     message = (
         f"{parameter}: expected LTL as a text, a Formula or a spot.formula, not "
         f"{a_kind(given)}"
@@ -254,17 +313,62 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
     raise UnsupportedError(message)
 
 
+def _reread(formula: Formula, dialect: Dialect) -> Formula:
+    """Return a formula as one that was read in some way."""
+    if formula.dialect == dialect:
+        return formula
+    text, file, line = formula.text, formula.file, formula.line
+    found = parse(text, file=file, line=line, dialect=dialect)
+    return replace(found, number=formula.number, name=formula.name)
+
+
+def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | FormulaError:
+    """Return one of a file's formulas, or its error, as it is read in some way."""
+    is_xml = formula.file is not None and ".xml" in PurePath(formula.file).suffixes
+    if isinstance(formula, FormulaError) and (dialect == PLAIN or is_xml):
+        return formula
+    try:
+        if isinstance(formula, Formula):
+            return _reread(formula, dialect)
+        text, file, line = formula.formula, formula.file, formula.line
+        found = parse(text, file=file, line=line, dialect=dialect)
+        return replace(found, number=formula.number, name=formula.name)
+    except FormulaError as error:
+        error.name, error.number = formula.name, formula.number
+        return error
+
+
 def formulas_of(
-    given: FormulaLike | Iterable[FormulaLike], parameter: str = "formulas"
-) -> list[Formula]:
-    """Return as ours one formula or several; see `formula_of`."""
+    given: FormulaLike | Iterable[FormulaLike],
+    parameter: str = "formulas",
+    dialect: Dialect = PLAIN,
+) -> list[Formula | FormulaError]:
+    """Return as ours one formula or several; see `formula_of`.
+
+    One of several that does not parse is its error.
+    """
     if isinstance(given, Formula) or is_one(given):
-        return [formula_of(given, parameter)]
-    return [formula_of(each, parameter) for each in given]
+        return [formula_of(given, parameter, dialect)]
+    found: list[Formula | FormulaError] = []
+    for each in given:
+        try:
+            found.append(formula_of(each, parameter, dialect))
+        except FormulaError as error:
+            found.append(error)
+    return found
+
+
+def raised(formulas: list[Formula | FormulaError]) -> list[Formula | FormulaError]:
+    """Return formulas, one of which may be an error if there are several."""
+    if len(formulas) == 1 and isinstance(formulas[0], FormulaError):
+        raise formulas[0]
+    return formulas
 
 
 def _refuse_unparsable(
-    text: str, refusal: Callable[[str, int | None], FormulaError]
+    text: str,
+    refusal: Callable[[str, int | None], FormulaError],
+    dialect: Dialect,
 ) -> None:
     """Refuse formulas on which Spot crashes or fails without an error."""
     if not text.strip():
@@ -275,6 +379,15 @@ def _refuse_unparsable(
         if inside := re.search(r"[\r\n]", quoted[0]):  # Spot would drop it
             position = quoted.start() + inside.start()
             raise refusal("a line break within quotes", position)
+    masked = _WEAK.sub(_masked, text)
+    if not dialect.finite and (strong := _STRONG.search(masked)):
+        message = "X[!] is the next of finite words: write X, or use --semantics=finite"
+        raise refusal(message, strong.start())
+    if not _compares(text) and (n_steps := steps_in(masked)) > MAX_STEPS:
+        message = (
+            f"bounds of {n_steps:,} steps together, expected at most {MAX_STEPS:,}"
+        )
+        raise refusal(message, None)
     nesting = _nesting(text)
     if nesting > MAX_NESTING:
         raise refusal(
@@ -298,8 +411,15 @@ def _nesting(text: str) -> int:
 
 
 def _compares(text: str) -> bool:
-    """Whether a formula has what none over plain names has."""
+    """Whether a formula has what none over plain names has, bounds apart."""
+    text = BOUNDED.sub(lambda found: "F" * len(found[0]), text)
     return any(found[1] for found in _COMPARING.finditer(text))
+
+
+def _is_bounded(text: str) -> bool:
+    """Whether a formula has bounds that Spot does not know."""
+    found = BOUNDED.findall(_WEAK.sub(_masked, text))
+    return any(operator[0][0] in "URV" or "<=" in operator[0] for operator in found)
 
 
 def _spelled(match: re.Match[str]) -> str:
@@ -307,7 +427,15 @@ def _spelled(match: re.Match[str]) -> str:
     found = match[0]
     if found in OPERATORS:
         return OPERATORS[found]
+    if found[0] == "'":
+        plain = re.sub(r"\\'", "'", found[1:-1])
+        found = '"' + re.sub(r'\\.|"', _escaped, plain, flags=re.DOTALL) + '"'
     return _MISREAD.sub(lambda m: m[0] if m[0][0] == "\\" else "\\" + m[0], found)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Return a double quote with a backslash; what has one stays."""
+    return '\\"' if match[0] == '"' else match[0]
 
 
 def _masked(match: re.Match[str]) -> str:
@@ -316,27 +444,6 @@ def _masked(match: re.Match[str]) -> str:
     if found in OPERATORS:
         return f"{OPERATORS[found]} "
     return '"' + "_" * (len(found) - 2) + '"'
-
-
-def _first_error(text: str) -> tuple[str, int]:
-    """Return message and position of the first error that Spot finds."""
-    import spot
-
-    report = spot.ostringstream()
-    line = _WEAK.sub(_masked, text).replace("\r", " ").replace("\n", " ")
-    spot.parse_infix_psl(line).format_errors(report)
-    found = _REPORT.search(report.str())
-    if found is None:
-        return "syntax error", 0
-    position = min(len(found[1]), len(text))
-    return _readable(found[2], text[position : position + 1]), position
-
-
-def _readable(message: str, found: str) -> str:
-    """Name the character at which Spot says that the text ends."""
-    if found and message.endswith("unexpected end of file"):
-        return f"unexpected character {found!r}; quote what is no plain name"
-    return message
 
 
 def kind_of(node: Any) -> str:

@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
+from ltlpipe.logic.dialects import Dialect
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
@@ -242,6 +243,7 @@ def _of_kind(kind: type, value: Any) -> Any:
 STUBBORN = "stubborn"
 NEVER = "never"
 DEADLOCK_ERROR = "error"
+FINITE = "finite"
 
 COMPACT_BITS = (32, 40, 64)
 
@@ -251,7 +253,7 @@ MAX_WORKERS = 31
 PRODUCT_OPTIONS = (
     *("alphabet", "acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
-    *("symmetric", "visible", "constraint"),
+    *("symmetric", "visible", "constraint", "past"),
 )
 """Options that decide which product is searched."""
 
@@ -289,9 +291,11 @@ class _Question:
     semantics: str | None = _option(
         None,
         "Whether propositions are about actions or states; by default as the system has"
-        " them.",
+        " them.  With finite the words are those of maximal finite runs (LTLf).",
         "KIND",
-        choices=("action", "state"),
+        "Such a run ends in a deadlock, or in a final state: a final marking of a net, "
+        "a state of a network in which all components with accepting states accept.",
+        choices=("action", "state", FINITE),
         commands=ABOUT_PROPERTIES | {SIMULATE},
     )
     deadlock: str | None = _option(
@@ -301,6 +305,13 @@ class _Question:
         "KIND",
         choices=("ignore", "stutter", DEADLOCK_ERROR),
         commands=ABOUT_RUNS | {SIMULATE},
+    )
+    past: bool = _option(
+        False,
+        "Read H, O, S, T, Y and Z in formulas as past operators.",
+        details="Historically, once, since, triggered, and the two that look one step "
+        "back: Y is false at the first step, Z is true.",
+        commands=ABOUT_PROPERTIES,
     )
     unknown: str = _option(
         "error",
@@ -663,7 +674,17 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
-        return self.deadlock == "stutter"
+        return self.deadlock == "stutter" or self.finite
+
+    @property
+    def finite(self) -> bool:
+        """Whether the words are those of finite runs."""
+        return self.semantics == FINITE
+
+    @property
+    def dialect(self) -> Dialect:
+        """How formulas are read."""
+        return Dialect(past=self.past, finite=self.finite)
 
     def reduces(self, name: str) -> bool:
         """Whether a reduction may be applied."""
@@ -686,7 +707,7 @@ OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old
 OLD_NAMES["violations"] = "automaton"
 """The old and the current name of an option."""
 
-declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True")
+declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True", past="past=True")
 declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")
 declare("attempts", "where", "columns", "group", "aggregate", "pivot", "size", "format")
 

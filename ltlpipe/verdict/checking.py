@@ -29,6 +29,7 @@ from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.certification import files_of
+from ltlpipe.verdict.finite_runs import derived, is_derived
 from ltlpipe.verdict.inquiry import Inquiry
 from ltlpipe.verdict.questions import question_of, with_fair_steps
 from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Verdict, not_read
@@ -107,8 +108,10 @@ def check(
     n_given = sum((formula is not None, automaton is not None, empty))
     if n_given > 1:
         raise UnsupportedError(_ONE_QUESTION)
-    asked = None if formula is None else formula_of(formula)
     chosen, limits = understood(options)
+    asked = None
+    if formula is not None:
+        asked = formula_of(formula, dialect=chosen.dialect)
     expect(AUTOMATON.or_none, automaton=automaton)
     read = partial(run, limits=limits, observer=progress)
     with noting() as warned:
@@ -296,11 +299,14 @@ def _question(
     """Return the question, with the automaton of the only runs that count."""
     has_automaton = formula is not None and not isinstance(formula, Formula)
     asked = Property(violations=formula) if has_automaton else Property(formula)
+    if is_derived(asked, options):
+        system, asked = yield from derived(system, asked, options)
     constraint = yield from automaton_job(options.constraint)
     if constraint is not None:
         from ltlpipe.automata.translating import constrained
 
-        asked = Property(violations=(yield from constrained(formula, constraint)))
+        subject = asked.formula or asked.violations
+        asked = Property(violations=(yield from constrained(subject, constraint)))
     system = yield from with_fair_steps(system, options)
     return question_of(system, asked, options)
 

@@ -30,7 +30,7 @@ CONTRACT = [
     *("formula", "alphabet", "size", "hierarchy", "stutter_invariant"),
     *("interruptible", "syntactic", "ba_states", "tgba_states", "parity_states"),
     *("generic_states", "weak", "terminal", "very_weak", "normal_form"),
-    *("norm_states", "seconds", "erasable", "erasable_witness", "semantics"),
+    *("norm_states", "seconds", "erasable", "erasable_witness", "semantics", "error"),
 ]
 
 
@@ -188,7 +188,7 @@ def test_no_column_starves(slow, lost):
     with these_operations(SLOW_BUCHI.format(slow=slow)):
         ((row, notes),) = analysis_rows([parse("X(j & X k)")], timeout=1.5)
     missing = {column for column, value in row.items() if value is None}
-    assert missing - {"syntactic", "norm_states"} == lost
+    assert missing - {"syntactic", "norm_states", "error"} == lost
     assert "not all is known after 1.5 s: no " in notes[0]
     assert lost <= set(notes[0].replace(",", "").split())
     assert row["seconds"] < SOON
@@ -290,7 +290,7 @@ def test_what_formulas_are_about():
     found = ["action", "state", "state", "action", "action", "state"]
     assert frame["semantics"].tolist() == found
     assert ltlpipe.analyze("G(x <= 3)", semantics="action")["semantics"][0] == "action"
-    with pytest.raises(UnsupportedError, match="expected action or state"):
+    with pytest.raises(UnsupportedError, match="expected one of action, state"):
         ltlpipe.analyze("a", semantics="both")
 
 
@@ -354,7 +354,7 @@ def test_spot_gives_up():
         ((row, notes),) = analysis_rows([parse("F f & X X g")])
     assert row["tgba_states"] is None
     assert row["ba_states"] == 7
-    assert notes == ["F f & X X g: too many sets"] * 3
+    assert notes == ["F f & X X g: too many sets"]
 
 
 def test_spot_gives_up_on_the_decision():
@@ -441,13 +441,29 @@ def components_of(graph):
 
 
 def test_refused():
-    """Formulas that do not parse, PSL, and no job."""
+    """A formula that does not parse, and no job."""
     with pytest.raises(FormulaError):
-        ltlpipe.analyze(["G a", "a U"])
-    with pytest.raises(UnsupportedError, match="PSL"):
-        ltlpipe.analyze(["{a;b*}<>->c"])
+        ltlpipe.analyze("a U")
     with pytest.raises(UnsupportedError, match="at least 1"):
         ltlpipe.analyze(["a"], jobs=0)
+
+
+def test_one_bad_formula():
+    """A row with the error; the others have theirs."""
+    with pytest.warns(LtlpipeWarning, match="syntax error"):
+        frame = ltlpipe.analyze(["G a", "a U", "F a"])
+    assert frame["hierarchy"].isna().tolist() == [False, True, False]
+    assert frame["error"].isna().tolist() == [True, False, True]
+    assert "unexpected end of formula" in frame["error"][1]
+
+
+def test_psl():
+    """Spot knows its class, whether it is stutter-invariant, and sizes."""
+    with pytest.warns(LtlpipeWarning):
+        frame = ltlpipe.analyze(["{a;b}[]->F c", "G a"])
+    told = frame[["hierarchy", "stutter_invariant", "size", "ba_states"]]
+    assert told.iloc[0].tolist() == ["guarantee", False, 6, 4]
+    assert frame["interruptible"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
