@@ -19,9 +19,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.dialects import DIALECTS, Dialect, random_lts
-
 from benchmarks import record
+from benchmarks.dialects import DIALECTS, Dialect, random_lts
 from benchmarks.field_files import DVE, LISTS, PNML, REFUSED, Written
 
 if TYPE_CHECKING:

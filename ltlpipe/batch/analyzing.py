@@ -90,8 +90,9 @@ ANALYSIS_DTYPES = {
 `semantics` says what the propositions are about: "action", one at a time, "state",
 independent of each other, or "finite", actions of finite words.  Of formulas about
 states `interruptible` is `stutter_invariant`, and `syntactic`, `normal_form`,
-`norm_states` and `erasable`, which are about actions, are NA.  `hierarchy` is the smallest class, or "at most" and a class
-that the formula is in where the smallest one was not found in time.
+`norm_states` and `erasable`, which are about actions, are NA.  `hierarchy` is the
+smallest class, or "at most" and a class that the formula is in where the smallest one
+was not found in time.
 
 `alphabet` is a JSON list, `erasable_witness` a JSON object: two words, "violating" and
 "satisfying", each with "prefix" and "cycle", of which the second is an erasure of the

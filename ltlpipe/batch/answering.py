@@ -206,7 +206,7 @@ class Systems:
             raise asked
         if not isinstance(asked, AutomatonFile):
             return {"formula": formula_of(asked, dialect=dialect)}
-        from ltlpipe.automata.hoa import read_job
+        from ltlpipe.automata.given_automata import read_job
 
         automaton = reading.run(read_job(asked.path, asked.name))
         expected = reading.expected

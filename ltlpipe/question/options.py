@@ -44,9 +44,11 @@ from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
 TRANSLATE, SIMULATE = "translate", "simulate"
+INFO, CONVERT, REDUCE = "info", "convert", "reduce"
 ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
 ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
 EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
+READING_FILES = EVERYWHERE | {SIMULATE, INFO, CONVERT, REDUCE}
 
 NETWORKS = "networks"
 ALL_SYSTEMS = "all"
@@ -251,7 +253,8 @@ MAX_SWARM = 1 << 16
 MAX_WORKERS = 31
 
 PRODUCT_OPTIONS = (
-    *("alphabet", "acceptance", "reduce", "semantics", "deadlock", "unknown"),
+    *("alphabet", "initial", "mealy"),
+    *("acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
     *("symmetric", "visible", "constraint", "past"),
 )
@@ -279,14 +282,27 @@ class _Question:
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
         "dve, pnml.",
         "NAME",
-        commands=EVERYWHERE | {SIMULATE},
+        commands=READING_FILES,
     )
     alphabet: str = _of_networks(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
-        commands=EVERYWHERE | {SIMULATE},
+        commands=READING_FILES,
+    )
+    initial: str | None = _of_networks(
+        None,
+        "The node that is the initial state, of each component in a .dot file.",
+        "NODE",
+        commands=READING_FILES,
+    )
+    mealy: str = _of_networks(
+        "label",
+        "Labels 'input / output' of .dot files: as they are (label), one action "
+        "input/output (joined), or two steps (steps).",
+        choices=("label", "joined", "steps"),
+        commands=READING_FILES,
     )
     semantics: str | None = _option(
         None,
@@ -294,9 +310,11 @@ class _Question:
         " them.  With finite the words are those of maximal finite runs (LTLf).",
         "KIND",
         "Such a run ends in a deadlock, or in a final state: a final marking of a net, "
-        "a state of a network in which all components with accepting states accept.",
+        "a state of a network in which all components with accepting states accept.  "
+        "With state, a .hoa file is one graph with propositions that hold together: a "
+        "Kripke structure if its labels are on states, else an automaton.",
         choices=("action", "state", FINITE),
-        commands=ABOUT_PROPERTIES | {SIMULATE},
+        commands=ABOUT_PROPERTIES | {DEADLOCKS, SIMULATE, INFO, CONVERT},
     )
     deadlock: str | None = _option(
         None,

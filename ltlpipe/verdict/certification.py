@@ -25,6 +25,7 @@ from ltlpipe.question.conditions import (
     SUBSET,
     UNFAIR,
 )
+from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkProduct, with_components
 from ltlpipe.question.property import Decision
@@ -428,8 +429,7 @@ def _claim(
         "system": {
             "name": question.name,
             "files": files,
-            "format": options.format,
-            "alphabet": options.alphabet,
+            **manner_of(options.differing()),
         },
         "letters": "states" if with_components(question) is None else "actions",
         "deadlock": "stutter" if question.stutters else "ignore",

@@ -678,6 +678,7 @@ State: 0
 [0] {}
 State: 1
 [t] 1 {{0}}
+[!0] 1
 --END--
 """
 
@@ -746,8 +747,8 @@ def test_conditions_of_automata(hoa, verdict, way, run, ring, tmp_path):
     [
         (one_state("33 Inf(32)", "32"), "x.hoa:5: more acceptance marks than 32"),
         (one_state("64 Fin(40) | Inf(63)"), "x.hoa:5: more acceptance marks than 32"),
-        (ALTERNATING.format("0&1", "0"), "is alternating"),
-        (ALTERNATING.format("0", "0&1"), "is alternating"),
+        (ALTERNATING.format("0&1", "0"), "is alternating and not weak"),
+        (ALTERNATING.format("0", "0&1"), "is alternating and not weak"),
         (one_state("2 Inf(0"), "x.hoa:6: syntax error"),
     ],
     ids=["33", "64", "start", "branch", "syntax"],

@@ -77,6 +77,23 @@ def pnml_text(net: PetriNet | ColouredNet) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
+def net_text(model: Any) -> str:
+    """Return the text of a model that is a net, symmetric or not.
+
+    Raises
+    ------
+    UnsupportedError
+        It is none; or as `pnml_text`.
+    """
+    net = getattr(model, "coloured", model)
+    if not hasattr(net, "places"):
+        raise UnsupportedError(
+            f"{model.name}: a .pnml file holds a Petri net; write .hoa, with "
+            "--propositions='x==1' for what is to be kept"
+        )
+    return pnml_text(net)
+
+
 def _plain(net: PetriNet) -> Any:
     taken = {node.id for node in (*net.places, *net.transitions)}
     own, page = _fresh(net.name, taken), _fresh("page", taken)
