@@ -117,18 +117,20 @@ def measured(kind: Kind, n: int, seed: int, folder: Path) -> dict[str, Any]:
             with silenced():
                 found = kind.holds(path)
         except LtlpipeError as error:
-            clear = "\n" not in str(error).strip() and path.name in str(error)
-            rightly = not kind.is_right and clear
-            counts["refused_rightly" if rightly else "refused_wrongly"] += 1
-            first = first or "" * rightly or str(error).splitlines()[0]
+            message = str(error).strip()
+            is_clear = "\n" not in message and path.name in message
+            if is_clear and not kind.is_right:
+                counts["refused_rightly"] += 1
+                continue
+            counts["refused_wrongly"] += 1
+            first = first or message.splitlines()[0].replace(str(folder), "")
             continue
         counts["read" if kind.is_right else "read_wrongly"] += 1
         if kind.is_right and written.holds is not None and found != written.holds:
             counts["read_otherwise"] += 1
     columns = ("read", "read_otherwise", "refused_rightly", "refused_wrongly")
     told = {column: counts[column] for column in (*columns, "read_wrongly")}
-    message = first.replace(str(folder), "") if counts["refused_wrongly"] else ""
-    return {"kind": kind.name, "files": n, **told, "message": message, "seed": seed}
+    return {"kind": kind.name, "files": n, **told, "message": first, "seed": seed}
 
 
 def main() -> None:

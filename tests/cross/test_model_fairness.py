@@ -6,6 +6,7 @@ its edges by hand, and Spot evaluates their conjunction with the property's acce
 
 from __future__ import annotations
 
+import random
 from itertools import islice
 
 import pytest
@@ -22,6 +23,7 @@ from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
 from tests.example_counts import examples
 from tests.hypothesis_strategies import petri_nets
+from tests.systems.nets.special_nets import random_special_net, read
 from tests.systems.programs.random_models import models
 
 MOST = 300  # states
@@ -170,6 +172,25 @@ def test_transitions_of_nets(net, formula, kind):
 @given(petri_nets(), FORMULAS, KINDS)
 @settings(max_examples=examples(3000), deadline=None)
 def test_transitions_of_nets_by_the_thousand(net, formula, kind):
+    assert_transitions(net, formula, kind)
+
+
+SPECIAL = st.integers(0, 1 << 30).map(
+    lambda seed: read(random_special_net(random.Random(seed), bounded=0.9))
+)
+
+
+@given(SPECIAL, FORMULAS, KINDS)
+@settings(max_examples=examples(30), deadline=None)
+def test_transitions_of_special_nets(net, formula, kind):
+    """Inhibitor, read and reset arcs and capacities say what is enabled, too."""
+    assert_transitions(net, formula, kind)
+
+
+@pytest.mark.slow
+@given(SPECIAL, FORMULAS, KINDS)
+@settings(max_examples=examples(2000), deadline=None)
+def test_transitions_of_special_nets_by_the_thousand(net, formula, kind):
     assert_transitions(net, formula, kind)
 
 
