@@ -12,7 +12,6 @@ from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.programs.program import Program
-from ltlpipe.systems.programs.syntax import _parser
 from ltlpipe.systems.reading import load_dve
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"
@@ -236,11 +235,6 @@ def test_what_is_refused(text, line, message):
     with pytest.raises(InputError) as caught:
         read_dve(text, "model.dve")
     assert str(caught.value) == f"model.dve:{line}: {message}"
-
-
-def test_places_are_those_of_tokens():
-    """lark would look for them at every level of every expression: half of the time."""
-    assert not _parser().options.propagate_positions
 
 
 @pytest.mark.parametrize(
