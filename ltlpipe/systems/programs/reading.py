@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.memory import collection_paused
 from ltlpipe.runtime.names import counted
 from ltlpipe.systems.programs import claims, syntax
 from ltlpipe.systems.programs.claims import Edge, as_truth
@@ -104,8 +105,9 @@ class Scope:
 
     def look_up(self, name: str, place: Place) -> Meaning:
         """Return what a name means; raise `InputError` if nothing."""
-        if name in self.known:
-            return self.known[name]
+        for own in self.known.maps:  # faster than the chain itself
+            if name in own:
+                return own[name]
         if name not in self.later:
             names = (n for own in self.known.maps for n in own)
             raise unknown("name", name, names, place, self.file)
@@ -344,8 +346,9 @@ def checked(plain: Plain, file: str) -> Job[Program]:
         The model has more than `MAX_VARIABLES` variables, or a property process that is
         no automaton over propositions.
     """
-    tree = yield from tree_of(plain)
-    return (yield from _Reader(tree, file).program())
+    with collection_paused():
+        tree = yield from tree_of(plain)
+        return (yield from _Reader(tree, file).program())
 
 
 class _Reader(Resolver):

@@ -36,6 +36,7 @@ import numpy as np
 
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.memory import collection_paused
 from ltlpipe.runtime.names import listed
 from ltlpipe.systems.programs.parsing import Parser, UnreadError
 
@@ -313,15 +314,16 @@ def parse_plain(text: str, file: str) -> Plain:
     InputError
         `text` is no model; names file, line and column and what was expected.
     """
-    parser = Parser(text)
-    try:
-        parser.file()
-    except UnreadError:
-        raise _error(text, file) from None
     encoded = []
-    for first in range(0, len(parser.nodes), _BLOCK):
-        block = parser.nodes[first : first + _BLOCK]
-        encoded.append(json.dumps(block, separators=(",", ":")).encode())
+    with collection_paused():
+        parser = Parser(text)
+        try:
+            parser.file()
+        except UnreadError:
+            raise _error(text, file) from None
+        for first in range(0, len(parser.nodes), _BLOCK):
+            block = parser.nodes[first : first + _BLOCK]
+            encoded.append(json.dumps(block, separators=(",", ":")).encode())
     return {"nodes": b"".join(encoded), "ends": np.cumsum([len(b) for b in encoded])}
 
 
