@@ -10,6 +10,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.alternating import alternating
 from ltlpipe.systems.networks.lts import LTS
 
 if TYPE_CHECKING:
@@ -226,6 +227,23 @@ def hoa(lts: LTS, rng: Random) -> str:
     return "\n".join([*lines, "--END--", ""])
 
 
+def kripke(lts: LTS, rng: Random) -> str:
+    """HOA with labels on states: the actions that a state offers."""
+    names = " ".join(map(_quoted, lts.labels))
+    lines = ["HOA: v1", f"States: {lts.n_states}", f"Start: {lts.initial}"]
+    lines += [f"AP: {len(lts.labels)} {names}", "Acceptance: 0 t"]
+    lines += rng.choice([[], ["properties: state-labels explicit-labels"]])
+    lines.append("--BODY--")
+    for s in range(lts.n_states):
+        offered = {a for src, a, _ in lts.transitions() if src == s}
+        label = "&".join(
+            f"{'' if a in offered else '!'}{k}" for k, a in enumerate(lts.labels)
+        )
+        lines.append(f"State: [{label or 't'}] {s}")
+        lines += sorted({str(d) for src, _, d in lts.transitions() if src == s})
+    return "\n".join([*lines, "--END--", ""])
+
+
 DIALECTS = {
     "rers": Dialect(rers, internal="tau"),
     "rers edited": Dialect(rers_blanks, internal="tau"),
@@ -243,7 +261,24 @@ DIALECTS = {
     "mcrl2, aut": Dialect(mcrl2_aut, ".aut", internal="tau"),
     "hoa": Dialect(hoa, ".hoa"),
 }
-"""The dialects by name."""
+"""The dialects of networks by name; the right reading of "spot" calls label k p<k>."""
+
+KRIPKE = {"kripke": Dialect(kripke, ".hoa", options={"semantics": "state"})}
+"""The same of graphs with propositions."""
+
+PROPERTIES: dict[str, Callable[[Any], str]] = {
+    "hoa": lambda formula: _automaton(formula).to_str("hoa"),
+    "never claim": lambda formula: _automaton(formula).to_str("spin"),
+    "lbtt": lambda formula: _automaton(formula).to_str("lbtt"),
+    "alternating": alternating,
+}
+"""Property automata: what writes that of a formula of Spot, in each syntax."""
+
+
+def _automaton(formula: Any) -> Any:
+    import spot
+
+    return spot.translate(formula, "Buchi", "SBAcc")
 
 
 def _order(lines: list[str], lts: LTS, prefix: str = "") -> list[str]:

@@ -190,7 +190,7 @@ def _replay(pair: _Result, inputs: _Inputs) -> Job[Lasso]:
         asked = Property(violations=violations)
     else:
         dialect = run_options(given).dialect
-        asked = Property(parse(pair.task["formula"], dialect=dialect))
+        asked = Property(parse(pair.task["formula"], **dialect._asdict()))
     if "constraint" in files:
         constraint = yield from automaton_job(files["constraint"][0])
     try:

@@ -138,7 +138,7 @@ class _Checker:
         asked = Property(violations=automata.get("automaton"))
         if record.formula is not None:
             dialect = run_options(options).dialect
-            asked = Property(parse(record.formula, dialect=dialect))
+            asked = Property(parse(record.formula, **dialect._asdict()))
         kept = automata.get("constraint")
         job = confirmed(system, asked, told, run_options(options), kept)
         run_within(job, self._limits)

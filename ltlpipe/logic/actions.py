@@ -115,10 +115,7 @@ def tree_of(formula: FormulaLike, parameter: str = "formula") -> Any:
     UnsupportedError
         It has operators of PSL.
     """
-    import spot
-
-    is_tree = isinstance(formula, spot.formula)
-    tree = formula if is_tree else formula_of(formula, parameter).spot
+    tree = formula_of(formula, parameter).spot
     refuse_psl(tree)
     return tree
 

@@ -43,9 +43,8 @@ def holds(formula: Formula, word: Sequence[Collection[str]]) -> bool:
 
     Examples
     --------
-    >>> from ltlpipe.logic.dialects import Dialect
     >>> from ltlpipe.logic.formulas import parse
-    >>> strong = parse("G(a -> X[!] b)", dialect=Dialect(finite=True))
+    >>> strong = parse("G(a -> X[!] b)", finite=True)
     >>> holds(strong, ["a", "b"]), holds(strong, ["a", "b", "a"])
     (True, False)
     """

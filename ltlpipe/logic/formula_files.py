@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from ltlpipe.logic import formula_tables
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.logic.readings import IN_QUOTES
 from ltlpipe.runtime.errors import FormulaError, InputError
 from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
@@ -174,9 +175,7 @@ _SCOPE = re.compile(
 _HEADING = re.compile(r"[A-Za-z]\w*(?: [\w,()/-]+)+:")
 # Not within quotes; `-->` and `<-->` are arrows.
 _COMMENT = re.compile(
-    r'"(?:[^"\\]|\\.)*"|(?<![\w.\\])\'(?:[^\'\\]|\\.)*\''
-    r"|(?P<comment>#|(?:^|(?<=\s))(?://|--(?!-?>)))",
-    re.DOTALL,
+    IN_QUOTES + r"|(?P<comment>#|(?:^|(?<=\s))(?://|--(?!-?>)))", re.DOTALL
 )
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 

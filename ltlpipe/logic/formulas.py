@@ -16,7 +16,6 @@ doubles itself on paper costs what it costs in memory.
 from __future__ import annotations
 
 import pickle
-import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,10 +23,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ltlpipe.logic import readings
-from ltlpipe.logic.bounded import BOUNDED, MAX_STEPS, steps_in
 from ltlpipe.logic.dialects import PLAIN, Dialect
 from ltlpipe.logic.history import own_propositions
-from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, a_kind, expect, is_one
+from ltlpipe.runtime.arguments import PATH, TEXT, TRUTH, WHOLE, a_kind, expect, is_one
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.workers import can_send
 
@@ -43,30 +41,6 @@ FormulaLike: TypeAlias = "str | Formula | Any"
 CONNECTIVES = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
 LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *CONNECTIVES))
 """The operators of LTL, as Spot's ``kindstr`` calls them."""
-
-# Quoted propositions are matched first so that nothing inside them is touched.
-_QUOTED = r'"(?:[^"\\]|\\.)*"|(?<![\w.\\])\'(?:[^\'\\]|\\.)*\''
-_WEAK = re.compile(_QUOTED + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
-# Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
-# opens a comment; behind a backslash they are what they are.
-_MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
-# What no formula over plain names has: comparisons, and what looks like a call.
-_COMPARING = re.compile(
-    _QUOTED + r"|<>[-=]>|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)"
-    r"|\bfireable\b)"
-)
-_NESTING = re.compile(
-    _QUOTED + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
-)
-_STRONG = re.compile(r"[\w.]*!\s*\](?!\w)")
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
-OPERATORS = {"WU": "W", "WR": "R"}
-"""Operators of the RERS challenge that Spot calls otherwise."""
-
-MAX_NESTING = 10_000
-"""Operators and parentheses that a formula may have, conjunctions and
-disjunctions apart: Spot recurses, and its stack must hold any nesting of them.
-"""
 
 
 @dataclass(frozen=True)
@@ -110,7 +84,7 @@ class Formula:
     @property
     def equals_sign(self) -> int | None:
         """The place of ``a=1``, which Spot reads as ``a``; None if there is none."""
-        return readings.equals_sign(_WEAK.sub(_masked, self.text))
+        return readings.equals_sign(readings.masked(self.text))
 
     @property
     def identifier(self) -> str:
@@ -126,7 +100,7 @@ class Formula:
 
     def __reduce__(self) -> Any:
         """Travel between processes as text: Spot's formulas cannot."""
-        if parse(self.text, dialect=self.dialect).spot != self.spot:
+        if parse(self.text, **self.dialect._asdict()).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
         place = (self.file, self.line, self.number, self.name)
         return _restored, (self.text, self.dialect, *place)
@@ -135,7 +109,7 @@ class Formula:
 def _restored(text: str, dialect: Dialect, *place: Any) -> Formula:
     """Return a formula that has been pickled."""
     file, line, number, name = place
-    found = parse(text, file=file, line=line, dialect=dialect)
+    found = parse(text, file=file, line=line, **dialect._asdict())
     return replace(found, number=number, name=name)
 
 
@@ -159,7 +133,7 @@ def from_spot_text(text: str) -> Any:
     """Return the formula of Spot that `spot_text` was given."""
     import spot
 
-    return spot.parse_infix_psl(re.sub(_QUOTED, _spelled, text, flags=re.DOTALL)).f
+    return spot.parse_infix_psl(readings.with_quotes(text)).f
 
 
 can_send(
@@ -203,12 +177,13 @@ def parse(
     *,
     file: str | None = None,
     line: int | None = None,
-    dialect: Dialect = PLAIN,
+    past: bool = False,
+    finite: bool = False,
 ) -> Formula:
     """Parse one formula, LTL in Spot's syntax or with `WU` and `WR`.
 
-    File and line are where it comes from, for messages.  The dialect says whether there
-    are past operators, and whether it is about finite words.
+    File and line are where it comes from, for messages.  Where it looks back, the
+    letters ``H O S T Y Z`` are `past` operators; ``X[!]`` is for `finite` words only.
 
     Raises
     ------
@@ -225,39 +200,41 @@ def parse(
     expect(TEXT, text=text)
     expect(PATH.or_none, file=file)
     expect(WHOLE.or_none, line=line)
+    expect(TRUTH, past=past, finite=finite)
+    dialect = Dialect(past, finite)
 
     def refusal(message: str, position: int | None) -> FormulaError:
         return FormulaError(
             message, formula=text, position=position, file=file, line=line
         )
 
-    _refuse_unparsable(text, refusal, dialect)
+    readings.refuse_unparsable(text, refusal, dialect)
     own = text.strip(), file, line
 
     def hinting(message: str, position: int | None) -> FormulaError:
-        told = readings.hint(_WEAK.sub(_masked, text), dialect, compares=True)
+        told = readings.hint(readings.masked(text), dialect, compares=True)
         return refusal(message + told, position)
 
-    if dialect.past or _is_bounded(text):
+    if dialect.past or readings.is_bounded(text):
         return _of_dialect(own, text, hinting, dialect)
-    if _compares(text):
+    if readings.compares(text):
         if dialect.finite:
             return _of_dialect(own, text, hinting, dialect)
         from ltlpipe.logic.propositions.parsing import parse_formula
 
         return Formula(own[0], parse_formula(text, hinting), file, line)
     try:
-        parsed = spot.parse_infix_psl(_WEAK.sub(_spelled, text))
+        parsed = spot.parse_infix_psl(readings.for_spot(text))
     except RuntimeError as error:  # too many operands
         raise refusal(f"Spot cannot hold the formula: {error}", None) from None
     if not parsed.format_errors(spot.ostringstream()):
         return Formula(own[0], parsed.f, file, line, dialect=dialect)
     if (other := readings.prefix(text)) is not None:
         return Formula(own[0], other, file, line, dialect=dialect)
-    if readings.has_letters_as_names(_WEAK.sub(_masked, text)):
+    if readings.has_letters_as_names(readings.masked(text)):
         with suppress(FormulaError):
             return _of_dialect(own, text, refusal, dialect)
-    raise refusal(*readings.first_error(_WEAK.sub(_masked, text), dialect))
+    raise refusal(*readings.first_error(readings.masked(text), dialect))
 
 
 def _of_dialect(
@@ -269,8 +246,8 @@ def _of_dialect(
     """Return a formula with what Spot does not read."""
     from ltlpipe.logic.propositions.parsing import parse_dialect
 
-    compares = _compares(text)
-    found, history = parse_dialect(text, refusal, dialect, compares=compares)
+    known = readings.compares(text)
+    found, history = parse_dialect(text, refusal, dialect, compares=known)
     return Formula(own[0], found, *own[1:], dialect=dialect, history=history)
 
 
@@ -298,12 +275,16 @@ def formula_of(
     if isinstance(given, Formula):
         return _reread(given, dialect)
     if isinstance(given, str):
-        return parse(given, dialect=dialect)
+        return parse(given, **dialect._asdict())
     spot = sys.modules.get("spot")
     if spot is not None and isinstance(given, spot.formula):
         text = str(spot.str_psl(given))
-        is_strong = bool(_STRONG.search(_WEAK.sub(_masked, text)))
-        return parse(text, dialect=dialect) if is_strong else Formula(text, given)
+        is_strong = readings.has_strong_next(text)
+        return (
+            parse(text, **dialect._asdict())
+            if is_strong
+            else Formula(text, given, dialect=dialect)
+        )
     message = (
         f"{parameter}: expected LTL as a text, a Formula or a spot.formula, not "
         f"{a_kind(given)}"
@@ -318,7 +299,7 @@ def _reread(formula: Formula, dialect: Dialect) -> Formula:
     if formula.dialect == dialect:
         return formula
     text, file, line = formula.text, formula.file, formula.line
-    found = parse(text, file=file, line=line, dialect=dialect)
+    found = parse(text, file=file, line=line, **dialect._asdict())
     return replace(found, number=formula.number, name=formula.name)
 
 
@@ -331,7 +312,7 @@ def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | Formu
         if isinstance(formula, Formula):
             return _reread(formula, dialect)
         text, file, line = formula.formula, formula.file, formula.line
-        found = parse(text, file=file, line=line, dialect=dialect)
+        found = parse(text, file=file, line=line, **dialect._asdict())
         return replace(found, number=formula.number, name=formula.name)
     except FormulaError as error:
         error.name, error.number = formula.name, formula.number
@@ -363,87 +344,6 @@ def raised(formulas: list[Formula | FormulaError]) -> list[Formula | FormulaErro
     if len(formulas) == 1 and isinstance(formulas[0], FormulaError):
         raise formulas[0]
     return formulas
-
-
-def _refuse_unparsable(
-    text: str,
-    refusal: Callable[[str, int | None], FormulaError],
-    dialect: Dialect,
-) -> None:
-    """Refuse formulas on which Spot crashes or fails without an error."""
-    if not text.strip():
-        raise refusal("an empty formula; expected LTL in Spot's syntax", 0)
-    if found := _NO_TEXT.search(text):
-        raise refusal(f"{found[0]!r}, expected text", found.start())
-    for quoted in re.finditer(_QUOTED, text, re.DOTALL):
-        if inside := re.search(r"[\r\n]", quoted[0]):  # Spot would drop it
-            position = quoted.start() + inside.start()
-            raise refusal("a line break within quotes", position)
-    masked = _WEAK.sub(_masked, text)
-    if not dialect.finite and (strong := _STRONG.search(masked)):
-        message = "X[!] is the next of finite words: write X, or use --semantics=finite"
-        raise refusal(message, strong.start())
-    if not _compares(text) and (n_steps := steps_in(masked)) > MAX_STEPS:
-        message = (
-            f"bounds of {n_steps:,} steps together, expected at most {MAX_STEPS:,}"
-        )
-        raise refusal(message, None)
-    nesting = _nesting(text)
-    if nesting > MAX_NESTING:
-        raise refusal(
-            f"{nesting:,} operators and parentheses, expected at most {MAX_NESTING:,}",
-            None,
-        )
-
-
-def _nesting(text: str) -> int:
-    """Return how many operators and parentheses might stand in each other.
-
-    Letters within names are none, for the places of a net may be thousands.
-    """
-    nesting, compares = 0, _compares(text)
-    for found in _NESTING.finditer(text):
-        if found[1]:
-            nesting += 1
-        elif found[2] and not (found[3] and compares):  # GFa may be G F a
-            nesting += len(found[2])
-    return nesting
-
-
-def _compares(text: str) -> bool:
-    """Whether a formula has what none over plain names has, bounds apart."""
-    text = BOUNDED.sub(lambda found: "F" * len(found[0]), text)
-    return any(found[1] for found in _COMPARING.finditer(text))
-
-
-def _is_bounded(text: str) -> bool:
-    """Whether a formula has bounds that Spot does not know."""
-    found = BOUNDED.findall(_WEAK.sub(_masked, text))
-    return any(operator[0][0] in "URV" or "<=" in operator[0] for operator in found)
-
-
-def _spelled(match: re.Match[str]) -> str:
-    """Return WU, WR or a quoted name as Spot reads it right."""
-    found = match[0]
-    if found in OPERATORS:
-        return OPERATORS[found]
-    if found[0] == "'":
-        plain = re.sub(r"\\'", "'", found[1:-1])
-        found = '"' + re.sub(r'\\.|"', _escaped, plain, flags=re.DOTALL) + '"'
-    return _MISREAD.sub(lambda m: m[0] if m[0][0] == "\\" else "\\" + m[0], found)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    """Return a double quote with a backslash; what has one stays."""
-    return '\\"' if match[0] == '"' else match[0]
-
-
-def _masked(match: re.Match[str]) -> str:
-    """Return WU, WR or a quoted name without a change of its length."""
-    found = match[0]
-    if found in OPERATORS:
-        return f"{OPERATORS[found]} "
-    return '"' + "_" * (len(found) - 2) + '"'
 
 
 def kind_of(node: Any) -> str:

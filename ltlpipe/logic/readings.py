@@ -1,9 +1,10 @@
-"""Other readings of what is no LTL for Spot, and what to say where there is none.
+"""Texts of formulas: what Spot reads, other readings, and hints.
 
-Two kinds of texts have one reading all the same: formulas in the prefix notation of
-LBT (``& G a F b``), and those in which an operator letter stands where only a name can
-(``[](Q & !R & <>R -> (!P U R))``, as in the catalogue of Dwyer, Avrunin and Corbett).
-For the mistakes that are made most there are hints.
+What Spot crashes on, or reads wrong, is refused or spelled otherwise.  Two kinds of
+texts that it does not read have one reading all the same: formulas in the prefix
+notation of LBT (``& G a F b``), and those in which an operator letter stands where only
+a name can (``[](Q & !R & <>R -> (!P U R))``, as in the catalogue of Dwyer, Avrunin and
+Corbett).  For the mistakes that are made most there are hints.
 """
 
 from __future__ import annotations
@@ -11,8 +12,37 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.logic.bounded import BOUNDED, MAX_STEPS, steps_in
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.logic.dialects import Dialect
+    from ltlpipe.runtime.errors import FormulaError
+
+# Quoted propositions are matched first so that nothing inside them is touched.
+IN_QUOTES = r'"(?:[^"\\]|\\.)*"|(?<![\w.\\])\'(?:[^\'\\]|\\.)*\''
+_WEAK = re.compile(IN_QUOTES + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
+# Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
+# opens a comment; behind a backslash they are what they are.
+_MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
+# What no formula over plain names has: comparisons, and what looks like a call.
+_COMPARING = re.compile(
+    IN_QUOTES + r"|<>[-=]>|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)"
+    r"|\bfireable\b)"
+)
+_NESTING = re.compile(
+    IN_QUOTES + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
+)
+_STRONG = re.compile(r"!\s*\]")
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+OPERATORS = {"WU": "W", "WR": "R"}
+"""Operators of the RERS challenge that Spot calls otherwise."""
+
+MAX_NESTING = 10_000
+"""Operators and parentheses that a formula may have, conjunctions and
+disjunctions apart: Spot recurses, and its stack must hold any nesting of them.
+"""
 
 _QUOTED = r'"[^"]*"'  # of a text whose quotes are masked
 _PREFIX = re.compile(r"\s*([!XFG]\s+)*([&|^ieUVRWM])\s")
@@ -31,6 +61,107 @@ _WORD = re.compile(_QUOTED + r"|(?<![\w.])(?P<found>(?P<letters>[XFG]+)[a-z_]\w*
 _NO_OPERAND = re.compile(
     _QUOTED + r"|(?:^|\(|->|&|\||\b[UWRM])\s*(?P<found>&&?|\|\|?|->)"
 )
+
+
+def refuse_unparsable(
+    text: str,
+    refusal: Callable[[str, int | None], FormulaError],
+    dialect: Dialect,
+) -> None:
+    """Refuse formulas on which Spot crashes or fails without an error."""
+    if not text.strip():
+        raise refusal("an empty formula; expected LTL in Spot's syntax", 0)
+    if found := _NO_TEXT.search(text):
+        raise refusal(f"{found[0]!r}, expected text", found.start())
+    for quoted in re.finditer(IN_QUOTES, text, re.DOTALL):
+        if inside := re.search(r"[\r\n]", quoted[0]):  # Spot would drop it
+            position = quoted.start() + inside.start()
+            raise refusal("a line break within quotes", position)
+    hidden = masked(text)
+    if not dialect.finite and (strong := _STRONG.search(hidden)):
+        message = "X[!] is the next of finite words: write X, or use --semantics=finite"
+        raise refusal(message, strong.start())
+    if not compares(text) and (n_steps := steps_in(hidden)) > MAX_STEPS:
+        message = (
+            f"bounds of {n_steps:,} steps together, expected at most {MAX_STEPS:,}"
+        )
+        raise refusal(message, None)
+    nesting = _nesting(text)
+    if nesting > MAX_NESTING:
+        raise refusal(
+            f"{nesting:,} operators and parentheses, expected at most {MAX_NESTING:,}",
+            None,
+        )
+
+
+def _nesting(text: str) -> int:
+    """Return how many operators and parentheses might stand in each other.
+
+    Letters within names are none, for the places of a net may be thousands.
+    """
+    nesting, has_names = 0, compares(text)
+    for found in _NESTING.finditer(text):
+        if found[1]:
+            nesting += 1
+        elif found[2] and not (found[3] and has_names):  # GFa may be G F a
+            nesting += len(found[2])
+    return nesting
+
+
+def compares(text: str) -> bool:
+    """Whether a formula has what none over plain names has, bounds apart."""
+    text = BOUNDED.sub(lambda found: "F" * len(found[0]), text)
+    return any(found[1] for found in _COMPARING.finditer(text))
+
+
+def is_bounded(text: str) -> bool:
+    """Whether a formula has bounds that Spot does not know."""
+    found = BOUNDED.findall(masked(text))
+    return any(operator[0][0] in "URV" or "<=" in operator[0] for operator in found)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    """Return WU, WR or a quoted name as Spot reads it right."""
+    found = match[0]
+    if found in OPERATORS:
+        return OPERATORS[found]
+    if found[0] == "'":
+        plain = re.sub(r"\\'", "'", found[1:-1])
+        found = '"' + re.sub(r'\\.|"', _escaped, plain, flags=re.DOTALL) + '"'
+    return _MISREAD.sub(lambda m: m[0] if m[0][0] == "\\" else "\\" + m[0], found)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Return a double quote with a backslash; what has one stays."""
+    return '\\"' if match[0] == '"' else match[0]
+
+
+def _masked(match: re.Match[str]) -> str:
+    """Return WU, WR or a quoted name without a change of its length."""
+    found = match[0]
+    if found in OPERATORS:
+        return f"{OPERATORS[found]} "
+    return '"' + "_" * (len(found) - 2) + '"'
+
+
+def masked(text: str) -> str:
+    """Return a text of the same length, with names in quotes masked."""
+    return _WEAK.sub(_masked, text)
+
+
+def for_spot(text: str) -> str:
+    """Return a text with quotes, `WU` and `WR` as Spot reads them right."""
+    return _WEAK.sub(_spelled, text)
+
+
+def with_quotes(text: str) -> str:
+    """Return a text of Spot's with quotes as it reads them right."""
+    return re.sub(IN_QUOTES, _spelled, text, flags=re.DOTALL)
+
+
+def has_strong_next(text: str) -> bool:
+    """Whether there is an ``X[!]``, or bounds with a ``!``."""
+    return bool(_STRONG.search(masked(text)))
 
 
 def prefix(text: str) -> Any:

@@ -309,10 +309,11 @@ class _Question:
         "Whether propositions are about actions or states; by default as the system has"
         " them.  With finite the words are those of maximal finite runs (LTLf).",
         "KIND",
-        "Such a run ends in a deadlock, or in a final state: a final marking of a net, "
-        "a state of a network in which all components with accepting states accept.  "
-        "With state, a .hoa file is one graph with propositions that hold together: a "
-        "Kripke structure if its labels are on states, else an automaton.",
+        details="With state, a .hoa file is one graph with propositions that hold "
+        "together: a Kripke structure if its labels are on states, else an automaton.  "
+        "With finite a run ends in a deadlock, or in a final state: a final marking of "
+        "a net, a state of a network in which all components with accepting states "
+        "accept.",
         choices=("action", "state", FINITE),
         commands=ABOUT_PROPERTIES | {DEADLOCKS, SIMULATE, INFO, CONVERT},
     )

@@ -234,6 +234,7 @@ class Simulation(Displayed):
     ) -> None:
         expect(_LASSO.or_none, lasso=lasso)
         expect(WHOLE.or_none, seed=seed)
+        expect(TEXT.or_none, semantics=semantics)
         manner: dict[str, Any] = {"format": format, "alphabet": alphabet}
         manner |= {"initial": initial, "mealy": mealy, "semantics": semantics}
         given = complete(system_job(system, **manner))

@@ -12,7 +12,6 @@ from ltlpipe.automata.finite_classification import (
     is_stutter_invariant,
     n_states,
 )
-from ltlpipe.logic.dialects import Dialect
 from ltlpipe.logic.formulas import parse
 from tests.example_counts import examples
 from tests.logic.past_formulas import is_true, text_of, trees
@@ -28,7 +27,7 @@ WORDS = [
 @settings(max_examples=examples(40))
 def test_by_all_short_words(tree):
     """A class is one that no word of five actions contradicts."""
-    formula = parse(text_of(tree), dialect=Dialect(finite=True))
+    formula = parse(text_of(tree), finite=True)
     told = {tuple(map(min, word)): is_true(tree, word) for word in WORDS}
     longer = [word for word in told if len(word) > 1]
     safety = all(told[word[:-1]] for word in longer if told[word])
@@ -50,7 +49,7 @@ def test_by_all_short_words(tree):
 
 def test_sizes():
     """Of textbooks: the last but one letter needs memory only if that is determined."""
-    formula = parse("F(a & X[!] X 0)", dialect=Dialect(finite=True))
+    formula = parse("F(a & X[!] X 0)", finite=True)
     assert n_states(formula, deterministic=False) == 3
     assert n_states(formula, deterministic=True) == 4
 

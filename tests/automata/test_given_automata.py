@@ -5,80 +5,14 @@ import random
 import pytest
 import spot
 
+from benchmarks.alternating import alternating
+from benchmarks.dialects import PROPERTIES
 from ltlpipe import LTS, Network, check
 from ltlpipe.automata.given_automata import parse_automata, parse_job, read_automaton
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import run
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "b", 1)])])
-
-
-class Alternating:
-    """The alternating automaton of a formula: states are its subformulas.
-
-    Source: M. Y. Vardi, "An automata-theoretic approach to linear temporal logic",
-    1996, Theorem 22.
-    """
-
-    def __init__(self, formula):
-        self.start = spot.negative_normal_form(spot.unabbreviate(formula, "FGMW^ei"))
-        self.names = sorted(str(ap) for ap in spot.atomic_prop_collect(self.start))
-        self.numbers = {self.start: 0}
-
-    def steps(self, formula):
-        """Return the steps of a state: conditions, and where they lead at once."""
-        kind = formula.kindstr()
-        if kind in ("tt", "ff"):
-            return [("t", frozenset())] if kind == "tt" else []
-        if kind == "ap":
-            return [(str(self.names.index(str(formula))), frozenset())]
-        if kind == "Not":
-            return [(f"!{self.names.index(str(formula[0]))}", frozenset())]
-        if kind == "X":
-            return [("t", frozenset([formula[0]]))]
-        if kind == "Or":
-            return [step for part in formula for step in self.steps(part)]
-        if kind == "And":
-            found = [("t", frozenset())]
-            for part in formula:
-                found = both(found, self.steps(part))
-            return found
-        left, right = self.steps(formula[0]), self.steps(formula[1])
-        again = [("t", frozenset([formula]))]
-        if kind == "U":
-            return right + both(left, again)
-        assert kind == "R"
-        return both(right, left + again)
-
-    def text(self):
-        """Return the automaton in HOA, with a state for what is satisfied."""
-        lines, left = [], [self.start]
-        while left:
-            formula = left.pop(0)
-            accepts = "" if formula.kindstr() == "U" else " {0}"
-            lines.append(
-                (self.numbers[formula], f"State: {self.numbers[formula]}{accepts}")
-            )
-            for condition, targets in self.steps(formula):
-                for one in sorted(targets, key=str):
-                    if one not in self.numbers:
-                        self.numbers[one] = len(self.numbers)
-                        left.append(one)
-                there = "&".join(str(self.numbers[t]) for t in targets) or "TRUE"
-                lines.append((self.numbers[formula], f"[{condition}] {there}"))
-        n = len(self.numbers)
-        body = "\n".join(text for _, text in sorted(lines, key=lambda line: line[0]))
-        names = " ".join(f'"{name}"' for name in self.names)
-        return (
-            f"HOA: v1\nStates: {n + 1}\nStart: 0\nAP: {len(self.names)} {names}\n"
-            "acc-name: Buchi\nAcceptance: 1 Inf(0)\n--BODY--\n"
-            f"{body}\nState: {n} {{0}}\n[t] {n}\n--END--\n"
-        ).replace("TRUE", str(n))
-
-
-def both(some, others):
-    """Return the steps that are one of each."""
-    return [(f"({a})&({b})", s | t) for a, s in some for b, t in others]
 
 
 def same_words(found, automaton):
@@ -88,7 +22,7 @@ def same_words(found, automaton):
 
 def agrees(formula):
     """Compare with Spot's translation; return whether the automaton was alternating."""
-    text = Alternating(formula).text()
+    text = alternating(formula)
     (found,) = parse_automata(text, "m.hoa")
     assert found.is_existential()
     assert same_words(found, spot.translate(formula)), str(formula)
@@ -142,10 +76,10 @@ def test_several_initial_states_are_a_union():
         assert same_words(found, union), text
 
 
-@pytest.mark.parametrize("syntax", ["spin", "lbtt", "hoa"])
+@pytest.mark.parametrize("syntax", PROPERTIES)
 def test_other_syntaxes(syntax, tmp_path):
     for formula in formulas(4, 60):
-        text = spot.translate(formula, "Buchi", "SBAcc").to_str(syntax)
+        text = PROPERTIES[syntax](formula)
         (found,) = run(parse_job(text, "m"))
         assert same_words(found, spot.translate(formula)), text
     path = tmp_path / "cat |"  # to Spot's own interface that would be a command

@@ -7,6 +7,7 @@ are judged by definition.  A run that violates a formula is followed and judged,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.runtime.errors import silenced
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.lasso import FINAL, MAXIMAL
@@ -41,6 +43,7 @@ WAYS = [
     {"reduce": "symmetry"},
     {"reduce": "automorphisms"},
     {"reduce": "walks"},
+    {"reduce": "subset"},
     {"reduce": "decoupled"},
     {"bitstate": 1.0},
     {"acceptance": "tgra"},
@@ -121,8 +124,12 @@ def steps_of_network(network):
     return Steps(found, ends)
 
 
-def steps_of_net(net, names):
-    """The markings; the letter of a step is what holds where it begins."""
+def steps_of_net(net, names, final=None):
+    """The markings; the letter of a step is what holds where it begins.
+
+    `final` holds in those that are final.
+    """
+    is_final = net.bound(final or Number(0), "final")
     meanings = {
         short: net.bound(parse_proposition(text), text) for short, text in names.items()
     }
@@ -146,8 +153,9 @@ def steps_of_net(net, names):
             found[k].append((taken, index[tuple(target)]))
         if len(known) > MOST:  # it may be unbounded
             return None
-        if not found[k]:
-            ends[k] = letter(state, None, dead=True)
+        dead = not found[k]
+        if dead or evaluate(is_final, state, action=None, dead=False):
+            ends[k] = letter(state, None, dead=dead)
     return Steps(found, ends)
 
 
@@ -230,6 +238,7 @@ INFINITE = [
         {"emptiness": "decoupled-scc"},
     ),
     *({"reduce": "symmetry"}, {"acceptance": "tgra"}, {"fairness": "weak"}),
+    {"reduce": "subset"},
 ]
 
 
@@ -290,6 +299,25 @@ def test_nets(way, net, tree):
     }
     names = {short: str(parse_proposition(text)) for short, text in names.items()}
     if (steps := steps_of_net(net, names)) is not None:
+        agrees(net, steps, tree, way, names)
+
+
+@pytest.mark.parametrize("way", NETS, ids=lambda w: "-".join(map(str, w.values())))
+@given(
+    petri_nets(max_places=3, max_transitions=3),
+    st.one_of(trees("ab"), trees("ab", past=True)),
+    st.integers(0, 2),
+)
+@settings(max_examples=examples(60))
+def test_final_markings(way, net, tree, tokens):
+    """A run may end in a marking of so many tokens, and go on."""
+    if not (net.places and net.transitions):
+        return
+    final = parse_proposition(f"{net.places[-1].id} == {tokens}")
+    net.vocabulary = replace(net.vocabulary, facts={"final": final})
+    names = {"a": f"{net.places[0].id} <= 1", "b": f'action=="{net.transitions[0].id}"'}
+    names = {short: str(parse_proposition(text)) for short, text in names.items()}
+    if (steps := steps_of_net(net, names, final)) is not None:
         agrees(net, steps, tree, way, names)
 
 

@@ -22,7 +22,7 @@ BOTH = Dialect(past=True, finite=True)
 @settings(max_examples=examples(300))
 def test_by_definition(tree, word):
     """Every operator, at every place."""
-    formula = parse(text_of(tree), dialect=BOTH)
+    formula = parse(text_of(tree), **BOTH._asdict())
     assert holds(formula, word) == is_true(tree, word), text_of(tree)
 
 
@@ -30,7 +30,7 @@ def test_by_definition(tree, word):
 @settings(max_examples=examples(150))
 def test_spot_agrees(tree, word):
     """Its ``from_ltlf`` holds of the word, followed by nothing."""
-    formula = parse(text_of(tree), dialect=Dialect(finite=True))
+    formula = parse(text_of(tree), finite=True)
     rewritten = spot.from_ltlf(formula.spot, "alive")
     steps = [" & ".join([*sorted(letter), "alive"]) for letter in word]
     full = spot.parse_word("; ".join([*(_exactly(s) for s in steps), "cycle{!alive}"]))
@@ -51,7 +51,7 @@ def _exactly(step):
 @settings(max_examples=examples(300))
 def test_the_past_on_lassos(tree, prefix, cycle):
     """By definition, future operators within those of the past as well."""
-    formula = parse(text_of(tree), dialect=Dialect(past=True))
+    formula = parse(text_of(tree), past=True)
     found = holds_on_lasso(formula, [*prefix, *cycle], len(prefix))
     assert found == is_true_on_lasso(tree, prefix, cycle), text_of(tree)
 

@@ -6,7 +6,7 @@ import pytest
 import spot
 from hypothesis import given
 
-from ltlpipe import LTS, Network, check
+from ltlpipe import LTS, Network, analyze, automaton, check, is_interruptible
 from ltlpipe.logic.bounded import MAX_STEPS
 from ltlpipe.logic.dialects import Dialect
 from ltlpipe.logic.formulas import parse
@@ -77,6 +77,7 @@ def test_prefix_notation_of_any_formula(text):
             'FalseAlarm is F alseAlarm, write "FalseAlarm" if it is a name',
         ),
         ("X[!] a", "write X, or use semantics"),
+        ("F X[!]a", "write X, or use semantics"),
         ("G[1:2!] a", "write X, or use semantics"),
         (f"X[{MAX_STEPS + 1}] a", "steps together, expected at most 1,000"),
         (f"a U<={MAX_STEPS + 1} b", "1,001 steps together"),
@@ -106,8 +107,8 @@ def test_escaped_names_behind_operators():
 def test_strong_next_of_finite_words():
     """It stays what it is, and until with bounds asks for it."""
     finite = Dialect(finite=True)
-    assert str(parse("X[!] a", dialect=finite).spot) == "X[!]a"
-    assert str(parse("a U[1:1] b", dialect=finite).spot) == "a & !X!b"
+    assert str(parse("X[!] a", **finite._asdict()).spot) == "X[!]a"
+    assert str(parse("a U[1:1] b", **finite._asdict()).spot) == "a & !X!b"
 
 
 NET = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {})])
@@ -129,3 +130,13 @@ def test_hints_about_systems(system, text, hint):
     with pytest.raises(FormulaError) as caught:
         check(system, text)
     assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["X[!] a", spot.formula("F(b & X[!] a)")])
+@pytest.mark.parametrize(
+    "function", [is_interruptible, analyze, automaton, lambda f: check(MUTEX, f)]
+)
+def test_strong_next_is_never_next(given, function):
+    """As a text or a tree of Spot: functions about infinite words refuse it."""
+    with pytest.raises(FormulaError, match="finite words"):
+        function(given)

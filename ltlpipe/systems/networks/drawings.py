@@ -63,6 +63,7 @@ _NOT_DRAWN = {"point", "none", "plain", "plaintext"}
 _START = re.compile(r"__start[0-9]*")
 _PROPOSITION = re.compile(r"""[A-Za-z_.][\w.@]*|"[^"]*"|'[^']*'""")
 _ALL = re.compile(r"(t(\\n|\s)*)?(\[all\])?")
+_BY_SPOT = {("style", "invis"), ("width", "0")}  # looks of its node I
 _CONSTANTS = {"t", "true", "f", "false"}
 
 
@@ -271,8 +272,10 @@ class _Component:
 
     def _refuse_conditions(self, markers: np.ndarray, steps: np.ndarray) -> None:
         """Refuse what drawings by Spot and DiVinE say that components cannot."""
-        looks = [self.looks[node] for node in np.flatnonzero(markers)]
-        by_spot = "I" in self.nodes and looks == [{"style": "invis", "width": "0"}]
+        by_spot = any(
+            self.nodes[node] == "I" and self.looks[node].items() >= _BY_SPOT
+            for node in np.flatnonzero(markers)
+        )
         if self._by_divine():
             if self._with_look("style", "dashed"):
                 raise self._error(

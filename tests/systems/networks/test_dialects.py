@@ -3,8 +3,9 @@
 import random
 
 import pytest
+import spot
 
-from benchmarks.dialects import DIALECTS, learnlib, random_lts
+from benchmarks.dialects import DIALECTS, KRIPKE, learnlib, random_lts
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.systems.networks.dot import read_dot
 from ltlpipe.systems.networks.lts import LTS
@@ -55,6 +56,21 @@ def round_trip(name, seed, tmp_path):
 def test_what_is_written_is_read(name, tmp_path):
     for seed in range(25):
         round_trip(name, seed, tmp_path)
+
+
+def test_kripke_structures(tmp_path):
+    """States offer the propositions of their labels; edges have none."""
+    dialect = KRIPKE["kripke"]
+    for seed in range(25):
+        rng = random.Random(seed)
+        lts = random_lts(rng)
+        path = tmp_path / "m.hoa"
+        path.write_text(dialect.write(lts, rng), encoding="utf-8")
+        found = load(path, **dialect.options)
+        edges = set(zip(found.src.tolist(), found.dst.tolist(), strict=True))
+        assert edges == {(s, d) for s, _, d in lts.transitions()}
+        assert found.propositions == lts.labels
+        assert (found.n_states, found.initial) == (lts.n_states, lts.initial)
 
 
 @pytest.mark.slow
@@ -155,6 +171,19 @@ def test_conditions_drawn_by_spot_are_no_actions(label):
     assert read(plain).labels == ("a",)
     accepting = plain.replace("rankdir=LR", 'label="Inf(0)\\n[Büchi]"')
     assert "drawn by Spot" in refusal(accepting)
+
+
+def test_drawings_by_spot_itself():
+    """Conditions and acceptance are refused, as Spot draws them; true is no action."""
+    for formula in ("G F a", "G a", "F G a | G F b", "a U b", "1"):
+        for options in ("", "A", "b", "n", "k"):
+            drawn = spot.translate(formula).to_str("dot", options)
+            if formula == "G a" and options != "k":
+                assert read(drawn).labels == ("a",)
+            elif options == "k" and "->" in drawn:
+                assert refusal(drawn).startswith("m.dot:")
+            else:
+                assert "drawn by Spot" in refusal(drawn)
 
 
 def test_blanks_around_labels_have_no_meaning():
