@@ -51,13 +51,20 @@ def analyze(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Time for each formula.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Time for each formula, shared by its columns.",
+        ),
     ] = 60.0,
     semantics: Annotated[
         str | None,
         typer.Option(
             metavar="KIND",
-            help="action; or finite, for formulas of finite words (LTLf).",
+            help="What propositions are about: action, one at a time, or state; by "
+            "default state for a formula with a comparison, else action.  finite: "
+            "formulas of finite words of actions (LTLf).",
         ),
     ] = None,
     jobs: Annotated[
@@ -65,7 +72,7 @@ def analyze(
     ] = 1,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Classify formulas as properties of actions, one row for each.
+    """Classify formulas as properties of actions or states, one row for each.
 
     Columns: actions, size, class in Manna & Pnueli's hierarchy; whether repeated
     actions do not matter (stutter-invariant), whether actions that the formula does
@@ -74,12 +81,15 @@ def analyze(
     whether the first is weak, terminal, very weak, and in interrupt normal form, and
     its size after normalisation.
 
+    With --semantics state propositions are independent of each other, and a formula is
+    interruptible if it is stutter-invariant; the columns about actions are empty.
     With --semantics finite the class is safety, guarantee, bottom for both, or none,
     and TGBA and parity are a nondeterministic and a deterministic automaton of finite
     words; what is about infinite words is missing.
 
-    What is not decided in time is missing, with a message on standard error.  A formula
-    that cannot be read has a row with the error, and the exit code is 2.
+    What is not decided in time is missing, with a message on standard error; the class
+    is then one that the formula is in (at most recurrence).  A formula that cannot be
+    read has a row with the error, and the exit code is 2.
     Ctrl-C ends the run; the rows written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
@@ -102,7 +112,7 @@ def analyze(
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ended_by_ctrl_c():
-        found = analysis_rows(formulas, timeout=timeout, jobs=jobs)
+        found = analysis_rows(formulas, semantics=semantics, timeout=timeout, jobs=jobs)
         progress.begin("analysing", total=len(formulas))
         for row, notes in found:
             rows.append(row)
@@ -128,8 +138,8 @@ def _dialect(semantics: str | None) -> Dialect:
     """Return how formulas are read."""
     from ltlpipe.question.given_options import dialect_of
 
-    if semantics not in (None, "action", "finite"):
-        message = f"{semantics!r}, expected action or finite"
+    if semantics not in (None, "action", "state", "finite"):
+        message = f"{semantics!r}, expected action, state or finite"
         raise typer.BadParameter(message, param_hint="--semantics")
     return dialect_of({"semantics": semantics})
 
@@ -160,7 +170,7 @@ def _explain(
     formulas: list[Formula | FormulaError], number: int, timeout: float
 ) -> None:
     """Print why one formula is interruptible, or why not."""
-    from ltlpipe.batch.analyzing import explanation
+    from ltlpipe.batch.explanation import explanation
     from ltlpipe.runtime.jobs import Limits, StoppedError
 
     if number > len(formulas):

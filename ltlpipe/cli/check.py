@@ -45,6 +45,9 @@ _LESS_MEMORY = (
 )
 
 
+_ONE_QUESTION = "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
+
+
 @shared.takes(CHECK)
 def check(
     system: shared.SystemOrNone = None,
@@ -121,7 +124,11 @@ def check(
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.certification import files_of
-    from ltlpipe.verdict.checking import automaton_job
+    from ltlpipe.verdict.checking import (
+        automaton_job,
+        note_own_property,
+        own_property,
+    )
     from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
     from ltlpipe.verdict.verdict import misread, not_read
@@ -161,6 +168,13 @@ def check(
         try:
             read = partial(run_within, limits=limits, progress=progress)
             loaded = read(load_job(system, **manner_of(chosen)))
+            if formula or formula_file or automaton or empty:
+                note_own_property(loaded)
+            elif getattr(loaded, "violations", None) is None:
+                raise typer.BadParameter(_ONE_QUESTION)
+            else:
+                automaton = own_property(loaded)
+                told["automaton"] = automaton
             if automaton is not None:
                 questions = [Property(violations=read(automaton_job(automaton)))]
             allowed = read(automaton_job(options.constraint))
@@ -263,15 +277,13 @@ def _questions(
     empty: bool,
     dialect: Dialect,
 ) -> list[Property | FormulaError]:
-    """Return the questions; an automaton is read with the system."""
+    """Return the questions; an automaton is read with the system, or is part of it."""
     from ltlpipe.question.property import Property
 
     ways = sum((bool(texts or file), automaton is not None, empty))
-    if ways != 1:
-        raise typer.BadParameter(
-            "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
-        )
-    if empty or automaton is not None:
+    if ways > 1:
+        raise typer.BadParameter(_ONE_QUESTION)
+    if not (texts or file):
         return [Property()]
     return [
         each if isinstance(each, FormulaError) else Property(each)

@@ -40,6 +40,7 @@ TITLES = {
     "seconds": "seconds",
     "erasable": "erasable",
     "erasable_witness": "why not",
+    "semantics": "about",
     "error": "error",
 }
 """The columns of an analysis, and their titles."""

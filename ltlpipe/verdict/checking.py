@@ -23,7 +23,7 @@ from ltlpipe.question.given_options import (
 from ltlpipe.question.options import CHECK, LIVELOCK
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
-from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
+from ltlpipe.runtime.errors import InputError, UnsupportedError, noting, warn
 from ltlpipe.runtime.jobs import StoppedError, run
 from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
@@ -59,7 +59,8 @@ def check(
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
 
-    Exactly one of `formula`, `automaton` and `empty` is given.
+    Exactly one of `formula`, `automaton` and `empty` is given, or none of them for a
+    model whose file has its property: a DVE model with a property process.
 
     Parameters
     ----------
@@ -104,8 +105,9 @@ def check(
        Algorithms", TACAS 2005.
     """
     expect(TRUTH, empty=empty)
-    if sum((formula is not None, automaton is not None, empty)) != 1:
-        raise UnsupportedError("expected one of a formula, --automaton, and --empty")
+    n_given = sum((formula is not None, automaton is not None, empty))
+    if n_given > 1:
+        raise UnsupportedError(_ONE_QUESTION)
     chosen, limits = understood(options)
     asked = None
     if formula is not None:
@@ -115,6 +117,10 @@ def check(
     with noting() as warned:
         try:
             loaded = read(system_job(system, **manner_of(options)))
+            if n_given:
+                note_own_property(loaded)
+            else:
+                automaton = own_property(loaded)
             violations = read(automaton_job(automaton))
             constraint = read(automaton_job(chosen.constraint))
         except StoppedError as stopped:
@@ -128,6 +134,32 @@ def check(
         )
         verdict = inquiry.verdict(limits, progress)
     return replace(verdict, warnings=tuple(warned))
+
+
+_ONE_QUESTION = "expected one of a formula, --automaton, and --empty"
+
+
+def own_property(system: System) -> str:
+    """Return the property that a model's file has, an automaton in HOA.
+
+    Raises
+    ------
+    UnsupportedError
+        It has none.
+    """
+    violations = getattr(system, "violations", None)
+    if violations is None:
+        raise UnsupportedError(_ONE_QUESTION)
+    return str(violations)
+
+
+def note_own_property(system: System) -> None:
+    """Warn that the property of a model's file is not what is asked."""
+    if getattr(system, "violations", None) is not None:
+        warn(
+            f"{system.name}: the property process is no part of the system, and is not "
+            "what is asked; without a formula it is"
+        )
 
 
 def automaton_job(automaton: Any) -> Job[Any]:

@@ -16,6 +16,7 @@ found its steps.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -376,7 +377,7 @@ class RunFinder:
         walker = self._walker
         action, moves, before = told
         is_dead = self._stutters  # as far as that is known
-        for taken in walker.each_step(state, None if action is None else action.__eq__):
+        for taken in walker.each_step(state, _called(action)):
             is_dead = False
             if walker.fits(state, taken, moves, before):
                 yield taken
@@ -385,6 +386,17 @@ class RunFinder:
                 names = None, STUTTER_NAME, walker.action_name(state, taken)
                 if action in names and walker.fits(state, taken, moves, before):
                     yield taken
+
+
+_NUMBER = re.compile(r" #[0-9]+(?= \||$)")
+"""What tells transitions of a process apart that would be called the same."""
+
+
+def _called(action: str | None) -> Callable[[str], bool] | None:
+    """Return whether a step has a recorded name; until version 0.2 without numbers."""
+    if action is None:
+        return None
+    return lambda name: name == action or _NUMBER.sub("", name) == action
 
 
 def _paths(layers: list[_Layer], end: Any) -> Iterator[Path]:

@@ -89,7 +89,7 @@ def test_latex(run, file):
     assert body.count("\\\\") == 3
     assert r"\texttt{G(a -\textgreater{} F b)} & a, b & 5 & recurrence" in body
     assert r"\textquotedbl{}\textless{}\&\_\%\textquotedbl{} \textbar{} X c" in body
-    assert {line.count(" & ") for line in body.strip().splitlines()} == {19}
+    assert {line.count(" & ") for line in body.strip().splitlines()} == {20}
 
 
 def test_html(run, file, tmp_path):
