@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import ltlpipe
 from benchmarks import record
 from ltlpipe import Network
+from ltlpipe.logic.formula_files import read_formulas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,7 +80,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=record.RESULTS / "chains.csv")
     chosen = parser.parse_args()
     chain = chained(ltlpipe.load(chosen.network), chosen.copies)
-    listed = ltlpipe.read_formulas(chosen.formulas)[: chosen.first]
+    listed = read_formulas(chosen.formulas)[: chosen.first]
     texts = [*MORE, *(formula.text for formula in listed)]
     rows, differing = [], 0
     for asked in asked_of(texts, chain, chosen.copies):

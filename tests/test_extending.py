@@ -44,7 +44,10 @@ LINES = {
         ("_PLACES = {\n", '_PLACES = {\n    "mine": ("nested.mine", "Mine"),\n'),
     ],
     "strategies/registry.py": [
-        ("    instant,\n    symmetry,", "    instant,\n    mine,\n    symmetry,"),
+        (
+            "from ltlpipe.strategies import (\n",
+            "from ltlpipe.strategies import (\n    mine,\n",
+        ),
         (
             "    Strategy(WALKS,",
             '    Strategy("mine", mine.job, (EXPLICIT,)),\n    Strategy(WALKS,',
