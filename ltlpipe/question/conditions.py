@@ -43,7 +43,8 @@ DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
-PREPARATIONS = (ALPHABET, FACTORING)
+LINEAR = "linear"
+PREPARATIONS = (ALPHABET, FACTORING, LINEAR)
 """Reductions that come before whatever strategy; the others are strategies."""
 REDUCTION_NAMES = [
     *PREPARATIONS,
@@ -187,7 +188,7 @@ def _network(o: Any, q: Any) -> Iterator[str]:
 
 
 def _coloured(o: Any, _: Any) -> Iterator[str]:
-    of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
+    of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS, LINEAR}
     if o.semantics == "action":
         yield (
             "--semantics=action: propositions of a model are about its states; use "
@@ -297,6 +298,21 @@ def _walks(o: Any, q: Any) -> Iterator[str]:
         yield "--bitstate and --compact are for a search of the whole product"
 
 
+def _linear(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(LINEAR):
+        yield _UNNAMED
+    if o.named_strategies:
+        yield f"{', '.join(o.named_strategies)} is requested"
+    if o.emptiness != AUTO:
+        yield f"{o.emptiness} is requested"
+    if o.omitting:
+        yield f"{o.omitting} is for a search of the whole product"
+    if q.kind not in (MODEL, COLOURED):
+        yield "linear programs are about nets"
+    if q.property.is_trivial:
+        yield "there is no property"
+
+
 def _components(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(COMPONENTS):
         yield _UNNAMED
@@ -399,6 +415,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     AMPLE: _ample,
     AMPLE_SETS: _ample_sets,
     WALKS: _walks,
+    LINEAR: _linear,
     COMPONENTS: _components,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,

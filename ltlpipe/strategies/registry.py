@@ -22,6 +22,7 @@ from ltlpipe.question.conditions import (
     DECOUPLING,
     EXPLICIT,
     INSTANT,
+    LINEAR,
     SYMMETRY,
     WALKS,
     obstacle,
@@ -32,6 +33,7 @@ from ltlpipe.strategies import (
     decoupled,
     explicit,
     instant,
+    linear,
     symmetry,
 )
 
@@ -85,6 +87,7 @@ class Strategy:
 
 STRATEGIES: tuple[Strategy, ...] = (
     Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
+    Strategy(LINEAR, linear.job, (LINEAR,)),
     Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
     Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
     Strategy(

@@ -49,6 +49,7 @@ from ltlpipe.runtime.jobs import (
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.strategies.simplified import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -495,9 +496,11 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         asked = yield from question.unfolded()
         if asked is not question:
             trace.plan = asked.given
+    unfolded = asked is not question
     if not strategy.needs_kernels:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
+        asked = yield from simplified(asked)
         answer = yield from answered(strategy, asked, trace)
-    return answer._replace(unfolded=asked is not question)
+    return answer._replace(unfolded=unfolded)

@@ -1,0 +1,101 @@
+"""Proofs by linear programs against brute force on small nets."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from ltlpipe.linear.proof import prove
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.strategies.linear import arrays_of, is_of_markings, meanings_of
+from ltlpipe.systems.propositions.letters import evaluate
+from ltlpipe.verdict.questions import question_of
+from tests.cross.test_models import (
+    explored,
+    net_atoms,
+    random_formula,
+    spot_verdict,
+)
+from tests.example_counts import examples
+from tests.hypothesis_strategies import petri_nets
+
+SEEDS = st.integers(0, 1 << 30)
+
+
+def proved(net, formula, stutters, seconds=20.0):
+    """What linear programs say, and the meanings of the propositions."""
+    deadlock = "stutter" if stutters else "ignore"
+    question = question_of(net, Property(formula), Options(deadlock=deadlock))
+    meanings = question.propositions
+    initial = {
+        name: bool(evaluate(own, net.initial()))
+        for name, own in meanings.items()
+        if is_of_markings(own)
+    }
+    found = prove.here(
+        arrays_of(net),
+        question.translated,
+        meanings_of(meanings),
+        initial,
+        stutters=stutters,
+        seconds=seconds,
+        certified=True,
+    )
+    return found, meanings
+
+
+def letters_of(net, graph, meanings):
+    """The letters of all steps of all markings, those of deadlocks apart."""
+    states, steps = graph
+    of_steps, of_deadlocks = [], []
+    for state, moves in zip(states, steps, strict=True):
+        for action, _ in moves:
+            of_steps.append(
+                {
+                    n: bool(evaluate(e, state, action=action))
+                    for n, e in meanings.items()
+                }
+            )
+        if not moves:
+            of_deadlocks.append(
+                {n: bool(evaluate(e, state, dead=True)) for n, e in meanings.items()}
+            )
+    return of_steps, of_deadlocks
+
+
+def assert_sound(net, formula, stutters):
+    graph = explored(net)
+    if graph is None:
+        return False
+    found, meanings = proved(net, formula, stutters)
+    of_steps, of_deadlocks = letters_of(net, graph, meanings)
+    for clause in found["clauses"]:
+        cube = clause["cube"].items()
+        assert not any(cube <= letter.items() for letter in of_steps + of_deadlocks)
+    expected = spot_verdict(net, graph, formula, stutters)
+    if found["proved"]:
+        assert expected == "holds", formula.text
+    if expected == "holds":
+        event(f"proved: {found['proved']}, facts: {len(found['facts']) > 0}")
+    return found["proved"]
+
+
+@given(petri_nets(), SEEDS, st.booleans())
+@settings(max_examples=examples(400))
+def test_what_is_proved_holds(net, seed, stutters):
+    """Nets with weights and self-loops, with X and without, both ways of deadlocks."""
+    rng = random.Random(seed)
+    assert_sound(net, random_formula(rng, net_atoms(rng, net)), stutters)
+
+
+@pytest.mark.slow
+@given(petri_nets(max_places=6, max_transitions=7), SEEDS, st.booleans())
+@settings(max_examples=examples(8000))
+def test_what_is_proved_holds_by_the_thousand(net, seed, stutters):
+    """The same, with larger nets."""
+    rng = random.Random(seed)
+    assert_sound(net, random_formula(rng, net_atoms(rng, net)), stutters)
