@@ -137,10 +137,12 @@ def _print_swarm(stats: Statistics) -> None:
 
 def _print_certificate(certificate: Certificate) -> None:
     """Print the path and size of a certificate."""
-    per_state = certificate.bytes / max(certificate.states, 1)
+    per_state = ""
+    if certificate.states:
+        per_state = f"{certificate.bytes / certificate.states:.1f} per state, "
     print(
         f"  certificate: {certificate.path} ({certificate.bytes:,} bytes, "
-        f"{per_state:.1f} per state, {certificate.seconds:.2f} s)",
+        f"{per_state}{certificate.seconds:.2f} s)",
         flush=True,
     )
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 """CPU time after which it gives up."""
 
+UNPROVED = "linear programs do not refute all violations"
+
 _WHY = (
     f"{LINEAR}, because linear programs over the state equation refute all violations "
     "(docs/linear.md)"
@@ -48,7 +50,7 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     trace.plan = replace(question.given, reasons=reasons)
     trace.note(states=0, transitions=0, details={"programs": found["programs"]})
     if not found["proved"]:
-        raise NotApplicableError("linear programs do not refute all violations")
+        raise NotApplicableError(UNPROVED)
     return Answer(EMPTY)
 
 
