@@ -44,7 +44,7 @@ LINES = {
         ("_PLACES = {\n", '_PLACES = {\n    "mine": ("nested.mine", "Mine"),\n'),
     ],
     "strategies/registry.py": [
-        ("    instant,\n    symmetry,", "    instant,\n    mine,\n    symmetry,"),
+        ("    linear,\n    symmetry,", "    linear,\n    mine,\n    symmetry,"),
         (
             "    Strategy(WALKS,",
             '    Strategy("mine", mine.job, (EXPLICIT,)),\n    Strategy(WALKS,',

@@ -44,7 +44,8 @@ SYMMETRY = "symmetry"
 AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
 LINEAR = "linear"
-PREPARATIONS = (ALPHABET, FACTORING, LINEAR)
+STRUCTURAL = "structural"
+PREPARATIONS = (ALPHABET, FACTORING, LINEAR, STRUCTURAL)
 """Reductions that come before whatever strategy; the others are strategies."""
 REDUCTION_NAMES = [
     *PREPARATIONS,
@@ -188,7 +189,8 @@ def _network(o: Any, q: Any) -> Iterator[str]:
 
 
 def _coloured(o: Any, _: Any) -> Iterator[str]:
-    of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS, LINEAR}
+    of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
+    of_models |= {LINEAR, STRUCTURAL}
     if o.semantics == "action":
         yield (
             "--semantics=action: propositions of a model are about its states; use "
@@ -313,6 +315,17 @@ def _linear(o: Any, q: Any) -> Iterator[str]:
         yield "there is no property"
 
 
+def _structural(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(STRUCTURAL):
+        yield _UNNAMED
+    if o.emptiness != AUTO and not o.insists_on(STRUCTURAL):
+        yield f"{o.emptiness} is requested"
+    if q.fairness is not None:
+        yield UNFAIR
+    if q.kind not in (MODEL, COLOURED):
+        yield "structural reductions are those of nets"
+
+
 def _components(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(COMPONENTS):
         yield _UNNAMED
@@ -416,6 +429,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     AMPLE_SETS: _ample_sets,
     WALKS: _walks,
     LINEAR: _linear,
+    STRUCTURAL: _structural,
     COMPONENTS: _components,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,
