@@ -78,24 +78,22 @@ class Reduction:
         None if the marking of a place that is gone is another one after the cycle.
         """
         actions = run.actions.tolist()
-        before, cycle = actions[: run.length], actions[run.length :]
+        stops = -1 in actions  # there its last marking repeats itself
+        length = actions.index(-1) if stops else run.length
         trail = _Trail(self.net)
         trail.take(self._first)
-        for action in before:
+        for action in actions[:length]:
             trail.take(self._steps[action])
-        if cycle and cycle[-1] < 0:
-            for action in cycle[:-1]:
-                trail.take(self._steps[action])
-            if not self.reduced.steps(tuple(run.states[-1].tolist())):
+        if stops:
+            if not self.reduced.steps(tuple(run.states[length].tolist())):
                 self._end(trail)
-            length = len(trail.actions)
-            trail.actions.append(-1)
-            trail.states.append(trail.states[-1])
-            return trail.run(length)
-        length = len(trail.actions)
-        for action in cycle:
+            begin = len(trail.actions)
+            trail.repeat()
+            return trail.run(begin)
+        begin = len(trail.actions)
+        for action in actions[length:]:
             trail.take(self._steps[action])
-        return trail.run(length) if trail.states[-1] == trail.states[length] else None
+        return trail.run(begin) if trail.states[-1] == trail.states[begin] else None
 
     def _end(self, trail: _Trail) -> None:
         """Take the steps that rules have delayed, where the reduced net is dead."""
@@ -119,6 +117,11 @@ class _Trail:
             (step,) = self._net.steps_by(self.states[-1], number)
             self.states.append(step.state)
             self.actions.append(number)
+
+    def repeat(self) -> None:
+        """Repeat the last marking."""
+        self.actions.append(-1)
+        self.states.append(self.states[-1])
 
     def can_take(self, steps: Iterable[int]) -> bool:
         """Whether some steps are enabled, one after the other."""

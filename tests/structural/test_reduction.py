@@ -1,0 +1,127 @@
+"""Structural reductions against brute force on small nets."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+import spot
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from ltlpipe import check
+from ltlpipe.logic.propositions.syntax import variables_in
+from ltlpipe.question.model import bound_propositions
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.structural.reduction import reduced_net
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from tests.cross.test_models import explored, random_formula, spot_verdict
+from tests.example_counts import at_least, examples
+from tests.hypothesis_strategies import petri_nets
+from tests.portfolio_settings import searching_at_once
+
+SEEDS = st.integers(0, 1 << 30)
+
+
+def atoms_of(rng, net):
+    """Propositions about few places, so that rules have others."""
+    seen = rng.sample(net.variables, min(len(net.variables), rng.randint(0, 2)))
+    atoms = ["true"]
+    for place in seen:
+        atoms += [f"{place} >= {rng.randint(1, 2)}", f"{place} == 0"]
+    return atoms
+
+
+def net_of(tokens, *transitions):
+    """Places p0, p1, ... and transitions t0, t1, ... with these arcs."""
+    places = [Place(f"p{i}", f"p{i}", n) for i, n in enumerate(tokens)]
+    return PetriNet(
+        places, [Transition(f"t{i}", f"t{i}", *t) for i, t in enumerate(transitions)]
+    )
+
+
+def random_net(rng):
+    """Nets with arcs of weight 1 mostly, and places on the way between few others."""
+    n_places, n_transitions = rng.randint(2, 7), rng.randint(1, 8)
+    tokens = [rng.choice([0, 0, 0, 1, 2]) for _ in range(n_places)]
+
+    def side(most):
+        chosen = rng.sample(range(n_places), rng.randint(0, min(most, n_places)))
+        return {place: rng.choice([1, 1, 1, 1, 1, 1, 2]) for place in chosen}
+
+    transitions = []
+    for _ in range(n_transitions):
+        pre = side(2)
+        transitions.append((pre, side(min(len(pre), 2) if rng.random() < 0.9 else 2)))
+    if rng.random() < 0.3:  # a place beside another one
+        k = rng.randrange(n_places)
+        tokens.append(tokens[k] + rng.randint(0, 1))
+        for pre, post in transitions:
+            for arcs in (pre, post):
+                if k in arcs:
+                    arcs[n_places] = arcs[k]
+    return net_of(tokens, *transitions)
+
+
+def assert_same(net, rng, applied):
+    graph = explored(net)
+    if graph is None:
+        return
+    formula = random_formula(rng, atoms_of(rng, net))
+    stuttering = bool(spot.is_stutter_invariant(formula.spot))
+    meanings = bound_propositions(net, Property(formula))
+    observed = {p for own in meanings.values() for p in variables_in(own)}
+    found = complete(reduced_net(net, observed, stuttering=stuttering))
+    if found is None:
+        return
+    applied.update(found.applied.keys())
+    smaller = explored(found.reduced)
+    assert smaller is not None
+    for stutters in (True, False):
+        expected = spot_verdict(net, graph, formula, stutters)
+        told = spot_verdict(found.reduced, smaller, formula, stutters)
+        assert told == expected, (formula.text, stutters, found.applied)
+        if rng.random() < 0.2:
+            deadlock = "stutter" if stutters else "ignore"
+            with searching_at_once(1):
+                verdict = check(net, formula, reduce="structural", deadlock=deadlock)
+            assert verdict.verdict == expected
+
+
+RULES = {
+    "dead transitions",
+    "constant places",
+    "unconnected places",
+    "redundant places",
+    "dominated transitions",
+    "post-agglomerations",
+    "pre-agglomerations",
+}
+
+
+def test_reduced_nets_violate_the_same():
+    """All rules, with X and without, both ways of deadlocks; lassos replay."""
+    applied = Counter()
+    for seed in range(examples(400)):
+        rng = random.Random(seed)
+        assert_same(random_net(rng), rng, applied)
+    assert applied.keys() == RULES or not at_least(1)
+
+
+@given(petri_nets(), SEEDS)
+@settings(max_examples=examples(200))
+def test_nets_with_any_arcs(net, seed):
+    """Weights, self-loops, transitions that take or put nothing."""
+    assume(net.places)
+    assert_same(net, random.Random(seed), Counter())
+
+
+@pytest.mark.slow
+def test_reduced_nets_violate_the_same_by_the_thousand():
+    """The same, by the thousand."""
+    for seed in range(1000, 1000 + examples(8000)):
+        rng = random.Random(seed)
+        assert_same(random_net(rng), rng, Counter())
