@@ -243,6 +243,16 @@ def renumbered(expression: Expression, numbers: Mapping[int, int]) -> Expression
     return expression
 
 
+def spelled_out(expression: Expression, names: Sequence[str]) -> Expression:
+    """Return a bound expression, without arrays, with the names of its variables."""
+    if isinstance(expression, Operation):
+        parts = tuple(spelled_out(part, names) for part in expression.operands)
+        return Operation(expression.operator, parts)
+    if isinstance(expression, Variable):
+        return Name(names[expression.number])
+    return expression
+
+
 def variables_in(expression: Expression) -> list[int]:
     """Return the numbers of the variables in a bound expression.
 
