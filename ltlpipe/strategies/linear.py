@@ -1,7 +1,7 @@
 """Proofs by linear programs over the state equation of a net: no states are stored.
 
 It proves that a property holds, or drops out: what it refutes are markings that no run
-reaches, letters that none has, and cycles that none repeats (docs/linear.md).
+reaches, letters that none has, and cycles that none repeats (docs/reductions.md).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNPROVED = "linear programs do not refute all violations"
 
 _WHY = (
     f"{LINEAR}, because linear programs over the state equation refute all violations "
-    "(docs/linear.md)"
+    "(docs/reductions.md)"
 )
 
 

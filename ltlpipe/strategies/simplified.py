@@ -54,7 +54,7 @@ def _simplified(question: ModelQuestion) -> Job[ModelQuestion]:
     same.propositions = {text: meanings[text] for text in fewer.propositions}
     reason = (
         f"{LINEAR}, because by linear programs {len(values)} of {len(meanings)} "
-        "propositions are the same in all markings (docs/linear.md)"
+        "propositions are the same in all markings (docs/reductions.md)"
     )
     same.given = replace(
         question.given,

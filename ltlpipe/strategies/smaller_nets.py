@@ -46,7 +46,7 @@ class SmallerNetQuestion(ModelQuestion):
         reason = (
             f"{STRUCTURAL}, because a net of {len(after.places)} places and "
             f"{len(after.transitions)} transitions, not {len(before.places)} and "
-            f"{len(before.transitions)}, does the same: {told} (docs/linear.md)"
+            f"{len(before.transitions)}, does the same: {told} (docs/reductions.md)"
         )
         self.given = replace(
             original.given,

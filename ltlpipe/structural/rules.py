@@ -1,4 +1,4 @@
-"""Rules that make a net smaller; ``docs/linear.md`` has their proofs.
+"""Rules that make a net smaller; ``docs/reductions.md`` has their proofs.
 
 A rule takes a draft, changes it where it applies, and yields its work, so that
 whoever is in charge can stop between two applications.  Rules of `ALWAYS` keep the
