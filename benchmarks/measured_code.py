@@ -32,9 +32,9 @@ _TABLES = {
         workers_summary
     """,
     ANSWERS: """
-        coloured components decoupled_ltl decoupled_random decoupled_scaling lassos
-        lassos_summary mcc merging model_por populations por portfolio portfolio_summary
-        rers rers_ways table1_symmetry
+        chains coloured components decoupled_ltl decoupled_random decoupled_scaling
+        lassos lassos_summary mcc merging model_por populations por portfolio
+        portfolio_summary rers rers_ways table1_symmetry
     """,
     (*ANSWERS, "runtime"): "limits",
     (*ANSWERS, "certificates"): "certificates",

@@ -44,7 +44,7 @@ LINES = {
         ("_PLACES = {\n", '_PLACES = {\n    "mine": ("nested.mine", "Mine"),\n'),
     ],
     "strategies/registry.py": [
-        ("    linear,\n    symmetry,", "    linear,\n    mine,\n    symmetry,"),
+        ("    subset,\n    symmetry,", "    subset,\n    mine,\n    symmetry,"),
         (
             "    Strategy(WALKS,",
             '    Strategy("mine", mine.job, (EXPLICIT,)),\n    Strategy(WALKS,',

@@ -202,7 +202,7 @@ class Systems:
             raise asked
         if not isinstance(asked, AutomatonFile):
             return {"formula": parse(asked) if isinstance(asked, str) else asked}
-        from ltlpipe.automata.hoa import read_job
+        from ltlpipe.automata.given_automata import read_job
 
         automaton = reading.run(read_job(asked.path, asked.name))
         expected = reading.expected

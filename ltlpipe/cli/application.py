@@ -12,6 +12,7 @@ from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import compile_model, convert, reduce, translate
 from ltlpipe.cli.generate import generate
+from ltlpipe.cli.info import info
 from ltlpipe.cli.livelock import deadlocks, livelock
 from ltlpipe.cli.options import Command
 from ltlpipe.cli.report import plot, report
@@ -61,8 +62,9 @@ for command in (livelock, deadlocks, simulate, compare):
     app.command(cls=Command)(command)
 app.command(context_settings=_WITH_H)(analyze)
 app.command(cls=Command)(translate)
-app.command(context_settings=_WITH_H)(convert)
+app.command(cls=Command)(info)
+app.command(cls=Command)(convert)
 app.command("compile", context_settings=_WITH_H)(compile_model)
-app.command(cls=Command, context_settings=_WITH_H)(reduce)
+app.command(cls=Command)(reduce)
 app.add_typer(plot, name="plot", context_settings=_WITH_H)
 app.add_typer(generate, name="generate", context_settings=_WITH_H)

@@ -39,6 +39,7 @@ ALPHABET = "alphabet"
 FACTORING = "factoring"
 AMPLE = "ample"
 COMPONENTS = "components"
+SUBSET = "subset"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 AUTOMORPHISMS = "automorphisms"
@@ -50,6 +51,7 @@ PREPARATIONS = (ALPHABET, FACTORING, LINEAR, STRUCTURAL)
 REDUCTION_NAMES = [
     *PREPARATIONS,
     COMPONENTS,
+    SUBSET,
     AMPLE,
     DECOUPLING,
     SYMMETRY,
@@ -334,6 +336,14 @@ def _components(o: Any, q: Any) -> Iterator[str]:
     yield from _of_sets(q)
 
 
+def _subset(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(SUBSET):
+        yield _UNNAMED
+    yield from _of_sets(q)
+    if q.stutters:
+        yield "few components do not tell whether the network is in a deadlock"
+
+
 def _composition(o: Any, q: Any) -> Iterator[str]:
     if q.kind != NETWORK:
         yield "the system has no components"
@@ -431,6 +441,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     LINEAR: _linear,
     STRUCTURAL: _structural,
     COMPONENTS: _components,
+    SUBSET: _subset,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,
     SYMMETRY: _symmetry,

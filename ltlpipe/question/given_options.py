@@ -62,7 +62,7 @@ DEFAULT = "default"
 _APART = ("timeout", "memory", "cpu_time", "max_states", "certificate")
 """Options that are no part of a configuration: results have columns for them."""
 
-READING = ("format", "alphabet")
+READING = ("format", "alphabet", "initial", "mealy")
 """Options about files: they have no effect on a system in memory."""
 
 RUN_OPTIONS = (
@@ -76,8 +76,11 @@ QUESTION_OPTIONS = (*RUN_OPTIONS, *READING, "constraint")
 
 
 def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options for reading a system."""
-    return {name: given[name] for name in READING if name in given}
+    """Return the options for reading a system.
+
+    The semantics, which are about runs, too, say what a file in HOA is.
+    """
+    return {name: given[name] for name in (*READING, "semantics") if name in given}
 
 
 def of_question(given: Mapping[str, Any]) -> dict[str, Any]:

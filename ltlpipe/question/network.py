@@ -146,6 +146,19 @@ class NetworkQuestion(Question):
         """Whether a state without successors repeats itself for ever."""
         return self.options.stutters
 
+    def about(self, network: Network) -> NetworkQuestion:
+        """Return the same question about a network in the place of this one.
+
+        It has the same visible actions, and no acceptance.  A lasso is wanted.  Facts
+        are shared: none of them is about components.
+        """
+        same = object.__new__(NetworkQuestion)
+        same.__dict__.update(vars(self))
+        same.system, same.explored = network, None
+        same.actions = [name for name in self.actions if name in network.action_index]
+        same.options = replace(self.options, lasso=True)
+        return same
+
     def ends(self, table: PropertyAutomaton) -> np.ndarray:
         """Return where a search stops; see `Question.ends`.
 

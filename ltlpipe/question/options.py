@@ -43,9 +43,11 @@ from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
 TRANSLATE, SIMULATE = "translate", "simulate"
+INFO, CONVERT, REDUCE = "info", "convert", "reduce"
 ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
 ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
 EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
+READING_FILES = EVERYWHERE | {SIMULATE, INFO, CONVERT, REDUCE}
 
 NETWORKS = "networks"
 ALL_SYSTEMS = "all"
@@ -249,7 +251,8 @@ MAX_SWARM = 1 << 16
 MAX_WORKERS = 31
 
 PRODUCT_OPTIONS = (
-    *("alphabet", "acceptance", "reduce", "semantics", "deadlock", "unknown"),
+    *("alphabet", "initial", "mealy"),
+    *("acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
     *("symmetric", "visible", "constraint"),
 )
@@ -277,22 +280,37 @@ class _Question:
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
         "dve, pnml.",
         "NAME",
-        commands=EVERYWHERE | {SIMULATE},
+        commands=READING_FILES,
     )
     alphabet: str = _of_networks(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
-        commands=EVERYWHERE | {SIMULATE},
+        commands=READING_FILES,
+    )
+    initial: str | None = _of_networks(
+        None,
+        "The node that is the initial state, of each component in a .dot file.",
+        "NODE",
+        commands=READING_FILES,
+    )
+    mealy: str = _of_networks(
+        "label",
+        "Labels 'input / output' of .dot files: as they are (label), one action "
+        "input/output (joined), or two steps (steps).",
+        choices=("label", "joined", "steps"),
+        commands=READING_FILES,
     )
     semantics: str | None = _option(
         None,
         "Whether propositions are about actions or states; by default as the system has"
         " them.",
         "KIND",
+        details="With state, a .hoa file is one graph with propositions that hold "
+        "together: a Kripke structure if its labels are on states, else an automaton.",
         choices=("action", "state"),
-        commands=ABOUT_PROPERTIES | {SIMULATE},
+        commands=ABOUT_PROPERTIES | {DEADLOCKS, SIMULATE, INFO, CONVERT},
     )
     deadlock: str | None = _option(
         None,

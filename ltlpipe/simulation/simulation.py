@@ -37,6 +37,7 @@ from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.mealy import LABEL
 from ltlpipe.systems.reading import USED, system_job
 from ltlpipe.verdict.lasso import Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
@@ -181,8 +182,8 @@ class Simulation(Displayed):
         "never" allows propositions that name nothing, as for `ltlpipe.check`.
     format : str, optional
         What files are, whatever they are called, as for `ltlpipe.load`.
-    alphabet : str
-        "used" or "declared", as for `ltlpipe.load`.
+    alphabet, initial, mealy : str, optional
+        How files are read, as for `ltlpipe.load`.
 
     Raises
     ------
@@ -218,12 +219,14 @@ class Simulation(Displayed):
         unknown: str = "error",
         format: str | None = None,
         alphabet: str = USED,
+        initial: str | None = None,
+        mealy: str = LABEL,
     ) -> None:
         expect(_LASSO.or_none, lasso=lasso)
         expect(WHOLE.or_none, seed=seed)
-        expect(TEXT.or_none, format=format)
-        expect(TEXT, alphabet=alphabet)
-        given = complete(system_job(system, format=format, alphabet=alphabet))
+        manner: dict[str, Any] = {"format": format, "alphabet": alphabet}
+        manner |= {"initial": initial, "mealy": mealy, "semantics": semantics}
+        given = complete(system_job(system, **manner))
         asked = None if formula is None else formula_of(formula)
         found = complete(given_lasso(lasso, given, asked))
         if asked is None and found is not None and found.formula is not None:

@@ -13,6 +13,7 @@ can be stopped at any time, whatever is read.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -31,10 +32,18 @@ from ltlpipe.runtime.files import (
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.workers import call
-from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
-from ltlpipe.systems.graph import graph_job
+from ltlpipe.systems.formats import (
+    CONVERTED,
+    FORMATS,
+    NETWORKS,
+    READABLE,
+    by_name,
+    by_suffix,
+)
+from ltlpipe.systems.graph import SpotGraph, graph_job
 from ltlpipe.systems.models import System
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.mealy import LABEL, MEALY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,12 +61,30 @@ SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
 USED, DECLARED = ALPHABETS = ("used", "declared")
 """Which labels are a component's alphabet: those of its edges, or all it declares."""
 
+USUAL = {
+    "format": None,
+    "alphabet": USED,
+    "initial": None,
+    "mealy": LABEL,
+    "semantics": None,
+}
+"""The options for reading, and their defaults."""
+CHOICES: dict[str, tuple[str, ...]] = {"alphabet": ALPHABETS, "mealy": MEALY}
+
+_ABOUT = {
+    "alphabet": "declares no alphabet; --alphabet={value} is for components in HOA, by "
+    "their 'AP:'",
+    "initial": "says itself where it begins; --initial={value} is for drawings in dot",
+    "mealy": "has no labels 'input / output'; --mealy={value} is for drawings in dot",
+}
+"""Why an option means nothing to files that do not take it."""
+
 
 class _Manner(NamedTuple):
     """How the caller wants files to be read."""
 
     form: Format | None  # of all files; None goes by their names
-    alphabet: str
+    options: dict[str, Any]  # those that are not as by default
 
 
 def load(
@@ -65,6 +92,9 @@ def load(
     *,
     format: str | None = None,
     alphabet: str = USED,
+    initial: str | None = None,
+    mealy: str = LABEL,
+    semantics: str | None = None,
 ) -> System:
     """Read a system from a file, or a network from files that hold its components.
 
@@ -86,6 +116,15 @@ def load(
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
         occurs.  Only HOA declares labels (``AP:``).
+    initial : str, optional
+        The node that is the initial state, of each component in a ``.dot`` file.
+    mealy : str
+        How labels ``input / output`` of ``.dot`` files are read: as the file has them
+        (``label``), as one action ``input/output`` (``joined``), or as two steps
+        (``steps``).
+    semantics : str, optional
+        ``state``: a ``.hoa`` file is one graph of Spot, whose propositions hold
+        together: a Kripke structure if its labels are on states, else an automaton.
 
     Returns
     -------
@@ -101,24 +140,25 @@ def load(
         The format cannot be read, or says more than a network can hold; or no file
         declares an alphabet that is asked for.
     """
-    job = load_job(sources, format=format, alphabet=alphabet, parameter="sources")
-    return complete(job)
+    manner: dict[str, Any] = {"alphabet": alphabet, "initial": initial}
+    manner |= {"mealy": mealy, "semantics": semantics}
+    return complete(load_job(sources, format=format, parameter="sources", **manner))
 
 
 def load_network(
     sources: Source | Iterable[Source],
     *,
     format: str | None = None,
-    alphabet: str = USED,
+    **options: Any,
 ) -> Network:
-    """Read a network, as `load` does; refuse models.
+    """Read a network, as `load` does, with its options; refuse models.
 
     Raises
     ------
     InputError, UnsupportedError
         As `load`, and if a file holds a model.
     """
-    manner = _manner(format, alphabet)
+    manner = _manner(format, **options)
     return complete(_network(_listed(sources), manner, models_too=False))  # type: ignore[return-value]
 
 
@@ -130,7 +170,7 @@ def load_dve(path: StrPath, *, format: str | None = None) -> DveModel:
     InputError, UnsupportedError
         As `load`, and if the name does not end in ``.dve``.
     """
-    manner = _manner(format, USED)
+    manner = _manner(format)
     form, dve = _promised(path, manner), by_name("dve")
     model: Any = None
     if form is dve or not is_path(path):
@@ -145,11 +185,11 @@ def load_job(
     sources: Source | Iterable[Source],
     *,
     format: str | None = None,
-    alphabet: str = USED,
     parameter: str = "system",
+    **options: Any,
 ) -> Job[System]:
     """Return the job that `load` runs; messages name the parameter of the caller."""
-    manner = _manner(format, alphabet)
+    manner = _manner(format, **options)
     if is_graph(sources):
         return (yield from graph_job(sources))
     files = _listed(sources, parameter)
@@ -164,7 +204,7 @@ def load_job(
             f"but {len(files)} are given"
         )
     form, system = yield from _read(files[0], manner)
-    _check_declared([form], files, manner)
+    _check_options([form], files, manner)
     return system  # type: ignore[no-any-return]
 
 
@@ -185,41 +225,43 @@ def system_job(
     """
     if not isinstance(given, System):
         return (yield from load_job(given, parameter=parameter, **manner))
-    usual = {"format": None, "alphabet": USED}
-    for name, value in manner.items():
-        if value != usual[name]:
+    said = _manner(**manner)
+    for name, value in {**said.options, "format": manner.get("format")}.items():
+        if value is not None and name != "semantics":
             raise UnsupportedError(
                 f"--{name}={value} is about files, but the system has been read"
             )
     return given
 
 
-def parse(suffix: str, data: str | bytes, file: str, *, alphabet: str = USED) -> Plain:
+def parse(suffix: str, data: str | bytes, file: str, **options: Any) -> Plain:
     """Return what the text of a file holds, as plain data: an operation of workers."""
     form = by_suffix(suffix)
     assert form is not None
     assert form.reader is not None
-    reader = form.reader()
-    if alphabet == DECLARED and reader.parse_declared is not None:
-        return reader.parse_declared(data, file)
-    return reader.parse(data, file)
+    return form.reader().parse(data, file, **options)
 
 
-def _manner(format: str | None, alphabet: str) -> _Manner:
+def _manner(format: str | None = None, **options: Any) -> _Manner:
     expect(TEXT.or_none, format=format)
-    expect(TEXT, alphabet=alphabet)
-    if alphabet not in ALPHABETS:
-        raise UnsupportedError(f"--alphabet={alphabet!r}: expected {listed(ALPHABETS)}")
-    return _Manner(None if format is None else by_name(format), alphabet)
+    chosen = {}
+    for name, value in options.items():
+        expect(TEXT.or_none if USUAL[name] is None else TEXT, **{name: value})
+        choices = CHOICES.get(name)
+        if choices is not None and value not in choices:
+            raise UnsupportedError(f"--{name}={value!r}: expected {listed(choices)}")
+        if value != USUAL[name]:
+            chosen[name] = value
+    return _Manner(None if format is None else by_name(format), chosen)
 
 
-def _check_declared(forms: list[Format], files: list[Source], manner: _Manner) -> None:
-    """Refuse to take declared alphabets where there are none."""
-    if manner.alphabet == DECLARED and not any(form.declares for form in forms):
-        raise UnsupportedError(
-            f"{name_of_system(files)}: declares no alphabet; --alphabet={DECLARED} is "
-            "for components in HOA, by their 'AP:'"
-        )
+def _check_options(forms: list[Format], files: list[Source], manner: _Manner) -> None:
+    """Refuse options that mean nothing to any of the files."""
+    for name, value in manner.options.items():
+        if name in _ABOUT and not any(name in form.takes for form in forms):
+            file = name_of_system(files)
+            reason = _ABOUT[name].format(value=value)
+            raise UnsupportedError(f"{file}: {reason}")
 
 
 def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[System]:
@@ -231,11 +273,19 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
         form, content = yield from _read(source, manner)
         forms.append(form)
         if form.model and models_too:
-            _check_declared(forms, files, manner)
+            _check_options(forms, files, manner)
             return content  # type: ignore[no-any-return]
         _refuse_model(form, source)
+        if isinstance(content, SpotGraph):
+            if len(files) > 1 or not models_too:
+                raise UnsupportedError(
+                    f"{name_of(source)}: a graph with propositions "
+                    "(--semantics=state) is a system of its own, and no component"
+                )
+            _check_options(forms, files, manner)
+            return replace(content, name=name_of_system(files))
         components += content
-    _check_declared(forms, files, manner)
+    _check_options(forms, files, manner)
     return Network(components, name=name_of_system(files))
 
 
@@ -249,7 +299,7 @@ def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
             "several systems are the components of a network: a list has paths and "
             "open files, or spot.twa_graph only; a Kripke structure is checked alone"
         )
-    declared = manner.alphabet == DECLARED
+    declared = manner.options.get("alphabet") == DECLARED
     parts: list[LTS] = []
     for k, graph in enumerate(graphs, start=1):
         parts += read_hoa(hoa_text(graph), f"automaton {k}", declared=declared)
@@ -307,8 +357,10 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     file = name_of(source)
     form = _promised(source, manner)
     if form is None and is_path(source):
-        suffix = split_suffix(file)[1]
+        stem, suffix = split_suffix(file)
         message = f"unknown suffix {suffix!r}, expected {READABLE}"
+        if suffix in CONVERTED:
+            message = CONVERTED[suffix].format(stem)
         raise InputError(message, file=file)
     opening = None if form is None or form.binary else _opening(form)
     chunks = yield from read_chunks(source, opening=opening)
@@ -321,11 +373,12 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         data = yield from decode(chunks, file)
     assert form.reader is not None
     suffix = form.suffixes[0]
+    options = {n: v for n, v in manner.options.items() if n in form.takes}
     if _is_small(form, data):
-        plain = parse(suffix, data, file, alphabet=manner.alphabet)
+        plain = parse(suffix, data, file, **options)
     else:
         asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
-        asked["alphabet"] = manner.alphabet
+        asked |= options
         plain = yield from call(
             "read system", phase="reading", subject=f"the parser of {suffix}", **asked
         )

@@ -23,8 +23,10 @@ from ltlpipe.question.conditions import (
     COMPOSITION,
     EXPLICIT,
     LINEAR,
+    SUBSET,
     UNFAIR,
 )
+from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkProduct, with_components
 from ltlpipe.question.property import Decision
@@ -44,6 +46,7 @@ from ltlpipe.strategies.state_search import (
     new_search,
     search_states,
 )
+from ltlpipe.strategies.subset import refinement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,10 +80,13 @@ class Certified(Strategy):
         to begin over the same store.  None before it is known that nothing was found.
     reduced : Composed or None
         What component reduction has made of the system, if that was searched.
+    kept : tuple of int or None
+        The components that `reduced` is made of, if not of all.
     """
 
     product: Product
     packed: PackedSystem
+    kept: tuple[int, ...] | None = None
 
     def __init__(self, *, trims: bool = False) -> None:
         super().__init__(EXPLICIT, self.answer, (EXPLICIT, CERTIFIED))
@@ -162,6 +168,7 @@ class CertifiedComponents(Certified):
         super().__init__(trims=trims)
         self.name, self.columns = COMPONENTS, (CERTIFIED, COMPOSITION)
         self._named = named
+        self._keeps_words = True  # where the property allows that
 
     def is_named(self, options: Options) -> bool:  # noqa: ARG002 (one signature for all)
         """Whether the options ask for it by name."""
@@ -202,7 +209,8 @@ class CertifiedComponents(Certified):
         if self.trims:
             network = yield from trimmed_network(network)
         decision = yield from question.decision()
-        if question.stutters or decision is None or not decision.allowed:
+        is_free = decision is not None and decision.allowed and self._keeps_words
+        if question.stutters or decision is None or not is_free:
             reduced = yield from shrink_components(network, question.actions)
             reason = "certificates keep each step of other properties"
             return Composed(decision or Decision(False, ""), reason, network, reduced)
@@ -246,6 +254,32 @@ class LinearCertified(Strategy):
         return Answer(EMPTY)
 
 
+class CertifiedSubset(CertifiedComponents):
+    """Some components that suffice, with their forms; see `CertifiedComponents`."""
+
+    def __init__(self, *, trims: bool = True, named: bool = False) -> None:
+        super().__init__(trims=trims, named=named)
+        self.name = SUBSET
+
+    def answer(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Return the job that looks for components that suffice."""
+        network = with_components(question)
+        assert network is not None  # by `obstacle`
+        refinement = yield from refinement_of(network, trace, self._part)
+        answer = yield from refinement.answer()
+        self.kept = tuple(sorted(refinement.chosen))
+        return answer
+
+    def _part(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Answer for some components, whose steps are kept if words cannot be."""
+        self._keeps_words = True
+        try:
+            return (yield from super().answer(question, trace))
+        except NotApplicableError:
+            self._keeps_words = False
+        return (yield from super().answer(question, trace))
+
+
 def _is_deterministic(group: Group) -> bool:
     """Whether a group and its parts are the least deterministic forms."""
     return group.equivalence == "trace" and all(map(_is_deterministic, group.parts))
@@ -284,10 +318,10 @@ def certified_options(options: Options) -> Options:
         An option excludes certificates.
     """
     named = set(options.reduce.split(","))
-    if not named <= {AUTO, NONE, ALPHABET, COMPONENTS, LINEAR}:
+    if not named <= {AUTO, NONE, ALPHABET, COMPONENTS, SUBSET, LINEAR}:
         raise UnsupportedError(
             f"--certificate is about all states, and --reduce={options.reduce} leaves "
-            "some out: use none, alphabet, components or linear"
+            "some out: use none, alphabet, components, subset or linear"
         )
     if options.omitting is not None:
         raise UnsupportedError(
@@ -306,10 +340,13 @@ def certified_strategies(options: Options) -> tuple[Certified | LinearCertified,
     trims = options.insists_on(ALPHABET)
     if options.insists_on(LINEAR):
         return LinearCertified(), Certified(trims=trims)
+    if options.insists_on(SUBSET):
+        return (CertifiedSubset(trims=trims, named=True),)
     if options.insists_on(COMPONENTS):
         return (CertifiedComponents(trims=trims, named=True),)
     if options.reduce == AUTO:
-        return LinearCertified(), Certified(), CertifiedComponents()
+        searches = Certified(), CertifiedComponents(), CertifiedSubset()
+        return LinearCertified(), *searches
     return (Certified(trims=trims),)
 
 
@@ -414,7 +451,8 @@ def certificate_of(
     reduction = None
     if strategy.reduced is not None:
         before, reduced = strategy.reduced.before, strategy.reduced.reduced
-        reduction = yield from reduction_of(before, reduced, trimmed=strategy.trims)
+        job = reduction_of(before, reduced, trimmed=strategy.trims, kept=strategy.kept)
+        reduction = yield from job
     evidence = Evidence(search, strategy.packed, automaton, columns, reduction)
     size = yield from written(path, claim, evidence)
     return Certificate(
@@ -438,8 +476,7 @@ def _claim(
         "system": {
             "name": question.name,
             "files": files,
-            "format": options.format,
-            "alphabet": options.alphabet,
+            **manner_of(options.differing()),
         },
         "letters": "states" if with_components(question) is None else "actions",
         "deadlock": "stutter" if question.stutters else "ignore",

@@ -128,13 +128,13 @@ def check(
 
 
 def automaton_job(automaton: Any) -> Job[Any]:
-    """Return an automaton; a text is HOA, or the path of a HOA file."""
+    """Return an automaton; a text is one, or the path of the file of one."""
     if not isinstance(automaton, (str, os.PathLike)):
         return automaton
-    from ltlpipe.automata.hoa import parse_job, read_job
+    from ltlpipe.automata.given_automata import is_text, parse_job, read_job
 
     text = os.fspath(automaton)
-    if not text.startswith("HOA:"):
+    if not is_text(text):
         return (yield from read_job(text))
     parsed = yield from parse_job(text, "automaton")
     if len(parsed) != 1:

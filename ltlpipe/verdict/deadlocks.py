@@ -53,9 +53,11 @@ from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.lasso import MAXIMAL, FiniteRun
 from ltlpipe.verdict.replay import bugs_reported, run_replayed
+from ltlpipe.verdict.unboundedness import watched
 from ltlpipe.verdict.verdict import (
     HOLDS,
     LASSO_LIMIT,
+    UNBOUNDED,
     UNKNOWN,
     VIOLATED,
     Verdict,
@@ -153,7 +155,8 @@ def deadlock_job(
         limit, overflowed = options.max_states, packed.overflowed
         advancing = advance(search, max_states=limit, overflowed=overflowed)
         way = partial(_run_to, search, packed)
-        answer = yield from searched(options, search, trace, way, advancing)
+        found = searched(options, search, trace, way, advancing)
+        answer = yield from watched(found, system, limit, partial(_has_found, trace))
         if answer.reason == OVERFLOW:
             packed = yield from packed.widened()
     if answer.run is None:
@@ -162,6 +165,10 @@ def deadlock_job(
     replay = run_replayed(system, lasso, stutters=True, accepting=False)
     yield from trace.timed("lasso_seconds", replay)
     return answer, lasso
+
+
+def _has_found(trace: Trace) -> bool:
+    return trace.has_found
 
 
 def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
@@ -304,6 +311,10 @@ def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
         answer, lasso = yield from bounded(job, allowed)
     except (TooMuchWorkError, UnsupportedError):
         return FiniteRuns(REACHABLE if trace.has_found else NOT_LOOKED)
+    except StoppedError as stopped:
+        if stopped.reason != UNBOUNDED:
+            raise
+        return _NOTHING
     if answer.kind == INCONCLUSIVE:
         return (yield from _walked(question, allowed))
     if lasso is None:

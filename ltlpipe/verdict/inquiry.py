@@ -30,6 +30,7 @@ from ltlpipe.verdict.questions import (
     without_fairness,
 )
 from ltlpipe.verdict.replay import bugs_reported
+from ltlpipe.verdict.unboundedness import watched
 from ltlpipe.verdict.vacuity import VacuityDetection
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -198,7 +199,13 @@ class Inquiry:
         if self._portfolio is None:
             yield from self._begin()
         assert self._portfolio is not None
-        answer = yield from self._portfolio.job()
+        portfolio = self._portfolio
+        answer = yield from watched(
+            portfolio.job(),
+            self.system,
+            self.options.max_states,
+            lambda: portfolio.has_found,
+        )
         answered = self._question
         if answer.unfolded:
             answered = yield from answered.unfolded()

@@ -211,6 +211,11 @@ class GraphWalker(Walker):
             return True
         return all(bool(before.get(p)) == (p in taken.holds) for p in self._known)
 
+    def accepting(self, state: Any) -> tuple[str, ...]:
+        """Return no component: a graph has none."""
+        del state
+        return ()
+
 
 def walker_of(question: Question, most_examined: int | None = None) -> Walker:
     """Return the walker of a question's system.

@@ -24,6 +24,9 @@ UNSUPPORTED = "unsupported"
 LASSO_LIMIT = "lasso-limit"
 """The reason of a violation whose lasso could not be extracted within the limits."""
 
+UNBOUNDED = "unbounded"
+"""Why there is no answer about a net whose search would not end."""
+
 
 @dataclass(frozen=True, eq=False)
 class Vacuity(ByValue):
@@ -81,7 +84,8 @@ class Verdict(ByValue, Displayed):
         "holds", "violated" or "unknown".
     reason : str or None
         Why it is unknown: the limit that was hit ("timeout", "memory", "max-states",
-        "cpu-time", "interrupted"), "overflow" for values that no row can hold, or
+        "cpu-time", "interrupted"), "overflow" for values that no row can hold,
+        "unbounded" for a net that has infinitely many markings,
         "bitstate" or "compact" for a search that may have missed states, "walks" for
         walks that met no violation, "unsupported" where an option cannot be used for
         one of several formulas.  "lasso-limit" where a violation was found whose lasso

@@ -550,7 +550,7 @@ def test_explained_strategies(run, ring):
     lines = out.partition("strategies:\n")[2].splitlines()
     assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
     assert "  symmetry: not tried: its turn had not come" in lines
-    assert {line.split(":")[0].strip() for line in lines[:9]} == {
+    assert {line.split(":")[0].strip() for line in lines[:10]} == {
         "instant",
         "linear",
         "explicit",
@@ -559,10 +559,11 @@ def test_explained_strategies(run, ring):
         "symmetry",
         "automorphisms",
         "decoupled",
+        "subset",
         "components",
     }
     assert "  explicit: not tried: its turn had not come" in lines
-    assert lines[9].startswith("holds: GF a   [instant: 3 states, ")
+    assert lines[10].startswith("holds: GF a   [instant: 3 states, ")
 
     limits = ["--emptiness", "couvreur99", "--max-states", "1"]
     out = run("check", ring, "-f", "GF a", "--explain", *limits).out
@@ -669,6 +670,7 @@ State: 0
 [0] {}
 State: 1
 [t] 1 {{0}}
+[!0] 1
 --END--
 """
 
@@ -737,8 +739,8 @@ def test_conditions_of_automata(hoa, verdict, way, run, ring, tmp_path):
     [
         (one_state("33 Inf(32)", "32"), "x.hoa:5: more acceptance marks than 32"),
         (one_state("64 Fin(40) | Inf(63)"), "x.hoa:5: more acceptance marks than 32"),
-        (ALTERNATING.format("0&1", "0"), "is alternating"),
-        (ALTERNATING.format("0", "0&1"), "is alternating"),
+        (ALTERNATING.format("0&1", "0"), "is alternating and not weak"),
+        (ALTERNATING.format("0", "0&1"), "is alternating and not weak"),
         (one_state("2 Inf(0"), "x.hoa:6: syntax error"),
     ],
     ids=["33", "64", "start", "branch", "syntax"],

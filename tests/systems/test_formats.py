@@ -56,7 +56,7 @@ def test_what_is_declared_is_done(form, tmp_path):
         return
     for suffix in form.suffixes:
         (path,) = save(RING, tmp_path / f"ring{suffix}")
-        if form.reader is not None:
+        if form.reader is not None and not form.model:
             assert load(path) == RING
 
 

@@ -24,7 +24,14 @@ from ltlpipe.runtime.errors import FormulaError, UnknownNameError, warn
 from ltlpipe.runtime.names import listed, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Iterable,
+        Mapping,
+        Sequence,
+    )
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -57,6 +64,8 @@ class Vocabulary:
     """When each action can be taken, for ``fireable(a)``."""
     actions: Mapping[str, Collection[int]] = field(default_factory=dict)
     """The actions that each name means, for ``action=="a"``: any that is called so."""
+    invisible: Container[str] = ()
+    """The names of actions that no formula can see: steps without a name."""
     variables_called: Callable[[str], Sequence[str]] = _called_otherwise
     """Returns the ids of the variables that have a text for their name or id."""
     actions_called: Callable[[str], Sequence[str]] = _called_otherwise
@@ -181,6 +190,12 @@ class _Binder:
         """Return the actions that a name stands for."""
         known = self.known
         if name not in known.actions:
+            if name in known.invisible:
+                raise self.refusal(
+                    f"{name!r} is invisible: no formula can see it; {FIREABLE}({name}) "
+                    "is true where it can be taken",
+                    name,
+                )
             raise self.unknown("no action", name, known.actions)
         self.note_namesakes("transition", name, known.actions_called(name))
         found = known.actions[name]
