@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 SECONDS = 30.0
 """CPU time after which it gives up."""
 
+MOST_ARCS = 500_000
+"""Arcs of the largest net about which linear programs are made."""
+
 UNPROVED = "linear programs do not refute all violations"
 
 _WHY = (
@@ -60,12 +63,19 @@ def net_of(question: Question) -> PetriNet:
     Raises
     ------
     NotApplicableError
-        It is about another system.
+        It is about another system, or one that is too large.
     """
     system: Any = question.system  # type: ignore[attr-defined]
     if not isinstance(system, PetriNet):
         raise NotApplicableError("the system is no place/transition net")
+    if is_too_large(system):
+        raise NotApplicableError(f"the net has more than {MOST_ARCS:,} arcs")
     return system
+
+
+def is_too_large(net: PetriNet) -> bool:
+    """Whether a net has more arcs than linear programs are made of."""
+    return len(net.pre.place) + len(net.post.place) > MOST_ARCS
 
 
 def proof_of(question: Any, net: PetriNet, *, certified: bool = False) -> Job[Any]:

@@ -13,7 +13,7 @@ from ltlpipe.logic.folding import with_constants
 from ltlpipe.question.conditions import LINEAR, obstacle
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.strategies.linear import arrays_of, meanings_of
+from ltlpipe.strategies.linear import arrays_of, is_too_large, meanings_of
 from ltlpipe.systems.nets.net import PetriNet
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def simplified(question: Question) -> Job[Question]:
     if not isinstance(question, ModelQuestion) or obstacle(question, LINEAR):
         return question
     if not isinstance(question.system, PetriNet) or question.translated is None:
+        return question
+    if is_too_large(question.system):
         return question
     asked = question
     return (yield from question.fact(LINEAR, lambda: _simplified(asked)))

@@ -83,10 +83,12 @@ def about_smaller_net(question: Question) -> Job[Question]:
 
 
 def _reduced(question: ModelQuestion) -> Job[ModelQuestion]:
-    from ltlpipe.structural.reduction import reduced_net
+    from ltlpipe.structural.reduction import MOST_NODES, reduced_net
 
     net = question.system
     assert isinstance(net, PetriNet)
+    if len(net.places) + len(net.transitions) > MOST_NODES:
+        return question
     said = question.propositions.values()
     observed = {place for meaning in said for place in variables_in(meaning)}
     decision = yield from question.stuttering()

@@ -28,7 +28,7 @@ class Sequence(NamedTuple):
 
 
 class Draft:
-    """A net to which reductions are applied.
+    """A net to which reductions are applied; its transitions are entered one by one.
 
     Parameters
     ----------
@@ -64,8 +64,6 @@ class Draft:
         self.delayed: list[list[tuple[int, ...]]] = []
         self.applied: dict[str, int] = {}
         self._next = 0
-        for number, own in enumerate(net.transitions):
-            self.enter(Sequence(dict(own.pre), dict(own.post), (number,)))
 
     def enter(self, transition: Sequence) -> None:
         """Add a transition."""

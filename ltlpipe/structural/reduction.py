@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.structural.draft import Draft
+from ltlpipe.structural.draft import Draft, Sequence
 from ltlpipe.structural.rules import ALWAYS, STUTTERING
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
@@ -24,6 +24,9 @@ _PHASE = "reducing the net"
 _UNIT = 1.0  # microseconds of a unit of a rule's work
 MOST_WORK = 2e6
 """Units of work after which a net is left as it is by then."""
+
+MOST_NODES = 50_000
+"""Places and transitions of the largest net that is reduced."""
 
 
 class Reduction:
@@ -173,6 +176,10 @@ def reduced_net(
     """
     draft = Draft(net, observed)
     ticks = Ticks(_PHASE, _UNIT)
+    for number, own in enumerate(net.transitions):
+        draft.enter(Sequence(dict(own.pre), dict(own.post), (number,)))
+        if ticks.over(1 + len(own.pre) + len(own.post)):
+            yield ticks.progress
     rules = STUTTERING if stuttering else ALWAYS
     spent, before = 0.0, None
     while before != draft.applied and spent < MOST_WORK:

@@ -86,8 +86,9 @@ def assert_same(net, rng, applied):
         assert told == expected, (formula.text, stutters, found.applied)
         if rng.random() < 0.2:
             deadlock = "stutter" if stutters else "ignore"
+            reduce = rng.choice(["structural", "linear,structural", "auto"])
             with searching_at_once(1):
-                verdict = check(net, formula, reduce="structural", deadlock=deadlock)
+                verdict = check(net, formula, reduce=reduce, deadlock=deadlock)
             assert verdict.verdict == expected
 
 
@@ -125,3 +126,41 @@ def test_reduced_nets_violate_the_same_by_the_thousand():
     for seed in range(1000, 1000 + examples(8000)):
         rng = random.Random(seed)
         assert_same(random_net(rng), rng, Counter())
+
+
+CHAIN = net_of(
+    [1, 0, 0, 0],
+    ({0: 1}, {1: 1}),
+    ({1: 1}, {2: 1}),
+    ({2: 1}, {3: 1}),
+    ({3: 1}, {0: 1}),
+)
+
+
+def test_a_chain_becomes_one_transition():
+    """Only the observed place is left, and the way back has all four steps."""
+    found = complete(reduced_net(CHAIN, [0], stuttering=True))
+    assert len(found.reduced.places) <= 2
+    with searching_at_once(1):
+        verdict = check(CHAIN, "FG(p0 == 0)", reduce="structural")
+    assert verdict.verdict == "violated"
+    assert sorted(verdict.lasso.cycle_actions) == ["t0", "t1", "t2", "t3"]
+
+
+def test_with_next_a_chain_is_left_alone():
+    """What X counts stays."""
+    assert complete(reduced_net(CHAIN, [0], stuttering=False)) is None
+
+
+def test_delayed_steps_are_taken_at_the_end():
+    """h may wait for f, which never comes; in the net's deadlock it has been taken."""
+    net = net_of(
+        [1, 0, 0, 1],
+        ({0: 1}, {1: 1}),  # h
+        ({1: 1, 2: 1}, {2: 1}),  # f, which lacks a token of p2
+        ({2: 1}, {2: 2}),
+        ({3: 1}, {}),
+    )
+    with searching_at_once(1):
+        verdict = check(net, "G(p3 == 1)", reduce="structural")
+    assert verdict.verdict == "violated"
