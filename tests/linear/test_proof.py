@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
+import spot
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe.linear.proof import prove
+from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.strategies.linear import arrays_of, is_of_markings, meanings_of
@@ -82,6 +85,38 @@ def assert_sound(net, formula, stutters):
     if expected == "holds":
         event(f"proved: {found['proved']}, facts: {len(found['facts']) > 0}")
     return found["proved"]
+
+
+def recurring(rng, net):
+    """Formulas about what recurs, over few propositions and their negations."""
+    place = rng.choice(net.variables)
+    other = rng.choice(net.variables)
+    names = {"a": f"({place} == 0)", "b": f"({other} >= 1)"}
+    found = spot.randltl(
+        ["a", "b"], 1, seed=rng.randrange(1 << 30), tree_size=(3, 9), output="ltl"
+    )
+    shapes = ["FG {} | FG {}", "GF {} -> GF {}", "G({} -> F {})", "FG {} | GF {}"]
+    literals = ["a", "!a", "b", "!b"]
+    shaped = rng.choice(shapes).format(rng.choice(literals), rng.choice(literals))
+    text = rng.choice([shaped, str(spot.str_psl(next(found), True))])
+    return parse(re.sub(r"\b[ab]\b", lambda name: names[name[0]], text))
+
+
+@given(petri_nets(), SEEDS, st.booleans())
+@settings(max_examples=examples(400))
+def test_what_recurs(net, seed, stutters):
+    """The same, for formulas that depend on what runs do in the end."""
+    if net.places:
+        assert_sound(net, recurring(random.Random(seed), net), stutters)
+
+
+@pytest.mark.slow
+@given(petri_nets(max_places=6, max_transitions=7), SEEDS, st.booleans())
+@settings(max_examples=examples(8000))
+def test_what_recurs_by_the_thousand(net, seed, stutters):
+    """The same, with larger nets."""
+    if net.places:
+        assert_sound(net, recurring(random.Random(seed), net), stutters)
 
 
 @given(petri_nets(), SEEDS, st.booleans())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -11,28 +12,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import check
-from ltlpipe.logic.propositions.syntax import variables_in
-from ltlpipe.question.model import bound_propositions
-from ltlpipe.question.property import Property
+from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.structural.reduction import reduced_net
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
-from tests.cross.test_models import explored, random_formula, spot_verdict
+from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import at_least, examples
 from tests.hypothesis_strategies import petri_nets
 from tests.portfolio_settings import searching_at_once
 
 SEEDS = st.integers(0, 1 << 30)
-
-
-def atoms_of(rng, net):
-    """Propositions about few places, so that rules have others."""
-    seen = rng.sample(net.variables, min(len(net.variables), rng.randint(0, 2)))
-    atoms = ["true"]
-    for place in seen:
-        atoms += [f"{place} >= {rng.randint(1, 2)}", f"{place} == 0"]
-    return atoms
 
 
 def net_of(tokens, *transitions):
@@ -66,30 +56,50 @@ def random_net(rng):
     return net_of(tokens, *transitions)
 
 
-def assert_same(net, rng, applied):
+def formulas_about(rng, seen, n):
+    """Formulas without X over few propositions, and some of any kind."""
+    names = {"a": f"({rng.choice(seen)} >= 1)", "b": f"({rng.choice(seen)} == 0)"}
+    seed = rng.randrange(1 << 30)
+    for found in spot.randltl(["a", "b"], n, seed=seed, tree_size=(4, 12)):
+        text = str(spot.str_psl(found, True))
+        if rng.random() < 0.7:
+            text = text.replace("X", "G")
+        yield parse(re.sub(r"\b[ab]\b", lambda name: names[name[0]], text))
+
+
+def assert_same(net, rng, applied, n=8):
     graph = explored(net)
     if graph is None:
         return
-    formula = random_formula(rng, atoms_of(rng, net))
-    stuttering = bool(spot.is_stutter_invariant(formula.spot))
-    meanings = bound_propositions(net, Property(formula))
-    observed = {p for own in meanings.values() for p in variables_in(own)}
-    found = complete(reduced_net(net, observed, stuttering=stuttering))
-    if found is None:
-        return
-    applied.update(found.applied.keys())
-    smaller = explored(found.reduced)
-    assert smaller is not None
-    for stutters in (True, False):
-        expected = spot_verdict(net, graph, formula, stutters)
-        told = spot_verdict(found.reduced, smaller, formula, stutters)
-        assert told == expected, (formula.text, stutters, found.applied)
-        if rng.random() < 0.2:
-            deadlock = "stutter" if stutters else "ignore"
-            reduce = rng.choice(["structural", "linear,structural", "auto"])
-            with searching_at_once(1):
-                verdict = check(net, formula, reduce=reduce, deadlock=deadlock)
-            assert verdict.verdict == expected
+    seen = rng.sample(net.variables, min(len(net.variables), rng.choice([1, 1, 2])))
+    observed = [net.variables.index(name) for name in seen]
+    smaller = {}
+    for stuttering in (True, False):
+        found = complete(reduced_net(net, observed, stuttering=stuttering))
+        if found is not None:
+            applied.update(found.applied.keys())
+            smaller[stuttering] = found, explored(found.reduced)
+    for formula in formulas_about(rng, seen, n):
+        stuttering = bool(spot.is_stutter_invariant(formula.spot))
+        if stuttering not in smaller:
+            continue
+        found, reduced = smaller[stuttering]
+        assert reduced is not None
+        for stutters in (True, False):
+            expected = spot_verdict(net, graph, formula, stutters)
+            told = spot_verdict(found.reduced, reduced, formula, stutters)
+            assert told == expected, (formula.text, stutters, found.applied)
+            if rng.random() < 0.5 / n:
+                assert_checked(net, formula, stutters, expected, rng)
+
+
+def assert_checked(net, formula, stutters, expected, rng):
+    """From end to end: a lasso is replayed in the net itself."""
+    deadlock = "stutter" if stutters else "ignore"
+    reduce = rng.choice(["structural", "linear,structural", "auto"])
+    with searching_at_once(1):
+        verdict = check(net, formula, reduce=reduce, deadlock=deadlock)
+    assert verdict.verdict == expected
 
 
 RULES = {
