@@ -17,6 +17,7 @@ from ltlpipe.automata.words import has_violations
 from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.linear import LinearProof, is_of_markings
 from ltlpipe.families.nets import dining
+from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.nets.writing import pnml_text
@@ -171,3 +172,110 @@ def test_forgeries_are_refused(tmp_path, change, reason):
     found = verify_certificate(str(path))
     assert found.result == "refused"
     assert re.search(reason, found.reason)
+
+
+LOOP = PetriNet(
+    [Place("a", "a", 1), Place("b", "b"), Place("c", "c", 1)],
+    [
+        Transition("t", "t", {0: 1}, {1: 1}),
+        Transition("u", "u", {1: 1}, {0: 1}),
+        Transition("v", "v", {2: 1}, {}),
+    ],
+)
+"""A token that goes round between a and b, and one of c that may go away."""
+
+MEANINGS = {"a": "a >= 1", "two": "a + b >= 2", "b": "b >= 1", "c": "c >= 1"}
+TWO = ["row", [[0, -1], [1, -1]], 2]  # a + b >= 2
+LEAF = {"weights": [[0, 1], [1, 1]], "rows": [TWO], "factors": [1]}
+
+
+def checker():
+    meanings = {
+        name: LOOP.bound(parse_proposition(text), text)
+        for name, text in MEANINGS.items()
+    }
+    return LinearProof(LOOP, meanings, stutters=False)
+
+
+def test_a_refutation_by_hand():
+    """a + b is 1 in all markings."""
+    checker().check_clause({"two": True}, LEAF)
+
+
+@pytest.mark.parametrize(
+    ("cube", "changes", "reason"),
+    [
+        ({"two": False}, {}, "what is not known"),
+        ({"two": True}, {"weights": [[0, 1]]}, "does not add up"),  # b is left out
+        ({"two": True}, {"weights": [[0, 2], [1, 1]]}, "does not add up"),
+        ({"two": True}, {"factors": [-1]}, "negative"),
+        ({"two": True}, {"factors": [0]}, "does not add up"),
+        ({"two": True}, {"weights": [[0, 1], [1, 2]]}, "increases a sum"),
+        (
+            {"two": True},  # c is no trap: v takes its token
+            {
+                "weights": [[2, 1]],
+                "rows": [["row", [[2, -1]], 1]],
+            },
+            "what is not known",
+        ),
+        ({"two": True}, {"weights": [[7, 1]]}, "no place"),
+        ({"nothing": True}, {}, "that there is not"),
+        ({"two": 1}, {}, "neither"),
+    ],
+)
+def test_refutations_that_are_none(cube, changes, reason):
+    """Each for a reason of its own."""
+    with pytest.raises(RefusedError, match=reason):
+        checker().check_clause(cube, LEAF | changes)
+
+
+CASES = {"cases": ["or", [TWO, ["row", [[2, -1]], 2]]], "parts": [LEAF]}
+
+
+def test_cases_that_are_left_out():
+    """A disjunction has to be one that is known, and each part refuted."""
+    proof = checker()
+    with pytest.raises(RefusedError, match="something else"):
+        proof.check_clause({"two": True}, CASES)
+    either = proof._literals({"two": True}), proof._literals({"c": True})
+    known = frozenset({("or", frozenset(either))})
+    told = {"cases": ["or", [TWO, ["row", [[2, -1]], 1]]], "parts": [LEAF]}
+    with pytest.raises(RefusedError, match="leaves a case out"):
+        proof._check(told, known)
+
+
+def fact(**changes):
+    """c is constant in the end: v lowers it, and t and u leave it as it is."""
+    known = {
+        "always": [{}],
+        "then": [{"c": True}, {"c": False}],
+        "cases": [],
+        "excluded": [],
+        "weights": [[2, 1]],
+    }
+    return known | changes
+
+
+def test_a_fact_by_hand():
+    """A token of c stays or goes."""
+    checker().check_fact(fact())
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"then": [{"c": True}]}, "leaves a case out"),
+        ({"then": [{"a": True}, {"a": False}]}, "may change for ever"),
+        ({"then": [{"c": True}, {"c": False}], "weights": []}, "may change for ever"),
+        ({"weights": [[2, -1]]}, "is negative"),
+        ({"weights": [[0, 1]]}, "increases a sum"),
+        ({"excluded": [[0, LEAF]]}, "what is not known"),
+        ({"excluded": [[9, LEAF]]}, "that there is not"),
+        ({"always": [{}], "then": []}, "leaves a case out"),
+    ],
+)
+def test_facts_that_are_none(changes, reason):
+    """Each for a reason of its own."""
+    with pytest.raises(RefusedError, match=reason):
+        checker().check_fact(fact(**changes))
