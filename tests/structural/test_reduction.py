@@ -15,45 +15,13 @@ from ltlpipe import check
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.structural.reduction import reduced_net
-from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Place, Transition
 from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import at_least, examples
 from tests.hypothesis_strategies import petri_nets
 from tests.portfolio_settings import searching_at_once
+from tests.random_nets import net_of, random_net
 
 SEEDS = st.integers(0, 1 << 30)
-
-
-def net_of(tokens, *transitions):
-    """Places p0, p1, ... and transitions t0, t1, ... with these arcs."""
-    places = [Place(f"p{i}", f"p{i}", n) for i, n in enumerate(tokens)]
-    return PetriNet(
-        places, [Transition(f"t{i}", f"t{i}", *t) for i, t in enumerate(transitions)]
-    )
-
-
-def random_net(rng):
-    """Nets with arcs of weight 1 mostly, and places on the way between few others."""
-    n_places, n_transitions = rng.randint(2, 7), rng.randint(1, 8)
-    tokens = [rng.choice([0, 0, 0, 1, 2]) for _ in range(n_places)]
-
-    def side(most):
-        chosen = rng.sample(range(n_places), rng.randint(0, min(most, n_places)))
-        return {place: rng.choice([1, 1, 1, 1, 1, 1, 2]) for place in chosen}
-
-    transitions = []
-    for _ in range(n_transitions):
-        pre = side(2)
-        transitions.append((pre, side(min(len(pre), 2) if rng.random() < 0.9 else 2)))
-    if rng.random() < 0.3:  # a place beside another one
-        k = rng.randrange(n_places)
-        tokens.append(tokens[k] + rng.randint(0, 1))
-        for pre, post in transitions:
-            for arcs in (pre, post):
-                if k in arcs:
-                    arcs[n_places] = arcs[k]
-    return net_of(tokens, *transitions)
 
 
 def formulas_about(rng, seen, n):
