@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,17 +15,24 @@ from ltlpipe.cli.last_run import keep_run
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer
 from ltlpipe.cli.verdicts import report as print_verdict
+from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     options_of,
     understood,
 )
-from ltlpipe.question.options import CHECK, NEVER, SIMULATE
-from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
+from ltlpipe.question.options import CHECK, SIMULATE
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    ReplayError,
+    UnsupportedError,
+    noting,
+)
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -37,6 +43,9 @@ _LESS_MEMORY = (
     "hint: --emptiness se05 keeps two bits per state beside the state; "
     "--compact 64 and --bitstate MIB keep bits only, and can miss violations"
 )
+
+
+_ONE_QUESTION = "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
 
 
 @shared.takes(CHECK)
@@ -115,10 +124,14 @@ def check(
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.certification import files_of
-    from ltlpipe.verdict.checking import automaton_job
+    from ltlpipe.verdict.checking import (
+        automaton_job,
+        note_own_property,
+        own_property,
+    )
     from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
-    from ltlpipe.verdict.verdict import not_read
+    from ltlpipe.verdict.verdict import misread, not_read
 
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
@@ -133,10 +146,13 @@ def check(
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
     form = Form(as_json, steps, chart, why, told).checked()
-    questions = _questions(formula or [], formula_file, automaton, empty)
+    texts, dialect = formula or [], options.dialect
+    questions = _questions(texts, formula_file, automaton, empty, dialect)
     if options.certificate is not None and len(questions) > 1:
         raise typer.BadParameter("--certificate goes with one formula")
     is_single = len(questions) == 1 and formula_file is None
+    if is_single and isinstance(questions[0], FormulaError):
+        raise questions[0]
     prelude = PRELUDE_ALONE if is_single else PRELUDE
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
@@ -152,31 +168,52 @@ def check(
         try:
             read = partial(run_within, limits=limits, progress=progress)
             loaded = read(load_job(system, **manner_of(chosen)))
+            if formula or formula_file or automaton or empty:
+                note_own_property(loaded)
+            elif getattr(loaded, "violations", None) is None:
+                raise typer.BadParameter(_ONE_QUESTION)
+            else:
+                automaton = own_property(loaded)
+                told["automaton"] = automaton
             if automaton is not None:
                 questions = [Property(violations=read(automaton_job(automaton)))]
             allowed = read(automaton_job(options.constraint))
         except StoppedError as stopped:
             progress.hide()
             for asked in questions:
-                verdict = not_read(" ".join(system), stopped.reason, asked.formula)
-                tell(verdict, asked)
+                name = " ".join(system)
+                if isinstance(asked, FormulaError):
+                    tell(misread(name, asked))
+                else:
+                    tell(not_read(name, stopped.reason, asked.formula), asked)
             table.finish(quiet=says_little)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
-        if not is_single and options.unknown != NEVER:
-            _refuse_unknown_names(loaded, questions, options)
         for asked in questions:
+            if isinstance(asked, FormulaError):
+                verdicts.append(misread(loaded.name, asked))
+                progress.hide()
+                tell(verdicts[-1], system=loaded)
+                continue
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
             with noting() as said:
-                inquiry = Inquiry(
-                    loaded,
-                    asked,
-                    options,
-                    allowed,
-                    prelude=prelude,
-                    files=files_of(system),
-                )
+                try:
+                    inquiry = Inquiry(
+                        loaded,
+                        asked,
+                        options,
+                        allowed,
+                        prelude=prelude,
+                        files=files_of(system),
+                    )
+                except FormulaError as error:  # it names what there is not
+                    if is_single:
+                        raise
+                    verdicts.append(misread(loaded.name, error))
+                    progress.hide()
+                    tell(verdicts[-1], asked, loaded)
+                    continue
                 try:
                     verdict = inquiry.verdict(limits, progress)
                 except (ReplayError, UnsupportedError) as error:
@@ -222,17 +259,6 @@ def _simulate(system: System, found: list[Verdict], chosen: dict[str, Any]) -> N
     step_through(Simulation(system, lasso=found[-1], **of_question(options)))
 
 
-def _refuse_unknown_names(
-    system: System, questions: list[Property], options: Options
-) -> None:
-    """Refuse a name in any formula before the first is checked."""
-    from ltlpipe.verdict.questions import without_fairness
-
-    for asked in questions:
-        with suppress(UnsupportedError):  # it has a line of its own
-            without_fairness(system, asked, options)
-
-
 def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
     """Return what has been asked beside the formula, for ``--verify``.
 
@@ -245,24 +271,29 @@ def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
 
 
 def _questions(
-    texts: list[str], file: str | None, automaton: str | None, empty: bool
-) -> list[Property]:
-    """Return the questions; an automaton is read with the system."""
+    texts: list[str],
+    file: str | None,
+    automaton: str | None,
+    empty: bool,
+    dialect: Dialect,
+) -> list[Property | FormulaError]:
+    """Return the questions; an automaton is read with the system, or is part of it."""
     from ltlpipe.question.property import Property
 
     ways = sum((bool(texts or file), automaton is not None, empty))
-    if ways != 1:
-        raise typer.BadParameter(
-            "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
-        )
-    if empty or automaton is not None:
+    if ways > 1:
+        raise typer.BadParameter(_ONE_QUESTION)
+    if not (texts or file):
         return [Property()]
-    return [Property(formula) for formula in formulas_of(texts, file)]
+    return [
+        each if isinstance(each, FormulaError) else Property(each)
+        for each in formulas_of(texts, file, dialect)
+    ]
 
 
 def _tell(
     verdict: Verdict,
-    asked: Property,
+    asked: Property | None = None,
     system: System | None = None,
     *,
     answers: str | None,
@@ -275,7 +306,8 @@ def _tell(
     if answers is not None:
         print_answer(verdict, workers=workers)
         return
-    name = None if asked.formula is None else asked.formula.name
+    formula = None if asked is None else asked.formula
+    name = None if formula is None else formula.name
     print_verdict(verdict, form, about=name)
 
 
@@ -286,12 +318,18 @@ def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:
         raise typer.BadParameter("--answers goes with -f or -F, and without --json")
 
 
-def formulas_of(texts: list[str], file: str | None) -> list[Formula]:
-    """Return the formulas of -f and then those of the file of -F."""
-    from ltlpipe.logic.formula_files import read_formulas
-    from ltlpipe.logic.formulas import parse
+def formulas_of(
+    texts: list[str], file: str | None, dialect: Dialect = PLAIN
+) -> list[Formula | FormulaError]:
+    """Return the formulas of -f and then those of the file of -F.
 
-    formulas = [parse(text) for text in texts]
+    One that cannot be read is its error.
+    """
+    from ltlpipe.logic import formulas
+    from ltlpipe.logic.formula_files import read_formulas
+
+    found = formulas.formulas_of(texts, dialect=dialect)
     if file is not None:
-        formulas.extend(read_formulas(file))
-    return formulas
+        read = read_formulas(file, collect_errors=True)
+        found.extend(formulas.reread(each, dialect) for each in read)
+    return found

@@ -82,6 +82,9 @@ NETWORK, MODEL, COLOURED = "network", "model", "coloured net"
 KRIPKE, AUTOMATON = "Kripke structure", "automaton"
 """Kinds of systems; the last two are graphs of Spot."""
 
+DERIVED = "derived"
+"""Questions about finite runs and about the past (`ltlpipe.verdict.finite_runs`)."""
+
 INSTANT, EXPLICIT, CERTIFIED = "instant", "explicit", "certified"
 AMPLE_SETS, COMPOSITION = "ample sets", "composition"
 """Reductions, whichever strategy uses them."""
@@ -217,6 +220,8 @@ def _kripke(o: Any, _: Any) -> Iterator[str]:
             "--semantics=action: the propositions of a graph of Spot are those of its "
             "valuations; use state"
         )
+    if o.finite:
+        yield "--semantics=finite is for networks and models, not for graphs of Spot"
     missing = "is about actions or components, which graphs of Spot do not have"
     for given in _given(o, "visible", "symmetric", "fairness", "network_acceptance"):
         yield f"{given} {missing}"
@@ -233,6 +238,19 @@ def _automaton(o: Any, q: Any) -> Iterator[str]:
             "state without edges has none to repeat; use ignore, or a Kripke structure"
         )
     yield from _kripke(o, q)
+
+
+def _derived(o: Any, q: Any) -> Iterator[str]:
+    what = "--semantics=finite" if o.finite else "--past"
+    if q.formula is None:
+        yield f"{what} requires a formula"
+    for given in _given(o, "vacuity", "certificate", "translator"):
+        yield f"{given} cannot be combined with {what}"
+    if not o.finite:
+        return
+    infinite = ("deadlock", "fairness", "constraint", "network_acceptance", "shortest")
+    for given in _given(o, *infinite):
+        yield f"{given} is about infinite runs, and {what} about those that end"
 
 
 def _instant(o: Any, _: Any) -> Iterator[str]:
@@ -432,6 +450,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     COLOURED: _coloured,
     KRIPKE: _kripke,
     AUTOMATON: _automaton,
+    DERIVED: _derived,
     INSTANT: _instant,
     EXPLICIT: _explicit,
     CERTIFIED: _certified,

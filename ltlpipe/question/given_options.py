@@ -20,6 +20,7 @@ from ltlpipe.runtime.names import PARAMETERS, nearest, spelled
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
 
@@ -67,7 +68,7 @@ READING = ("format", "alphabet", "initial", "mealy")
 
 RUN_OPTIONS = (
     *("deadlock", "fairness", "fair_sets", "network_acceptance"),
-    *("semantics", "unknown"),
+    *("semantics", "unknown", "past"),
 )
 """Options that determine the runs of a system, which of them count, and their words."""
 
@@ -98,6 +99,12 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
     """
     names = [name for name, option in OPTIONS.items() if option.group == "limits"]
     return Options(**{name: given[name] for name in names if name in given}).limits
+
+
+def dialect_of(given: Mapping[str, Any]) -> Dialect:
+    """Return how formulas are read, by options."""
+    names = ("past", "semantics")
+    return Options(**{name: given[name] for name in names if name in given}).dialect
 
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:

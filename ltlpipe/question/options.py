@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
+from ltlpipe.logic.dialects import Dialect
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
@@ -244,6 +245,7 @@ def _of_kind(kind: type, value: Any) -> Any:
 STUBBORN = "stubborn"
 NEVER = "never"
 DEADLOCK_ERROR = "error"
+FINITE = "finite"
 
 COMPACT_BITS = (32, 40, 64)
 
@@ -254,7 +256,7 @@ PRODUCT_OPTIONS = (
     *("alphabet", "initial", "mealy"),
     *("acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
-    *("symmetric", "visible", "constraint"),
+    *("symmetric", "visible", "constraint", "past"),
 )
 """Options that decide which product is searched."""
 
@@ -305,11 +307,14 @@ class _Question:
     semantics: str | None = _option(
         None,
         "Whether propositions are about actions or states; by default as the system has"
-        " them.",
+        " them.  With finite the words are those of maximal finite runs (LTLf).",
         "KIND",
         details="With state, a .hoa file is one graph with propositions that hold "
-        "together: a Kripke structure if its labels are on states, else an automaton.",
-        choices=("action", "state"),
+        "together: a Kripke structure if its labels are on states, else an automaton.  "
+        "With finite a run ends in a deadlock, or in a final state: a final marking of "
+        "a net, a state of a network in which all components with accepting states "
+        "accept.",
+        choices=("action", "state", FINITE),
         commands=ABOUT_PROPERTIES | {DEADLOCKS, SIMULATE, INFO, CONVERT},
     )
     deadlock: str | None = _option(
@@ -319,6 +324,13 @@ class _Question:
         "KIND",
         choices=("ignore", "stutter", DEADLOCK_ERROR),
         commands=ABOUT_RUNS | {SIMULATE},
+    )
+    past: bool = _option(
+        False,
+        "Read H, O, S, T, Y and Z in formulas as past operators.",
+        details="Historically, once, since, triggered, and the two that look one step "
+        "back: Y is false at the first step, Z is true.",
+        commands=ABOUT_PROPERTIES,
     )
     unknown: str = _option(
         "error",
@@ -682,7 +694,17 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
-        return self.deadlock == "stutter"
+        return self.deadlock == "stutter" or self.finite
+
+    @property
+    def finite(self) -> bool:
+        """Whether the words are those of finite runs."""
+        return self.semantics == FINITE
+
+    @property
+    def dialect(self) -> Dialect:
+        """How formulas are read."""
+        return Dialect(past=self.past, finite=self.finite)
 
     def reduces(self, name: str) -> bool:
         """Whether a reduction may be applied."""
@@ -705,7 +727,7 @@ OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old
 OLD_NAMES["violations"] = "automaton"
 """The old and the current name of an option."""
 
-declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True")
+declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True", past="past=True")
 declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")
 declare("attempts", "where", "columns", "group", "aggregate", "pivot", "size", "format")
 

@@ -23,7 +23,6 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress, StoppedError, TooMuchWorkError, bounded
 from ltlpipe.strategies import components
-from ltlpipe.strategies.lifting import SILENT, Word, find_run
 from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.strategies.lifting import Label
+    from ltlpipe.strategies.lifting import Label, Word
     from ltlpipe.systems.runs import Run
 
     Check = Callable[[NetworkQuestion, Trace], Job[Answer]]
@@ -135,6 +134,8 @@ class Refinement:
 
         If there is none, or none is found, one more component is chosen.
         """
+        from ltlpipe.strategies.lifting import find_run
+
         named = [None if a.internal else a.name for a in network.actions]
         labels: list[Label] = [named[number] for number in lasso.actions.tolist()]
         prefix, cycle = labels[: lasso.length], labels[lasso.length :]
@@ -231,6 +232,8 @@ class _Component:
 
 def _word(prefix: list[Label], cycle: list[Label]) -> Word:
     """Return the word of a lasso, whose silent steps need not be repeated."""
+    from ltlpipe.strategies.lifting import SILENT, Word
+
     again = tuple(label for label in cycle if label is not SILENT)
     before = tuple(label for label in prefix if label is not SILENT)
     return Word(before, again, diverges=not again)

@@ -191,7 +191,7 @@ FORMATS = (
         suffixes=(".dve",),
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
-        expected="a declaration or a process",
+        expected="a declaration or a process (macros are expanded before, by m4)",
         reader=_read_dve,
     ),
     Format(
@@ -252,6 +252,8 @@ NETWORKS = f"{listed(_usual(_NETWORKS))} files"
 WRITABLE = f"{listed(_usual(_WRITTEN))} (or one of these with .gz)"
 
 CONVERTED = {
+    ".mdve": "macros have to be expanded before, by m4 (m4 {0}.mdve > {0}.dve), which "
+    "needs the definitions of DiVinE's own ones, such as default",
     ".lts": "a file of mCRL2, which converts it: ltsconvert {0}.lts {0}.aut",
     ".fsm": "a file of mCRL2, which converts it: ltsconvert {0}.fsm {0}.aut",
     ".bcg": "a file of CADP, which converts it: bcg_io {0}.bcg {0}.aut",

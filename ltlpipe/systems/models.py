@@ -59,6 +59,9 @@ class Model(Displayed, ABC):
         Whether it is a symmetric net.
     is_unfolded : bool
         Whether `unfolding` costs nothing.
+    violations : str or None
+        The property that the model's file has: an automaton of the runs that shall not
+        be, in HOA, over propositions of the model.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Model(Displayed, ABC):
     processes: tuple[str, ...] = ()
     has_colours: bool = False
     is_unfolded: bool = True
+    violations: str | None = None
 
     def _sizes(self) -> dict[str, int]:
         sizes = {"variable": len(self.variables), "action": self.n_actions}

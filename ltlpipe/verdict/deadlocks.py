@@ -286,8 +286,16 @@ def looked_for(question: Question, work: float) -> Job[str]:
 
     `work` is what the question has cost.
     """
+    runs = yield from known_runs(question, work)
+    if runs.warning is not None:
+        warn(runs.warning, SystemWarning)
+    return runs.deadlock
+
+
+def known_runs(question: Question, work: float) -> Job[FiniteRuns]:
+    """Return what is known of the runs of a system that end; look, if that is due."""
     if not getattr(question.system, "is_unfolded", True):  # type: ignore[attr-defined]
-        return NOT_LOOKED  # a symmetric net, searched as it is
+        return _NOTHING  # a symmetric net, searched as it is
     question = yield from question.unfolded()
     known = _KNOWN.of(question.system)  # type: ignore[attr-defined]
     known.work += work
@@ -296,9 +304,7 @@ def looked_for(question: Question, work: float) -> Job[str]:
         has_kernels = allowed >= OF_KERNELS and "numba" in sys.modules
         look = _searched if has_kernels else _walked
         known.runs = yield from look(question, allowed)
-    if known.runs.warning is not None:
-        warn(known.runs.warning, SystemWarning)
-    return known.runs.deadlock
+    return known.runs
 
 
 def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
@@ -326,7 +332,8 @@ def _walked(question: Question, allowed: float) -> Job[FiniteRuns]:
     """Look in plain Python, beginning with what a search of that kind has met."""
     system: Any = question.system  # type: ignore[attr-defined]
     try:
-        moves = question.explored or Moves(plain_steps_of(system), universal())
+        known = None if question.stutters else question.explored
+        moves = known or Moves(plain_steps_of(system), universal())
         walk = yield from _walk(moves, allowed / 2, dives=False)
         if walk.dead is None and not walk.is_complete:
             walk = yield from _walk(moves, allowed / 2, dives=True)

@@ -448,11 +448,14 @@ def test_the_caret_of_a_formula_error(run, ring, tmp_path):
 
     outcome = run("check", ring, "-F", tmp_path / "f.ltl")
 
-    assert outcome.err == (
-        f"error: {tmp_path}/f.ltl:2: syntax error, unexpected atomic proposition\n"
+    told = (
+        f"{tmp_path}/f.ltl:2: syntax error, unexpected atomic proposition\n"
         "  G(a b)\n"
         "      ^\n"
     )
+    assert outcome.out.endswith(f"unknown (input-error): G(a b)   [0.00 s]\n  {told}")
+    assert outcome.code == 2
+    assert run("check", ring, "-f", "G(a b)").err.startswith("error: formula: syntax")
 
 
 @pytest.mark.parametrize(
@@ -491,8 +494,14 @@ def test_a_proposition_that_is_no_action(run, ring):
     """An error, or a warning: then the verdict is that of a false proposition."""
     asked = ["-f", "F a", "-f", "F c", "-f", "G !c"]
     outcome = run("check", ring, *asked)
-    assert (outcome.code, outcome.out) == (2, "")  # before anything is checked
-    assert outcome.err == (
+    verdicts = [line for line in outcome.out.splitlines() if line[0] != " "]
+    assert outcome.code == 2
+    assert [line.partition("   ")[0] for line in verdicts] == [
+        "holds: F a",
+        "unknown (input-error): F c",
+        "unknown (input-error): G !c",
+    ]
+    assert run("check", ring, "-f", "F c").err == (
         "error: formula: no action of the system is called 'c' (--unknown never "
         "treats it as never happening)\n  F c\n    ^\n"
     )

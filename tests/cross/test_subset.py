@@ -23,7 +23,7 @@ from ltlpipe import (
     check,
     verify_certificate,
 )
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import random_interruptible
 from ltlpipe.strategies import subset

@@ -171,6 +171,15 @@ class NetModel(Net, Model):
         if notes.refined:
             names = ", ".join(map(quoted_name, notes.refined))
             lines.append(f"nets in the place of the sub-processes {names}")
+        if limits := len(self.limits.place):
+            lines.append(f"{counted(limits, 'limit')}, of inhibitor arcs or capacities")
+        if resets := len(self.resets.place):
+            lines.append(counted(resets, "reset arc"))
+        if notes.invisible:
+            n = counted(len(notes.invisible), "invisible transition")
+            lines.append(f"{n}, which no formula can name as an action")
+        if notes.final:
+            lines.append(f"{counted(len(notes.final), 'final marking')}: {FINAL}")
         return tuple(lines)
 
     def _fireable(self, text: str) -> Expression | None:

@@ -378,6 +378,8 @@ class Program:
     processes: tuple[Process, ...]
     synchronous: bool  # all processes move at every step
     assertions: tuple[tuple[int, int, Expression], ...]  # process, state, what holds
+    violations: str | None = None
+    """The automaton, in HOA, of the property process."""
 
     @property
     def initial(self) -> tuple[int, ...]:
@@ -489,8 +491,35 @@ class Program:
         return message
 
     def described(self, *transitions: Transition) -> str:
-        """Return what moves in a step in words: ``P: a -> b c! | Q: s -> t c?``."""
+        """Return what moves in a step in words: ``P: a -> b c! | Q: s -> t c?``.
+
+        Transitions of a process that would be called the same are numbered in the order
+        of the file: ``P: a -> b #2``.
+        """
+        numbers = self._numbers
+        return " | ".join(
+            f"{self._described(transition)} #{numbers[transition]}"
+            if transition in numbers
+            else self._described(transition)
+            for transition in transitions
+        )
+
+    def class_of(self, *transitions: Transition) -> str:
+        """Return what moves in a step without the numbers of transitions."""
         return " | ".join(map(self._described, transitions))
+
+    @cached_property
+    def _numbers(self) -> dict[Transition, int]:
+        """The numbers of transitions that would be called the same, from 1."""
+        alike: dict[str, list[Transition]] = {}
+        for transition in self.transitions():
+            alike.setdefault(self._described(transition), []).append(transition)
+        return {
+            transition: number
+            for some in alike.values()
+            for number, transition in enumerate(some, start=1)
+            if len(some) > 1
+        }
 
     def _described(self, transition: Transition) -> str:
         process = self.processes[transition.process]

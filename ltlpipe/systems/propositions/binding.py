@@ -138,6 +138,11 @@ class _Binder:
             raise self.refusal(message, name)
         if name in known.arrays:
             raise self.refusal(f"{name} is an array: say which element, {name}[0]")
+        if name in known.actions:
+            own = f'{ACTION}=="{name}"'
+            can = f"fireable({name}) or " if name in known.fireable else ""
+            message = f"{name!r} is an action: write {can}{own}"
+            raise self.refusal(message, name, UnknownNameError)
         everything = [*known.variables, *known.facts, *known.arrays, DEADLOCK]
         raise self.unknown("nothing in the system", name, everything)
 

@@ -393,6 +393,19 @@ def test_final_markings_of_unknown_places():
     assert "no place has the id 'q'" in refusal(pnml(place("p") + FINAL))
 
 
+def test_what_is_told_of_a_net():
+    special = '<arc source="p" target="t" type="inhibitor"/>'
+    special += '<arc source="q" target="t" type="reset"/>'
+    hidden = f'<transition id="u">{HIDDEN}</transition>'
+    net = read(place("p") + place("q") + T + hidden + special + FINAL)
+    assert net.about == (
+        "1 limit, of inhibitor arcs or capacities",
+        "1 reset arc",
+        "1 invisible transition, which no formula can name as an action",
+        "2 final markings: final",
+    )
+
+
 HIDDEN = '<toolspecific tool="ProM" version="6.4" activity="$invisible$"/>'
 
 
