@@ -20,7 +20,7 @@ def random_net(rng):
     tokens = [rng.choice([0, 0, 1, 1, 2]) for _ in range(n_places)]
     transitions = []
     for _ in range(rng.randint(1, 5)):
-        pre = _side(rng, n_places, rng.choice([1, 1, 1, 2]))
+        pre = _side(rng, n_places, rng.choice([1, 1, 2, 2]))
         n = rng.randint(0, len(pre)) if rng.random() < 0.3 else len(pre)
         transitions.append((pre, _side(rng, n_places, n)))
     for _ in range(rng.randint(0, 3)):
@@ -45,7 +45,7 @@ def _split(rng, tokens, transitions):
     k, place = rng.randrange(len(transitions)), len(tokens)
     tokens.append(0 if rng.random() < 0.9 else 1)
     pre, post = transitions[k]
-    late = {p: w for p, w in pre.items() if rng.random() < 0.3}
+    late = {p: w for p, w in pre.items() if rng.random() < 0.5}
     soon = {p: w for p, w in post.items() if rng.random() < 0.3}
     first = {p: w for p, w in pre.items() if p not in late}
     last = {p: w for p, w in post.items() if p not in soon}

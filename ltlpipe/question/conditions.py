@@ -329,6 +329,8 @@ def _linear(o: Any, q: Any) -> Iterator[str]:
         yield f"{o.emptiness} is requested"
     if o.omitting:
         yield f"{o.omitting} is for a search of the whole product"
+    if o.finite:
+        yield "linear programs are about infinite runs"
     if q.kind not in (MODEL, COLOURED):
         yield "linear programs are about nets"
     if q.property.is_trivial:
@@ -342,6 +344,8 @@ def _structural(o: Any, q: Any) -> Iterator[str]:
         yield f"{o.emptiness} is requested"
     if q.fairness is not None:
         yield UNFAIR
+    if o.finite:
+        yield "where runs end, each of their steps counts"
     if q.kind not in (MODEL, COLOURED):
         yield "structural reductions are those of nets"
 
