@@ -142,3 +142,17 @@ def test_delayed_steps_are_taken_at_the_end():
     with searching_at_once(1):
         verdict = check(net, "G(p3 == 1)", reduce="structural")
     assert verdict.verdict == "violated"
+
+
+def test_what_others_take_cannot_wait():
+    """h and t compete for p0; after h and w nothing is left to be done."""
+    net = net_of(
+        [1, 0, 1, 0, 0],
+        ({0: 1}, {1: 1}),  # h
+        ({1: 1, 2: 1}, {3: 1}),  # f
+        ({0: 1}, {4: 1}),  # t
+        ({2: 1}, {}),  # w
+    )
+    with searching_at_once(1):
+        verdict = check(net, "F(p3 >= 1 || p4 >= 1)", reduce="structural")
+    assert verdict.verdict == "violated"
