@@ -156,3 +156,33 @@ def test_what_others_take_cannot_wait():
     with searching_at_once(1):
         verdict = check(net, "F(p3 >= 1 || p4 >= 1)", reduce="structural")
     assert verdict.verdict == "violated"
+
+
+def test_what_puts_elsewhere_cannot_wait():
+    """h brings a token to p2 as well, whether f ever follows or not."""
+    net = net_of(
+        [1, 0, 0, 1, 0, 0],
+        ({0: 1}, {1: 1, 2: 1}),  # h
+        ({1: 1, 3: 1}, {4: 1}),  # f
+        ({2: 1}, {5: 1}),
+        ({3: 1}, {}),
+    )
+    with searching_at_once(1):
+        verdict = check(net, "G(p5 == 0 || p4 >= 1)", reduce="structural")
+    assert verdict.verdict == "violated"
+
+
+def test_tokens_may_go_either_way():
+    """The first token of p0 may be taken by either of two transitions."""
+    net = net_of(
+        [1, 0, 0, 0, 0],
+        ({0: 1}, {1: 1}),
+        ({0: 1}, {2: 1}),
+        ({1: 1}, {3: 1}),
+        ({2: 1}, {4: 1}),
+        ({4: 1}, {0: 1}),
+    )
+    for formula in ("G(p4 == 0)", "G(p3 == 0)"):
+        with searching_at_once(1):
+            verdict = check(net, formula, reduce="structural")
+        assert verdict.verdict == "violated"
