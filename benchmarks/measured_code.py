@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
 
 SEARCHES = ("runtime/kernels", "automata", "systems", "por", "search")
-REDUCTIONS = ("components", "decoupled", "symmetry")
+REDUCTIONS = ("components", "decoupled", "linear", "structural", "symmetry")
 ANSWERS = (*SEARCHES, *REDUCTIONS, "question", "strategies", "verdict")
 ALL = ("",)
 
@@ -33,7 +33,7 @@ _TABLES = {
     """,
     ANSWERS: """
         chains coloured components decoupled_ltl decoupled_random decoupled_scaling
-        lassos lassos_summary merging model_por populations por portfolio
+        lassos lassos_summary mcc merging model_por populations por portfolio
         portfolio_summary rers rers_sequential rers_ways table1_symmetry
     """,
     (*ANSWERS, "runtime"): "limits",

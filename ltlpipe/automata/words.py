@@ -13,7 +13,8 @@ Formulas are translated without simplification.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import exactly_one, parse_again, parse_sections
@@ -364,6 +365,68 @@ def contains_violations(
         wanted = by_spot(lambda: spot.product(wanted, consistent))
     rest = by_spot(lambda: spot.complement(automaton))
     return not by_spot(lambda: wanted.intersects(rest))
+
+
+@remote("judging the automaton")
+def has_violations(
+    formula: Formula,
+    *,
+    initial: Mapping[str, bool],
+    clauses: Sequence[Mapping[str, bool]],
+    facts: Sequence[Sequence[Sequence[Mapping[str, bool]]]],
+    combined: Sequence[str],
+) -> bool:
+    """Decide whether a word of which some things are known violates a formula.
+
+    Parameters
+    ----------
+    formula : Formula
+        What shall hold.
+    initial : mapping of str to bool
+        Literals of the first letter.
+    clauses : sequence of mapping
+        Conjunctions of literals that no letter has.
+    facts : sequence of pairs
+        Of each pair: if, in the end, all letters have one of the first conjunctions,
+        then, in the end, all have one and the same of the second.
+    combined : sequence of str
+        Propositions about states, which may be Boolean combinations of others.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up.
+    """
+    import spot
+
+    def literal(name: str, holds: bool) -> Any:
+        said = spot.formula_ap(name)
+        return said if holds else spot.formula_Not(said)
+
+    def conjunction(literals: Mapping[str, bool]) -> Any:
+        return spot.formula_And([literal(*each) for each in literals.items()])
+
+    def in_the_end(letters: Any) -> Any:
+        return spot.formula_F(spot.formula_G(letters))
+
+    known = [conjunction(initial)]
+    known += [spot.formula_G(spot.formula_Not(conjunction(c))) for c in clauses]
+    for always, then in facts:
+        before = in_the_end(spot.formula_Or(list(map(conjunction, always))))
+        after = [in_the_end(conjunction(case)) for case in then]
+        known.append(spot.formula_Implies(before, spot.formula_Or(after)))
+    dictionary = spot.make_bdd_dict()
+    found = _consistent(combined, dictionary)
+    for part in (spot.formula_Not(formula.spot), *known):
+        found = by_spot(partial(_both, found, part, dictionary))
+    return not by_spot(found.is_empty)
+
+
+def _both(automaton: Any, formula: Any, dictionary: Any) -> Any:
+    """Return the automaton of the words of an automaton that satisfy a formula."""
+    import spot
+
+    return spot.product(automaton, spot.translate(formula, "TGBA", dict=dictionary))
 
 
 def _one_at_a_time(names: Sequence[str], dictionary: Any) -> Any:

@@ -335,7 +335,13 @@ class TaskJob:
         if reason is None:
             return None
         self.close()
-        return lost(reason, self)
+        known = {
+            "states": self._told.get("states"),
+            "max_depth": self._told.get("depth"),
+        }
+        if self._seen is not None and self._cpu is not None:
+            known["cpu_seconds"] = max(self._seen - self._cpu - self._compiled, 0.0)
+        return lost(reason, self, **known)
 
     def _excess(self, processes: list[Process]) -> str | None:
         """Return the limit that has been overrun by more than is tolerated."""

@@ -250,6 +250,9 @@ def _cube(holding: int, n_propositions: int) -> str:
 MAGIC = b"ltlpipe certificate 2\n"
 """How a certificate begins."""
 
+LINEAR_MAGIC = b"ltlpipe certificate 3\n"
+"""How one begins that is a proof by linear algebra: a header, without states."""
+
 TYPES = ("u1", "u2", "u4", "i8")
 """The types of columns: their numbers are those in the file."""
 
@@ -363,6 +366,31 @@ def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
     forms = () if reduction is None else ([part] for part in reduction.columns())
     parts = chain(forms, _parts(evidence, ranks, block))
     return (yield from _file_written(path, header, parts, held + block * 64))
+
+
+def proof_written(path: str, claim: dict[str, Any], proof: dict[str, Any]) -> int:
+    """Write a proof by linear algebra; return the bytes of the file.
+
+    Parameters
+    ----------
+    path : str
+        A file that is there is replaced once all is written.
+    claim : dict
+        What the header says of system, formula and semantics.
+    proof : dict
+        The fields `propositions`, `clauses` and `facts` of the header.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    header = {"written_by": f"ltlpipe {__version__}", **claim, **proof}
+    head = LINEAR_MAGIC + json.dumps(header, ensure_ascii=True).encode() + b"\n"
+    with replacing(path) as file:
+        size = file.write(head)
+        size += file.write(hashlib.sha256(head).hexdigest().encode() + b"\n")
+    return size
 
 
 def _ranks(search: RankedSearch | Recording) -> Job[list[np.ndarray]]:

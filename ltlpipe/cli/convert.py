@@ -17,6 +17,8 @@ from ltlpipe.runtime.names import counted
 from ltlpipe.systems.formats import NETWORK_FILES, SYSTEM_FILES
 
 if TYPE_CHECKING:
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.networks.lts import Network
 
 
@@ -82,18 +84,29 @@ def reduce(
             metavar="N", min=1, help="States of a deterministic form (trace, block)."
         ),
     ] = None,
+    formula: Annotated[
+        str | None,
+        typer.Option(
+            "-f", "--formula", metavar="LTL", help="Of a net: the property to keep."
+        ),
+    ] = None,
     to: shared.OutputFormat = None,
     **chosen: Any,
 ) -> None:
-    """Replace each component of a system by a smaller, equivalent one.
+    """Replace each component of a system, or a net, by a smaller, equivalent one.
 
     Actions that are not visible are hidden, unless several components share them.
+    A net violates the formula iff the reduced net does; it is written as PNML, and the
+    formula in the places of the reduced net is printed.
     """
     from ltlpipe.components import reduce as reduce_component
     from ltlpipe.systems.networks.lts import Network
-    from ltlpipe.systems.reading import load_network
+    from ltlpipe.systems.reading import load, load_network
     from ltlpipe.systems.writing import save
 
+    if formula is not None:
+        _reduce_net(load(paths, **manner_of(chosen)), formula, out)
+        return
     network = load_network(paths, **manner_of(chosen))
     hidden = set() if visible is None else _hidden(network, visible)
     components = [
@@ -105,6 +118,40 @@ def reduce(
         print(f"{_size(network)} -> {_size(reduced)}", file=sys.stderr)
     for written in save(reduced, out, format=to):
         print(f"wrote {written}", file=sys.stderr)
+
+
+def _reduce_net(system: System, text: str, out: str) -> None:
+    """Write what structural reductions make of a net for a formula."""
+    from ltlpipe.logic.folding import renamed
+    from ltlpipe.logic.formulas import parse
+    from ltlpipe.logic.propositions.syntax import spelled_out
+    from ltlpipe.question.model import ModelQuestion
+    from ltlpipe.question.options import Options
+    from ltlpipe.question.property import Property
+    from ltlpipe.strategies.smaller_nets import about_smaller_net
+    from ltlpipe.systems.nets.net import PetriNet
+    from ltlpipe.systems.nets.writing import save_pnml
+
+    if not isinstance(system, PetriNet):
+        raise UnsupportedError(
+            f"--formula={text}: expected a place/transition net, not {system.name}"
+        )
+    formula = parse(text)
+    question = ModelQuestion(system, Property(formula), Options())
+    found: Any = run_within(about_smaller_net(question))
+    net = found.system
+    names = [place.id for place in net.places]
+    asked = {
+        name: str(spelled_out(own, names)) for name, own in found.propositions.items()
+    }
+    save_pnml(net, out)
+    print(f"{_nodes(system)} -> {_nodes(net)}", file=sys.stderr)
+    print(f"wrote {out}", file=sys.stderr)
+    print(renamed(found.translated.spot, asked))
+
+
+def _nodes(net: PetriNet) -> str:
+    return f"{len(net.places):,} places, {len(net.transitions):,} transitions"
 
 
 def _hidden(network: Network, visible: str) -> set[str]:

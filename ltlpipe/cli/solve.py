@@ -16,7 +16,7 @@ from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import PlanPrinter, TaskWatcher, search_progress
 from ltlpipe.cli.report import refuse_page, write_page
 from ltlpipe.cli.tables import print_outcomes
-from ltlpipe.cli.verdicts import BUG, exit_code, json_line
+from ltlpipe.cli.verdicts import BUG, contest_line, exit_code, json_line
 from ltlpipe.question.options import SOLVE
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import INTERRUPTED, ended_by_ctrl_c
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.batch.rers import RersWriter
     from ltlpipe.batch.table import Row
+    from ltlpipe.batch.tasks import Task
 
 
 @shared.takes(SOLVE)
@@ -149,6 +150,9 @@ def solve(
     exit code is that of `check`, or 70 after a bug of ltlpipe.  Ctrl-C ends the run
     (with --jobs or --store after the running tasks, at once when pressed again) and
     keeps the rows written so far.
+
+    For formulas from property files of the Model Checking Contest the answers are
+    printed as it wants them, FORMULA id TRUE TECHNIQUES ..., one line each.
     """
     from ltlpipe.batch.rers import RersWriter, names_of
     from ltlpipe.batch.solving import solve_rows
@@ -158,13 +162,14 @@ def solve(
     from ltlpipe.batch.tasks import parse_grid
 
     place = out or store  # where the results are at the end
-    if place is None and (rers is None or report is not None):
-        raise typer.BadParameter("expected a place for the results: --out or --store")
     if report is not None:
         refuse_page(report)
     paths, grid = split_grid(paths, grid or [])
     tasks = find_tasks(paths, allow_translators or [])
     tasks = multiplied(tasks, parse_grid(grid))
+    in_lines = {k for k, task in enumerate(tasks) if _is_of_contest(task)}
+    if place is None and (report is not None or not (rers or in_lines)):
+        raise typer.BadParameter("expected a place for the results: --out or --store")
     if rers is not None and Path(rers).resolve() in map(_resolved, (out, store)):
         raise UnsupportedError(
             f"--rers={rers!r} is the file of --out or --store; name another one"
@@ -197,8 +202,11 @@ def solve(
                 writer.write(row)
             outcome.add(row)
             watcher.n_done += 1
-            if as_json or log:
+            printed = row["task"] in in_lines and not as_json
+            if as_json or log or printed:
                 progress.hide()
+            if printed:
+                print(_contest_line(row, chosen["workers"]), flush=True)
             if as_json:
                 print(json_line(json_of(row)), flush=True)
             if log:
@@ -209,6 +217,18 @@ def solve(
     if report is not None and place is not None:
         write_page(store or place, report, quiet=quiet or as_json)
     raise typer.Exit(BUG if watcher.found_bug else outcome.exit_code)
+
+
+def _is_of_contest(task: Task) -> bool:
+    """Whether the formula of a task comes from a property file of the contest."""
+    file: str | None = getattr(task.formula, "file", None)
+    return file is not None and file.lower().endswith((".xml", ".xml.gz"))
+
+
+def _contest_line(row: Row, workers: int) -> str:
+    """Return a row as the Model Checking Contest takes it."""
+    used = (row.get("strategy"), *(row.get("reductions") or "").split(","))
+    return contest_line(row["verdict"], row["formula_id"], used, workers)
 
 
 class _Outcome:

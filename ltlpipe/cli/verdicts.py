@@ -14,7 +14,7 @@ from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.names import quoted_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from ltlpipe.certificates.writing import Certificate
     from ltlpipe.question.answer import Statistics
@@ -138,10 +138,12 @@ def _print_swarm(stats: Statistics) -> None:
 
 def _print_certificate(certificate: Certificate) -> None:
     """Print the path and size of a certificate."""
-    per_state = certificate.bytes / max(certificate.states, 1)
+    per_state = ""
+    if certificate.states:
+        per_state = f"{certificate.bytes / certificate.states:.1f} per state, "
     print(
         f"  certificate: {certificate.path} ({certificate.bytes:,} bytes, "
-        f"{per_state:.1f} per state, {certificate.seconds:.2f} s)",
+        f"{per_state}{certificate.seconds:.2f} s)",
         flush=True,
     )
 
@@ -205,19 +207,39 @@ def _print_chart(lasso: Lasso) -> None:
     print(textwrap.indent(text, "  "), end="", flush=True)
 
 
-_TECHNIQUES = {"ample": "STUBBORN_SETS", "symmetry": "SYMMETRIES"}
+_TECHNIQUES = {
+    "ample": "STUBBORN_SETS",
+    "symmetry": "SYMMETRIES",
+    "automorphisms": "SYMMETRIES",
+    "linear": "STATE_EQUATION",
+    "structural": "STRUCTURAL_REDUCTION",
+}
 """What the contest calls reductions."""
 
 
 def print_answer(verdict: Verdict, *, workers: int) -> None:
     """Print a verdict as the Model Checking Contest takes it, and nothing else."""
+    plan = verdict.plan
+    used = (plan.strategy, *plan.reductions)
+    print(contest_line(verdict.verdict, verdict.formula_id, used, workers), flush=True)
+
+
+def contest_line(
+    verdict: str, name: str | None, used: Sequence[str | None], workers: int
+) -> str:
+    """Return a verdict as the Model Checking Contest takes it.
+
+    `used` has the strategy that has answered, and reductions.
+    """
     answers = {"holds": "TRUE", "violated": "FALSE"}
-    answer = answers.get(verdict.verdict, "CANNOT_COMPUTE")
+    answer = answers.get(verdict, "CANNOT_COMPUTE")
     processing = "PARALLEL" if workers > 1 else "SEQUENTIAL"
-    used = [f"{processing}_PROCESSING", "EXPLICIT"]
-    used += [_TECHNIQUES[r] for r in verdict.plan.reductions if r in _TECHNIQUES]
-    name = "_".join((verdict.formula_id or "formula").split())  # blanks would end it
-    print(f"FORMULA {name} {answer} TECHNIQUES {' '.join(used)}", flush=True)
+    told = [f"{processing}_PROCESSING"]
+    told += [] if used[:1] == ("linear",) else ["EXPLICIT"]
+    told += [_TECHNIQUES[each] for each in used if each in _TECHNIQUES]
+    techniques = " ".join(dict.fromkeys(told))
+    identifier = "_".join((name or "formula").split())  # blanks would end it
+    return f"FORMULA {identifier} {answer} TECHNIQUES {techniques}"
 
 
 def json_line(record: dict[str, Any]) -> str:

@@ -86,6 +86,42 @@ def folded(
     return whole, folding.new
 
 
+def with_constants(formula: Any, values: Mapping[str, bool]) -> Any:
+    """Return a formula of Spot in which some propositions are replaced by constants.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL.
+    """
+    import spot
+
+    def replaced(node: Any, kind: str, below: list[Any]) -> Any:
+        if kind == "ap" and node.ap_name() in values:
+            return spot.formula_tt() if values[node.ap_name()] else spot.formula_ff()
+        return rebuilt(kind, below) if below else node
+
+    return fold(formula, replaced)
+
+
+def renamed(formula: Any, names: Mapping[str, str]) -> str:
+    """Return the text of a formula of Spot with other names for its propositions.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator of PSL.
+    """
+    import spot
+
+    def replaced(node: Any, kind: str, below: list[Any]) -> Any:
+        if kind == "ap":
+            return spot.formula_ap(names[node.ap_name()])
+        return rebuilt(kind, below) if below else node
+
+    return str(fold(formula, replaced))
+
+
 class _Folding:
     """The folding of one formula."""
 

@@ -44,7 +44,9 @@ DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
-PREPARATIONS = (ALPHABET, FACTORING)
+LINEAR = "linear"
+STRUCTURAL = "structural"
+PREPARATIONS = (ALPHABET, FACTORING, LINEAR, STRUCTURAL)
 """Reductions that come before whatever strategy; the others are strategies."""
 REDUCTION_NAMES = [
     *PREPARATIONS,
@@ -193,6 +195,7 @@ def _network(o: Any, q: Any) -> Iterator[str]:
 
 def _coloured(o: Any, _: Any) -> Iterator[str]:
     of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
+    of_models |= {LINEAR, STRUCTURAL}
     if o.semantics == "action":
         yield (
             "--semantics=action: propositions of a model are about its states; use "
@@ -317,6 +320,36 @@ def _walks(o: Any, q: Any) -> Iterator[str]:
         yield "--bitstate and --compact are for a search of the whole product"
 
 
+def _linear(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(LINEAR):
+        yield _UNNAMED
+    if o.named_strategies:
+        yield f"{', '.join(o.named_strategies)} is requested"
+    if o.emptiness != AUTO:
+        yield f"{o.emptiness} is requested"
+    if o.omitting:
+        yield f"{o.omitting} is for a search of the whole product"
+    if o.finite:
+        yield "linear programs are about infinite runs"
+    if q.kind not in (MODEL, COLOURED):
+        yield "linear programs are about nets"
+    if q.property.is_trivial:
+        yield "there is no property"
+
+
+def _structural(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(STRUCTURAL):
+        yield _UNNAMED
+    if o.emptiness != AUTO and not o.insists_on(STRUCTURAL):
+        yield f"{o.emptiness} is requested"
+    if q.fairness is not None:
+        yield UNFAIR
+    if o.finite:
+        yield "where runs end, each of their steps counts"
+    if q.kind not in (MODEL, COLOURED):
+        yield "structural reductions are those of nets"
+
+
 def _components(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(COMPONENTS):
         yield _UNNAMED
@@ -428,6 +461,8 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     AMPLE: _ample,
     AMPLE_SETS: _ample_sets,
     WALKS: _walks,
+    LINEAR: _linear,
+    STRUCTURAL: _structural,
     COMPONENTS: _components,
     SUBSET: _subset,
     COMPOSITION: _composition,

@@ -679,7 +679,8 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
 
         Not if it is part of another strategy that is named beside it.
         """
-        return self._wants(strategy) and self.taker_of(strategy) is None
+        is_asked_for = self._wants(strategy) and self.taker_of(strategy) is None
+        return is_asked_for and strategy not in PREPARATIONS
 
     def taker_of(self, strategy: str) -> str | None:
         """Return a strategy that is asked for and uses another one itself."""

@@ -22,6 +22,7 @@ from ltlpipe.question.conditions import (
     DECOUPLING,
     EXPLICIT,
     INSTANT,
+    LINEAR,
     SUBSET,
     SYMMETRY,
     WALKS,
@@ -33,6 +34,7 @@ from ltlpipe.strategies import (
     decoupled,
     explicit,
     instant,
+    linear,
     subset,
     symmetry,
 )
@@ -91,6 +93,7 @@ class Strategy:
 
 STRATEGIES: tuple[Strategy, ...] = (
     Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
+    Strategy(LINEAR, linear.job, (LINEAR,)),
     Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
     Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
     Strategy(

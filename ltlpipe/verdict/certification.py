@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.propositions.syntax import Number
-from ltlpipe.question.answer import EMPTY
+from ltlpipe.question.answer import EMPTY, Answer
 from ltlpipe.question.conditions import (
     ALPHABET,
     AUTO,
@@ -22,6 +22,7 @@ from ltlpipe.question.conditions import (
     COMPONENTS,
     COMPOSITION,
     EXPLICIT,
+    LINEAR,
     SUBSET,
     UNFAIR,
 )
@@ -37,6 +38,7 @@ from ltlpipe.strategies.components import (
     Composed,
     small_first,
 )
+from ltlpipe.strategies.linear import UNPROVED, net_of, proof_of
 from ltlpipe.strategies.registry import Strategy
 from ltlpipe.strategies.state_search import (
     Attempt,
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.certificates.writing import Certificate
     from ltlpipe.components.groups import Group
-    from ltlpipe.question.answer import Answer, Trace
+    from ltlpipe.question.answer import Trace
     from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -222,6 +224,36 @@ class CertifiedComponents(Certified):
         return Composed(decision, decision.reason, network, reduced)
 
 
+class LinearCertified(Strategy):
+    """Linear programs, which prove without states.
+
+    Attributes
+    ----------
+    ended : dict or None
+        What they have proved, with refutations; None before.
+    meanings : dict of str to Expression
+        The propositions that the proof is about.
+    """
+
+    meanings: dict[str, Any]
+
+    def __init__(self) -> None:
+        super().__init__(LINEAR, self.answer, (CERTIFIED,))
+        self.ended: dict[str, Any] | None = None
+
+    def answer(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Return the job that proves, and keeps the proof."""
+        asked: Any = question
+        if asked.property.formula is None:
+            raise NotApplicableError("only a formula can be judged again")
+        found = yield from proof_of(asked, net_of(asked), certified=True)
+        trace.note(states=0, transitions=0, details={"programs": found["programs"]})
+        if not found["proved"]:
+            raise NotApplicableError(UNPROVED)
+        self.ended, self.meanings = found, asked.propositions
+        return Answer(EMPTY)
+
+
 class CertifiedSubset(CertifiedComponents):
     """Some components that suffice, with their forms; see `CertifiedComponents`."""
 
@@ -286,10 +318,10 @@ def certified_options(options: Options) -> Options:
         An option excludes certificates.
     """
     named = set(options.reduce.split(","))
-    if not named <= {AUTO, NONE, ALPHABET, COMPONENTS, SUBSET}:
+    if not named <= {AUTO, NONE, ALPHABET, COMPONENTS, SUBSET, LINEAR}:
         raise UnsupportedError(
             f"--certificate is about all states, and --reduce={options.reduce} leaves "
-            "some out: use none, alphabet, components or subset"
+            "some out: use none, alphabet, components, subset or linear"
         )
     if options.omitting is not None:
         raise UnsupportedError(
@@ -303,15 +335,18 @@ def certified_options(options: Options) -> Options:
     return replace(options, reduce=NONE)
 
 
-def certified_strategies(options: Options) -> tuple[Certified, ...]:
-    """Return the searches that may be certified, as the user has asked for them."""
+def certified_strategies(options: Options) -> tuple[Certified | LinearCertified, ...]:
+    """Return the strategies that may be certified, as the user has asked for them."""
     trims = options.insists_on(ALPHABET)
+    if options.insists_on(LINEAR):
+        return LinearCertified(), Certified(trims=trims)
     if options.insists_on(SUBSET):
         return (CertifiedSubset(trims=trims, named=True),)
     if options.insists_on(COMPONENTS):
         return (CertifiedComponents(trims=trims, named=True),)
     if options.reduce == AUTO:
-        return Certified(), CertifiedComponents(), CertifiedSubset()
+        searches = Certified(), CertifiedComponents(), CertifiedSubset()
+        return LinearCertified(), *searches
     return (Certified(trims=trims),)
 
 
@@ -332,7 +367,7 @@ def files_of(given: SystemLike) -> tuple[str, ...]:
 
 def certificate_of(
     question: Question,
-    strategy: Certified,
+    strategy: Certified | LinearCertified,
     asked: Property,
     files: Sequence[str],
     constraint: Any = None,
@@ -343,8 +378,8 @@ def certificate_of(
     ----------
     question : Question
         The question.
-    strategy : Certified
-        The strategy that has searched and found nothing.
+    strategy : Certified or LinearCertified
+        The strategy that has searched and found nothing, or proved it.
     asked : Property
         What was asked.
     files : sequence of str
@@ -367,6 +402,7 @@ def certificate_of(
         Evidence,
         digest_of,
         hoa_of,
+        proof_written,
         reduction_of,
         written,
     )
@@ -376,7 +412,23 @@ def certificate_of(
             "--certificate is for networks and models, not for graphs of Spot"
         )
     began = time.monotonic()
-    options, search = question.options, strategy.ended
+    digests = []
+    for file in files:
+        digests.append({"path": file, "sha256": (yield from digest_of(file))})
+    claim = _claim(question, asked, digests)
+    path: Any = question.options.certificate
+    if isinstance(strategy, LinearCertified):
+        said = strategy.meanings.items()
+        proof: Any = strategy.ended
+        told = {
+            "propositions": [text for text, _ in said],
+            "never": sorted(text for text, own in said if own == Number(0)),
+            "clauses": proof["clauses"],
+            "facts": proof["facts"],
+        }
+        size = proof_written(path, claim, told)
+        return Certificate(path, 0, 0, size, time.monotonic() - began)
+    search = strategy.ended
     product: Any = strategy.product
     assert search is not None  # since it has found nothing
     if with_components(question) is not None:
@@ -390,10 +442,6 @@ def certificate_of(
         propositions = list(meanings)
         columns = tuple(question.system.variables)  # type: ignore[attr-defined]
         unknown = {text for text, said in meanings.items() if said == Number(0)}
-    digests = []
-    for file in files:
-        digests.append({"path": file, "sha256": (yield from digest_of(file))})
-    claim = _claim(question, asked, digests)
     claim |= {
         "constraint": None if constraint is None else hoa_text(constraint),
         "never": sorted(unknown),
@@ -406,7 +454,6 @@ def certificate_of(
         job = reduction_of(before, reduced, trimmed=strategy.trims, kept=strategy.kept)
         reduction = yield from job
     evidence = Evidence(search, strategy.packed, automaton, columns, reduction)
-    path: Any = options.certificate
     size = yield from written(path, claim, evidence)
     return Certificate(
         path=path,

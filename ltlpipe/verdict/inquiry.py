@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
-    from ltlpipe.verdict.certification import Certified
+    from ltlpipe.verdict.certification import Certified, LinearCertified
 
 
 _FIRST = "runs that end are looked for first, as --deadlock=error asks"
@@ -113,7 +113,7 @@ class Inquiry:
 
     def __post_init__(self) -> None:
         """Make the question, unless that takes work."""
-        self._certified: tuple[Certified, ...] = ()
+        self._certified: tuple[Certified | LinearCertified, ...] = ()
         if self.options.certificate is not None:
             self._certified = self.strategies = certified_strategies(self.options)
             self.options = certified_options(self.options)

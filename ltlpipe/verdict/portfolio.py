@@ -35,6 +35,7 @@ from ltlpipe.question.answer import (
     Trace,
     Tried,
 )
+from ltlpipe.question.conditions import LINEAR
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import (
@@ -49,6 +50,8 @@ from ltlpipe.runtime.jobs import (
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.strategies.simplified import simplified
+from ltlpipe.strategies.smaller_nets import SmallerNetQuestion, about_smaller_net
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -497,9 +500,15 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         asked = yield from question.unfolded()
         if asked is not question:
             trace.plan = asked.given
+    unfolded = asked is not question
     if not strategy.needs_kernels:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
+        asked = yield from simplified(asked)
+        if strategy.name != LINEAR:  # which is about the net as it is
+            asked = yield from about_smaller_net(asked)
         answer = yield from answered(strategy, asked, trace)
-    return answer._replace(unfolded=asked is not question)
+        if isinstance(asked, SmallerNetQuestion):
+            answer = asked.restored(answer)
+    return answer._replace(unfolded=unfolded)

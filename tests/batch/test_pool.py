@@ -167,6 +167,7 @@ def test_cpu_time_from_outside(fault, faulty):
 
     assert row["reason"] == "cpu-time"
     assert 1.1 <= row["seconds"] < SOON
+    assert row["cpu_seconds"] > 1
 
 
 @pytest.mark.thorough("starts, watches or kills other processes")

@@ -276,7 +276,7 @@ def test_headers_that_make_no_sense(certified, field, value):
 def test_other_files(tmp_path):
     """What is no certificate is bad input."""
     path = tmp_path / "a.cert"
-    for text in ("", "something else\n", "ltlpipe certificate 3\n{}\n"):
+    for text in ("", "something else\n", "ltlpipe certificate 4\n{}\n"):
         path.write_text(text)
         with pytest.raises(InputError, match="expected a certificate"):
             verify_certificate(str(path))

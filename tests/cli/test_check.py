@@ -559,8 +559,9 @@ def test_explained_strategies(run, ring):
     lines = out.partition("strategies:\n")[2].splitlines()
     assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
     assert "  symmetry: not tried: its turn had not come" in lines
-    assert {line.split(":")[0].strip() for line in lines[:9]} == {
+    assert {line.split(":")[0].strip() for line in lines[:10]} == {
         "instant",
+        "linear",
         "explicit",
         "ample",
         "walks",
@@ -571,7 +572,7 @@ def test_explained_strategies(run, ring):
         "components",
     }
     assert "  explicit: not tried: its turn had not come" in lines
-    assert lines[9].startswith("holds: GF a   [instant: 3 states, ")
+    assert lines[10].startswith("holds: GF a   [instant: 3 states, ")
 
     limits = ["--emptiness", "couvreur99", "--max-states", "1"]
     out = run("check", ring, "-f", "GF a", "--explain", *limits).out

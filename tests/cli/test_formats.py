@@ -168,6 +168,36 @@ def test_answers_of_the_contest(run, contest):
     ]
 
 
+def test_a_folder_of_the_contest(run, contest):
+    """Each formula has its line; of a net that cannot be read as well."""
+    done = run("solve", contest, "--quiet")
+
+    assert done.code == 1
+    lines = done.out.splitlines()
+    assert [line.split()[:3] for line in lines] == [
+        ["FORMULA", name, answer]
+        for name, answer in zip(NAMES, ["TRUE", "FALSE", "TRUE"], strict=True)
+    ]
+    (contest / "model.pnml").write_text("<pnml/>")
+    done = run("solve", contest, "--quiet")
+    assert done.code == 2
+    assert [line.split()[:3] for line in done.out.splitlines()] == [
+        ["FORMULA", name, "CANNOT_COMPUTE"] for name in NAMES
+    ]
+
+
+def test_a_net_is_reduced(run, contest):
+    """What is left of it does the same as to the formula that is printed."""
+    small = contest / "small.pnml"
+    done = run("reduce", contest / "model.pnml", "-f", "GF fireable(t0)", "-o", small)
+
+    assert done.code == 0
+    assert "5 places, 5 transitions -> " in done.err
+    asked = done.out.strip()
+    assert run("check", small, "-f", asked).code == 0
+    assert run("check", small, "-f", f"!({asked})").code == 1
+
+
 def test_no_answer_of_the_contest(run, contest):
     files = [contest / "model.pnml", "-F", contest / "LTLCardinality.xml"]
     limits = ["--reduce", "none", "--emptiness", "se05", "--max-states", "1"]

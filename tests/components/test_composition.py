@@ -425,7 +425,7 @@ def test_what_is_held_is_said():
     progress = []
     names = sorted(network.action_index)[:2]
     run(merger.reduce_components(network, names), observer=progress.append)
-    assert {p.phase for p in progress} == {"reducing components"}
+    assert {p.phase for p in progress} - {"loading kernels"} == {"reducing components"}
     assert min(p.memory_bytes for p in progress[len(progress) // 2 :]) > 0
     assert sum(p.work for p in progress) > 400
 

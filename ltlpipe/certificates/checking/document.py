@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MAGIC = b"ltlpipe certificate 2\n"
 """How a certificate of this format begins."""
+LINEAR_MAGIC = b"ltlpipe certificate 3\n"
+"""How one begins that is a proof by linear algebra: a header, without states."""
 _FIRST = b"ltlpipe certificate 1\n"  # of version 0.2: no checksums, no constraint
 
 READING = "reading the certificate"
@@ -155,6 +157,30 @@ class Document(NamedTuple):
     def n_entries(self) -> int:
         """How many columns a state of the system takes."""
         return len(self.columns) - 1 - len(self.clauses)
+
+
+class LinearDocument(NamedTuple):
+    """A proof by linear algebra; see ``docs/certificates.md``."""
+
+    formula: str
+    system: About
+    propositions: tuple[str, ...]
+    clauses: Any  # checked by `ltlpipe.certificates.checking.linear`
+    facts: Any
+    never: tuple[str, ...]
+    deadlock: Literal["ignore", "stutter"]
+    fairness: Literal["weak", "strong"] | None
+    fair_sets: tuple[str, ...]
+    asked: Literal["formula"] = "formula"
+    letters: Literal["states"] = "states"
+    constraint: None = None
+    states: Literal[0] = 0
+    written_by: Any = None  # this is for people
+
+    @property
+    def stutters(self) -> bool:
+        """Whether a state of the system without steps repeats itself."""
+        return self.deadlock == "stutter"
 
 
 _hints_of = cache(get_type_hints)
@@ -289,8 +315,10 @@ class Contents:
             raise RefusedError("the file goes on behind its last state")
 
 
-def opened(file: IO[bytes], name: str) -> tuple[Document, Contents]:
+def opened(file: IO[bytes], name: str) -> tuple[Document | LinearDocument, Contents]:
     """Read magic and header from a file that has been opened.
+
+    A proof by linear algebra ends behind them.
 
     Raises
     ------
@@ -304,18 +332,22 @@ def opened(file: IO[bytes], name: str) -> tuple[Document, Contents]:
         raise InputError("expected a certificate of ltlpipe", file=name)
     if len(magic) < len(MAGIC):
         raise RefusedError("the file ends early")
-    if magic not in (MAGIC, _FIRST):
-        raise InputError("expected a certificate of format 1 or 2", file=name)
+    if magic not in (MAGIC, LINEAR_MAGIC, _FIRST):
+        raise InputError("expected a certificate of format 1, 2 or 3", file=name)
     line = file.readline(_MOST_HEADER)
     if not line.endswith(b"\n"):
         raise RefusedError("the file ends within its header, or that is too long")
-    digest = hashlib.sha256(magic + line) if magic == MAGIC else None
+    digest = None if magic == _FIRST else hashlib.sha256(magic + line)
     if digest is not None and file.read(65) != digest.hexdigest().encode() + b"\n":
         raise RefusedError("the checksum does not match the header")
     try:
         header = json.loads(line)
     except (ValueError, RecursionError):
         raise RefusedError("the header is no JSON") from None
+    if magic == LINEAR_MAGIC:
+        proof: LinearDocument = _read(header, LinearDocument, "the header")
+        Contents(file, None).end()
+        return proof, Contents(file, None)
     if digest is None and isinstance(header, dict):
         if header.pop("constrained", True):
             raise RefusedError("the constraint is not in it, as it is since format 2")

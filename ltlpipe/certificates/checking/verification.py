@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import TRUE, generalised_buchi
-from ltlpipe.automata.words import contains_violations
+from ltlpipe.automata.words import contains_violations, has_violations
 from ltlpipe.certificates.checking.automaton import (
     fairness_of,
     propositions_in,
@@ -26,11 +26,13 @@ from ltlpipe.certificates.checking.document import (
     WORDS,
     Contents,
     Document,
+    LinearDocument,
     RefusedError,
     blocks_of,
     opened,
     progress_of,
 )
+from ltlpipe.certificates.checking.linear import LinearProof, is_of_markings
 from ltlpipe.certificates.checking.reduced import possible, reduced_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.interruptible import interruptible_formula
@@ -53,9 +55,12 @@ from ltlpipe.runtime.jobs import (
     run,
 )
 from ltlpipe.runtime.memory import default_memory_mib
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model, System
+from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.systems.reading import load_job, name_of_system
 
 if TYPE_CHECKING:
@@ -210,7 +215,7 @@ def verification_job(
     )
 
 
-def claim_of(document: Document, name: str) -> str:
+def claim_of(document: Document | LinearDocument, name: str) -> str:
     """Return what a certificate claims of a system, for people.
 
     All of the question is in it, for what is not there could be forged.
@@ -236,7 +241,7 @@ class _Check:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self.document: Document | None = None
+        self.document: Document | LinearDocument | None = None
         self.trusted: list[str] = []
         self.conditions: list[str] = []  # what is taken on trust
         self.name = ""  # of the system, when that is known
@@ -257,6 +262,10 @@ class _Check:
                 self.name = system.name
                 if isinstance(system, Model):
                     system = yield from system.unfolding()
+                if isinstance(document, LinearDocument):
+                    self.transitions = 0
+                    yield from self._linear(document, system)
+                    return
                 automaton = read_automaton(document.automaton)
                 yield from self._judge(document, automaton, system)
                 if document.reduction is not None:
@@ -270,6 +279,53 @@ class _Check:
             raise InputError(message, file=self._path) from None
         yield from proof.check()
         self.transitions = proof.transitions
+
+    def _linear(self, document: LinearDocument, system: System) -> Job[None]:
+        """Check a proof by linear algebra."""
+        if not isinstance(system, PetriNet):
+            raise RefusedError("a proof by linear algebra is about nets")
+        yield from imported("numba")
+        from ltlpipe.certificates.checking.proofs import meaning_of
+
+        try:
+            formula = parse(document.formula)
+        except FormulaError:
+            raise RefusedError("the formula does not parse") from None
+        meanings = {
+            text: meaning_of(system, text, document.never)
+            for text in document.propositions
+        }
+        proof = LinearProof(system, meanings, stutters=document.stutters)
+        ticks = Ticks("checking the proof", 1000.0)
+        try:
+            for clause in document.clauses:
+                proof.check_clause(clause["cube"], clause["refutation"])
+                if ticks.over():
+                    yield ticks.progress
+            for fact in document.facts:
+                proof.check_fact(fact)
+                if ticks.over():
+                    yield ticks.progress
+            known = {
+                "clauses": [clause["cube"] for clause in document.clauses],
+                "facts": [[fact["always"], fact["then"]] for fact in document.facts],
+            }
+        except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
+            raise RefusedError("the proof makes no sense") from None
+        initial = {
+            text: bool(evaluate(meaning, system.initial()))
+            for text, meaning in meanings.items()
+            if is_of_markings(meaning)
+        }
+        names = sorted({*meanings, *formula.propositions})
+        judging = has_violations(formula, initial=initial, combined=names, **known)
+        claim = "no word that the proof allows violates the formula"
+        yield from self._decided(
+            _negated(judging),
+            claim,
+            f"that {claim}",
+            "words that the proof allows violate the formula",
+        )
 
     def _judge(
         self, document: Document, automaton: Automaton, system: System
@@ -407,6 +463,10 @@ class _Check:
         return proof
 
 
+def _negated(job: Job[bool]) -> Job[bool]:
+    return not (yield from job)
+
+
 def _impossible(network: Network, names: set[str]) -> Job[set[str]]:
     """Return those actions that can happen in no run of a network."""
     index = network.action_index
@@ -436,7 +496,9 @@ def _filled(proof: StateProof, document: Document, contents: Contents) -> Job[No
         yield progress_of(document, proof.memory_bytes)
 
 
-def _system(document: Document, given: Any, path: str, root: str | None) -> Job[System]:
+def _system(
+    document: Document | LinearDocument, given: Any, path: str, root: str | None
+) -> Job[System]:
     """Read the system from the files that a certificate names, or that are given."""
     named = document.system.files
     if not named:

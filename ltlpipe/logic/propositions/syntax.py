@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 _LEVELS = {
     operator: level
@@ -231,6 +231,26 @@ def uses_step(expression: Expression) -> bool:
     if isinstance(expression, Indexed):
         return uses_step(expression.index)
     return isinstance(expression, Taken)
+
+
+def renumbered(expression: Expression, numbers: Mapping[int, int]) -> Expression:
+    """Return a bound expression, without arrays, whose variables have other numbers."""
+    if isinstance(expression, Operation):
+        parts = tuple(renumbered(part, numbers) for part in expression.operands)
+        return Operation(expression.operator, parts)
+    if isinstance(expression, Variable):
+        return Variable(numbers[expression.number])
+    return expression
+
+
+def spelled_out(expression: Expression, names: Sequence[str]) -> Expression:
+    """Return a bound expression, without arrays, with the names of its variables."""
+    if isinstance(expression, Operation):
+        parts = tuple(spelled_out(part, names) for part in expression.operands)
+        return Operation(expression.operator, parts)
+    if isinstance(expression, Variable):
+        return Name(names[expression.number])
+    return expression
 
 
 def variables_in(expression: Expression) -> list[int]:

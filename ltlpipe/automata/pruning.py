@@ -1,0 +1,171 @@
+"""The automaton of the violations without what no run of a system does.
+
+Letters that no state of the system has are taken from its labels; components of which
+something is known are looked at part by part (`ltlpipe.linear.proof`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.spot_graphs import by_spot, cube
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Cube = dict[str, bool]
+
+
+class Pruned:
+    """An automaton of violations that loses labels.
+
+    Parameters
+    ----------
+    violated : Formula or spot.twa_graph
+        A formula that shall hold, or an automaton of the words that shall not be.
+    initial : mapping of str to bool
+        What is known of the first letter.
+    """
+
+    def __init__(self, violated: Formula | Any, initial: Mapping[str, bool]) -> None:
+        import spot
+
+        if isinstance(violated, Formula):
+            negation = spot.formula_Not(violated.spot)
+            found = by_spot(lambda: spot.translate(negation, "TGBA", "Small"))
+        else:
+            found = violated
+        self._graph = _with_first_letter(found, initial)
+        self._variables = {
+            p.ap_name(): self._graph.register_ap(p) for p in self._graph.ap()
+        }
+        self._names = {number: name for name, number in self._variables.items()}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it accepts nothing."""
+        return bool(by_spot(self._graph.is_empty))
+
+    def forbid(self, letters: Mapping[str, bool]) -> None:
+        """Take all letters with some literals from its labels."""
+        if not letters.keys() <= self._variables.keys():
+            return  # it does not tell them from others
+        gone = self._cube(letters)
+        for edge in self._graph.edges():
+            edge.cond = edge.cond - gone
+        self._graph.purge_dead_states()
+
+    def labels(self) -> list[Cube]:
+        """Return conjunctions of literals that are in some label, each once."""
+        found: dict[tuple[tuple[str, bool], ...], None] = {}
+        for edge in self._graph.edges():
+            for literals in self._cubes(edge.cond):
+                found[tuple(sorted(literals.items()))] = None
+        return [dict(literals) for literals in found]
+
+    def parts(self) -> list[Part]:
+        """Return the components that accept, as far as is known."""
+        return _accepting(self, self._graph)
+
+    def _cube(self, letters: Mapping[str, bool]) -> Any:
+        known = self._variables
+        return cube((known[n], holds) for n, holds in letters.items() if n in known)
+
+    def _cubes(self, label: Any) -> Iterator[Cube]:
+        """Yield disjoint conjunctions of which a label is made."""
+        import spot  # noqa: F401  (the first: it says where buddy is)
+
+        # isort: split
+        import buddy
+
+        while label != buddy.bddfalse:
+            path = buddy.bdd_satone(label)
+            label = label - path
+            literals = {}
+            while path != buddy.bddtrue:
+                name = self._names[buddy.bdd_var(path)]
+                high = buddy.bdd_high(path)
+                literals[name] = high != buddy.bddfalse
+                path = high if literals[name] else buddy.bdd_low(path)
+            yield literals
+
+
+class Part:
+    """A strongly connected component of an automaton, with some of its letters."""
+
+    def __init__(self, whole: Pruned, graph: Any, states: list[int]) -> None:
+        self._whole, self._graph, self._states = whole, graph, states
+
+    def letters(self) -> list[dict[str, bool]]:
+        """Return conjunctions of literals of which each of its letters has one."""
+        import spot  # noqa: F401
+
+        # isort: split
+        import buddy
+
+        inside, label = set(self._states), buddy.bddfalse
+        for state in self._states:
+            for edge in self._graph.out(state):
+                if edge.dst in inside:
+                    label = label | edge.cond
+        return list(self._whole._cubes(label))
+
+    def within(self, letters: Mapping[str, bool]) -> list[Part]:
+        """Return the components that accept of what is left with some literals."""
+        import spot
+
+        only = self._whole._cube(letters)
+        made = spot.make_twa_graph(self._graph.get_dict())
+        made.copy_ap_of(self._graph)
+        made.copy_acceptance_of(self._graph)
+        place = {state: k for k, state in enumerate(self._states)}
+        made.new_states(len(place) + 1)
+        first = len(place)
+        for state, k in place.items():
+            made.new_edge(first, k, only)
+            for edge in self._graph.out(state):
+                if edge.dst in place and (label := edge.cond & only) != _nothing():
+                    made.new_edge(k, place[edge.dst], label, edge.acc)
+        made.set_init_state(first)
+        return _accepting(self._whole, made)
+
+
+def _nothing() -> Any:
+    import spot  # noqa: F401
+
+    # isort: split
+    import buddy
+
+    return buddy.bddfalse
+
+
+def _accepting(whole: Pruned, graph: Any) -> list[Part]:
+    import spot
+
+    info = by_spot(lambda: spot.scc_info(graph))
+    info.determine_unknown_acceptance()
+    return [
+        Part(whole, graph, list(info.states_of(k)))
+        for k in range(info.scc_count())
+        if not info.is_rejecting_scc(k) and not info.is_trivial(k)
+    ]
+
+
+def _with_first_letter(graph: Any, initial: Mapping[str, bool]) -> Any:
+    """Return an automaton whose first letter, alone, has some literals."""
+    import spot
+
+    made = spot.make_twa_graph(graph, spot.twa_prop_set.all())
+    known = {p.ap_name(): made.register_ap(p) for p in made.ap()}
+    only = cube((known[n], holds) for n, holds in initial.items() if n in known)
+    first, old = made.new_state(), made.get_init_state_number()
+    edges = [(edge.cond & only, edge.dst, edge.acc) for edge in made.out(old)]
+    for label, dst, marks in edges:
+        if label != _nothing():
+            made.new_edge(first, dst, label, marks)
+    made.set_init_state(first)
+    for ask in (made.prop_state_acc, made.prop_universal, made.prop_complete):
+        ask(spot.trival_maybe())
+    made.purge_dead_states()
+    return made

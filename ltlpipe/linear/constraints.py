@@ -1,0 +1,198 @@
+"""Propositions about markings as trees of linear inequalities.
+
+A constraint is plain data, so that it travels to worker processes:
+
+- ``["row", [[place, weight], ...], constant]``: the weighted sum of tokens and the
+  constant together are at most 0; places ascend, weights are not 0;
+- ``["and", parts]`` and ``["or", parts]``, with two parts or more;
+- ``["and", []]``, which is true, and ``["or", []]``, which is false.
+
+What is no linear inequality (a product of places, whether a step takes an action) is
+taken to be true, whatever it is asked for: constraints are about more markings than
+the propositions, so what refutes them refutes these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.logic.propositions.syntax import (
+    Deadlock,
+    Number,
+    Operation,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ltlpipe.logic.propositions.syntax import Expression
+
+    Constraint = list[Any]
+    Sum = tuple[dict[int, int], int]
+
+TRUE: Constraint = ["and", []]
+FALSE: Constraint = ["or", []]
+
+_LINEAR = ("+", "-", "*")
+_TRUTHS = frozenset({"<", "<=", "==", "&&", "||", "!"})
+
+
+def row(weights: Mapping[int, int], constant: int) -> Constraint:
+    """Return the constraint that a weighted sum and a constant are at most 0."""
+    told = [[place, weight] for place, weight in sorted(weights.items()) if weight]
+    if not told:
+        return TRUE if constant <= 0 else FALSE
+    return ["row", told, constant]
+
+
+def both(parts: Iterable[Constraint]) -> Constraint:
+    """Return the conjunction of constraints."""
+    return _joined("and", parts)
+
+
+def either(parts: Iterable[Constraint]) -> Constraint:
+    """Return the disjunction of constraints."""
+    return _joined("or", parts)
+
+
+def _joined(operator: str, parts: Iterable[Constraint]) -> Constraint:
+    neutral, absorbing = (TRUE, FALSE) if operator == "and" else (FALSE, TRUE)
+    kept: list[Constraint] = []
+    for part in parts:
+        if part == absorbing:
+            return absorbing
+        if part[0] == operator:
+            kept += [own for own in part[1] if own not in kept]
+        elif part not in kept:
+            kept.append(part)
+    if not kept:
+        return neutral
+    return kept[0] if len(kept) == 1 else [operator, kept]
+
+
+def constraint_of(
+    expression: Expression, *, holds: bool, dead: Constraint = TRUE
+) -> Constraint:
+    """Return the constraint of a proposition, or of its negation.
+
+    Parameters
+    ----------
+    expression : Expression
+        Bound to the places of a net.
+    holds : bool
+        Whether it holds, or not.
+    dead : list
+        The constraint that no transition is enabled.
+    """
+    if isinstance(expression, Deadlock):
+        return dead if holds else TRUE
+    operator = expression.operator if isinstance(expression, Operation) else ""
+    operands = expression.operands if isinstance(expression, Operation) else ()
+
+    def of(part: Expression, *, holds: bool) -> Constraint:
+        return constraint_of(part, holds=holds, dead=dead)
+
+    if operator == "!":
+        return of(operands[0], holds=not holds)
+    if operator in ("&&", "||"):
+        join = both if (operator == "&&") == holds else either
+        return join(of(part, holds=holds) for part in operands)
+    if operator == "==" and any(map(_is_truth, operands)):
+        if not all(map(_is_truth, operands)):
+            return TRUE
+        left, right = operands
+        return either(
+            both([of(left, holds=value), of(right, holds=value == holds)])
+            for value in (True, False)
+        )
+    if operator in ("<", "<=", "=="):
+        difference = _difference(*operands)
+        return TRUE if difference is None else _compared(operator, difference, holds)
+    value = linear(expression)
+    return TRUE if value is None else _compared("==", value, not holds)
+
+
+def _is_truth(expression: Expression) -> bool:
+    if isinstance(expression, Deadlock):
+        return True
+    return isinstance(expression, Operation) and expression.operator in _TRUTHS
+
+
+def _compared(operator: str, difference: Sum, holds: bool) -> Constraint:
+    """Return the constraint that a difference is below 0, at most 0, or 0; or not."""
+    weights, constant = difference
+    opposite = {place: -weight for place, weight in weights.items()}
+    if operator == "==":
+        sides = [
+            row(weights, constant + (not holds)),
+            row(opposite, -constant + (not holds)),
+        ]
+        return both(sides) if holds else either(sides)
+    if not holds:  # the difference is at least 0, or 1
+        return row(opposite, -constant + (operator == "<="))
+    return row(weights, constant + (operator == "<"))
+
+
+def _difference(left: Expression, right: Expression) -> Sum | None:
+    parts = linear(left), linear(right)
+    if parts[0] is None or parts[1] is None:
+        return None
+    return _added([parts[0], _scaled(parts[1], -1)])
+
+
+def linear(expression: Expression) -> Sum | None:
+    """Return an expression as weights of places and a constant; None if it is none."""
+    if isinstance(expression, Number):
+        return {}, expression.value
+    if isinstance(expression, Variable):
+        return {expression.number: 1}, 0
+    if not isinstance(expression, Operation) or expression.operator not in _LINEAR:
+        return None
+    parts = [linear(part) for part in expression.operands]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    if expression.operator == "+":
+        return _added(known)
+    if expression.operator == "-":
+        return _scaled(known[0], -1)
+    left, right = known
+    if left[0] and right[0]:
+        return None
+    return _scaled(left, right[1]) if left[0] else _scaled(right, left[1])
+
+
+def _added(parts: Iterable[Sum]) -> Sum:
+    weights: dict[int, int] = {}
+    constant = 0
+    for own, more in parts:
+        constant += more
+        for place, weight in own.items():
+            weights[place] = weights.get(place, 0) + weight
+    return weights, constant
+
+
+def _scaled(part: Sum, factor: int) -> Sum:
+    weights, constant = part
+    return {p: factor * weight for p, weight in weights.items()}, factor * constant
+
+
+def shifted(constraint: Constraint, effect: Mapping[int, int]) -> Constraint:
+    """Return what has to hold before a step with an effect, for a constraint after."""
+    kind = constraint[0]
+    if kind == "row":
+        weights, constant = constraint[1:]
+        gain = sum(weight * effect.get(place, 0) for place, weight in weights)
+        return ["row", weights, constant + gain]
+    join = both if kind == "and" else either
+    return join(shifted(part, effect) for part in constraint[1])
+
+
+def places_in(constraint: Constraint) -> Iterator[int]:
+    """Yield the places that a constraint is about, some of them repeatedly."""
+    if constraint[0] == "row":
+        yield from (place for place, _ in constraint[1])
+    else:
+        for part in constraint[1]:
+            yield from places_in(part)

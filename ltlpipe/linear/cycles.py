@@ -1,0 +1,283 @@
+"""Facts about what runs of a net do in the end, by weights that transitions lower.
+
+A run whose letters are, from some step on, all of a set fires infinitely often none of
+the transitions that cannot fire between two markings with such letters, and none that
+lowers a weighted sum of tokens, with weights y >= 0, which the others do not increase.
+What is left are the transitions in the supports of T-surinvariants (``C x >= 0``), by
+duality.  A proposition about places that none of these changes is constant in the end;
+if there are none left, the run ends in a deadlock, which repeats itself, or there is no
+such run.
+
+Source: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
+77(4), 1989, Sec. V-B (repetitive nets, Theorem 32).
+
+Differences from the source: the net has only the transitions that a component of the
+property's automaton allows, and what is concluded is about letters.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ltlpipe.linear.constraints import FALSE, both, either, row, shifted
+from ltlpipe.linear.equation import TooLongError, quiet_solver, rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ltlpipe.linear.constraints import Constraint
+    from ltlpipe.linear.equation import StateEquation, Structure
+
+    Cube = dict[str, bool]
+
+_MOST_CONSTANT = 10
+"""Propositions whose values in the end are told apart."""
+
+_MOST_CASES = 200
+"""Combinations of these values that are looked at."""
+
+
+class Meaning(NamedTuple):
+    """What a proposition says of markings."""
+
+    true: Constraint  # of markings where it holds
+    false: Constraint
+    places: tuple[int, ...] | None  # that it depends on; None if on other things, too
+
+
+def meaning_of(cube: Mapping[str, bool], meanings: Mapping[str, Meaning]) -> Constraint:
+    """Return the constraint of a conjunction of literals."""
+    return both(
+        meanings[name].true if holds else meanings[name].false
+        for name, holds in cube.items()
+    )
+
+
+def deadlocked(net: Structure) -> Constraint:
+    """Return the constraint that no transition is enabled."""
+    return both(
+        either(row({p: 1}, 1 - weight) for p, weight in net.inputs(t).items())
+        if net.inputs(t)
+        else FALSE
+        for t in range(net.n_transitions)
+    )
+
+
+def enabled(net: Structure, transition: int) -> Constraint:
+    """Return the constraint that a transition is enabled."""
+    inputs = net.inputs(transition).items()
+    return both(row({place: -1}, weight) for place, weight in inputs)
+
+
+class Cycles:
+    """What runs do in the end, by the state equation of a net.
+
+    Parameters
+    ----------
+    equation : StateEquation
+        Of the net; its deadline is that of all that is done here.
+    meanings : mapping
+        Of the propositions.
+    stutters : bool
+        Whether a deadlock repeats itself.
+    """
+
+    def __init__(
+        self,
+        equation: StateEquation,
+        meanings: Mapping[str, Meaning],
+        *,
+        stutters: bool,
+    ) -> None:
+        self._equation, self._net = equation, equation.net
+        self._meanings, self._stutters = meanings, stutters
+
+    def fact(self, always: Sequence[Cube]) -> dict[str, Any] | None:
+        """Return what holds in the end of runs whose letters are, then, in a set.
+
+        Parameters
+        ----------
+        always : sequence of dict of str to bool
+            The set of letters, as conjunctions of which one holds.
+
+        Returns
+        -------
+        dict or None
+            `always`, and `then`, a list of conjunctions: one of them holds for ever
+            then; there is no such run if the list is empty.  `excluded` has
+            transitions that cannot be fired, with refutations; `weights` are those
+            that other transitions do not increase; `cases` are refuted conjunctions.
+            None if nothing is found out.
+        """
+        letters = either(meaning_of(cube, self._meanings) for cube in always)
+        excluded: dict[int, Any] = {}
+        found = self._lowered(excluded)
+        if found is None:
+            return None
+        tested: set[int] = set()
+        about = {p for cube in always for name in cube for p in self._places(name)}
+        while True:
+            weights, left = found
+            fact = self._concluded(always, letters, left)
+            if fact is not None:
+                return fact | {
+                    "excluded": [[t, proof] for t, proof in sorted(excluded.items())],
+                    "weights": [[place, own] for place, own in sorted(weights.items())],
+                }
+            more = self._impossible(letters, left - tested, about)
+            tested |= left
+            if not more:
+                return None
+            excluded |= more
+            found = self._lowered(excluded)
+            if found is None:
+                return None
+
+    @cached_property
+    def _dead(self) -> Constraint:
+        return deadlocked(self._net)
+
+    def _places(self, name: str) -> tuple[int, ...]:
+        return self._meanings[name].places or ()
+
+    def _impossible(
+        self, letters: Constraint, transitions: Iterable[int], about: set[int]
+    ) -> dict[int, Any]:
+        """Return transitions that cannot fire between such letters, with refutations.
+
+        Those that change what letters are about come first; the others are looked at
+        while there is time.
+        """
+        found = {}
+        net = self._net
+        order = sorted(
+            transitions, key=lambda t: (not about & net.effects[t].keys(), t)
+        )
+        for t in order:
+            effect = net.effects[t]
+            parts = [enabled(net, t), letters]
+            if about & effect.keys():
+                parts.append(shifted(letters, effect))
+            try:
+                refuted = self._equation.refutation(parts)
+            except TooLongError:
+                break
+            if refuted is not None:
+                found[t] = refuted
+        return found
+
+    def _concluded(
+        self, always: Sequence[Cube], letters: Constraint, left: set[int]
+    ) -> dict[str, Any] | None:
+        """Return `then` and `cases` if only some transitions fire in the end."""
+        if not left and not self._stutters:
+            return {"always": list(always), "then": [], "cases": []}
+        if left:
+            changed = {place for t in left for place in self._net.effects[t]}
+            constant = [
+                name
+                for name, meaning in self._meanings.items()
+                if meaning.places is not None
+                and not changed.intersection(meaning.places)
+            ]
+        else:
+            constant = list(self._meanings)
+        if not constant or len(constant) > _MOST_CONSTANT:
+            return None
+        said = [letters] if left else [letters, self._dead]
+        then: list[Cube] = []
+        cases: list[tuple[Cube, Any]] = []
+        looked_at = 0
+        for values in product((False, True), repeat=len(constant)):
+            case = dict(zip(constant, values, strict=True))
+            if not any(_agree(case, cube) for cube in always):
+                continue
+            if any(core.items() <= case.items() for core, _ in cases):
+                continue
+            looked_at += 1
+            if looked_at > _MOST_CASES:
+                return None
+            try:
+                refuted = self._equation.refutation(
+                    [*said, meaning_of(case, self._meanings)]
+                )
+            except TooLongError:
+                return None
+            if refuted is None:
+                then.append(case)
+            else:
+                cases.append((case, refuted))
+        told = [[case, proof] for case, proof in cases]
+        return {"always": list(always), "then": then, "cases": told}
+
+    def _lowered(
+        self, excluded: Mapping[int, Any]
+    ) -> tuple[dict[int, int], set[int]] | None:
+        """Return weights, and the transitions that do not lower the weighted sum.
+
+        Those that are excluded do not count.  No other weights would be lowered by
+        more transitions, but for what is lost when they are rounded.
+        """
+        effects: dict[tuple[tuple[int, int], ...], list[int]] = {}
+        for t, effect in enumerate(self._net.effects):
+            if t not in excluded:
+                effects.setdefault(tuple(sorted(effect.items())), []).append(t)
+        columns = [column for column in effects if column]
+        left = set(effects.get((), []))
+        if not columns:
+            return {}, left
+        numbers = self._largest(columns)
+        if numbers is None:
+            return None
+        for whole in rounded(numbers):
+            gains = [sum(whole[p] * change for p, change in own) for own in columns]
+            if max(gains) <= 0:
+                weights = {place: own for place, own in enumerate(whole) if own}
+                for column, gain in zip(columns, gains, strict=True):
+                    if not gain:
+                        left.update(effects[column])
+                return weights, left
+        return {}, left.union(*(effects[column] for column in columns))
+
+    def _largest(self, columns: Sequence[tuple[tuple[int, int], ...]]) -> Any:
+        """Return weights that are lowered by as many effects as possible."""
+        import highspy
+
+        solver, program = quiet_solver(), highspy.HighsLp()
+        solver.setOptionValue("presolve", "on")
+        n_places, n = len(self._net.initial), len(columns)
+        program.num_col_, program.num_row_ = n_places + n, n
+        program.sense_ = highspy.ObjSense.kMaximize
+        program.col_cost_ = np.r_[np.zeros(n_places), np.ones(n)]
+        program.col_lower_ = np.zeros(n_places + n)
+        program.col_upper_ = np.r_[np.full(n_places, highspy.kHighsInf), np.ones(n)]
+        program.row_lower_ = np.full(n, -highspy.kHighsInf)
+        program.row_upper_ = np.zeros(n)
+        sizes = [len(column) + 1 for column in columns]
+        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        program.a_matrix_.start_ = np.cumsum([0, *sizes]).astype(np.int32)
+        index, value = [], []
+        for k, column in enumerate(columns):
+            index += [*(place for place, _ in column), n_places + k]
+            value += [*(float(change) for _, change in column), 1.0]
+        program.a_matrix_.index_ = np.array(index, dtype=np.int32)
+        program.a_matrix_.value_ = np.array(value)
+        solver.passModel(program)
+        seconds = self._equation.deadline - time.monotonic()
+        if seconds <= 0:
+            return None
+        solver.setOptionValue("time_limit", seconds)
+        solver.run()
+        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        found: np.ndarray = np.array(solver.getSolution().col_value)[:n_places]
+        return found
+
+
+def _agree(case: Mapping[str, bool], cube: Mapping[str, bool]) -> bool:
+    return all(case.get(name, holds) == holds for name, holds in cube.items())

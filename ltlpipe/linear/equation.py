@@ -1,0 +1,397 @@
+"""Refutations of constraints by the state equation of a net.
+
+A marking that is reached has ``m = m0 + C x`` for counts x >= 0 of the transitions,
+where the columns of C are their effects.  If there are no such x and m >= 0 with some
+inequalities ``D m + k <= 0``, then, by Farkas' lemma, there are weights w of the places
+and factors z >= 0 of the inequalities such that no transition increases ``w m``, and
+``w m + z (D m + k)`` is positive wherever ``w m`` is as large as at most initially.
+These are found in floating-point numbers and count once they have been checked in
+integers, which is what `Leaf` keeps.
+
+Disjunctions are split where the solution of the linear program satisfies none of their
+parts.  Where it satisfies all, initially marked traps that have no token in it are
+excluded, and it is solved again.
+
+Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
+77(4), 1989, Sec. IV-B (state equation) and V-C (traps); J. Esparza and S. Melzer,
+"Verification of Safety Properties Using Integer Programming: Beyond the State
+Equation", Formal Methods in System Design 16, 2000 (traps).
+
+Differences from the sources: solutions are rational, and constraints are any Boolean
+combination of linear inequalities; a trap is the largest one that is empty in a
+solution.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ltlpipe.linear.constraints import Constraint
+
+_TOLERANCE = 1e-6
+_DENOMINATORS = (1, 12, 1_000, 1_000_000)
+_LARGEST = 1 << 60
+_MOST_TRAPS = 30
+"""Traps that are excluded for one question."""
+
+_SECONDS = 10.0
+"""Of one linear program."""
+
+
+class Arcs(NamedTuple):
+    """The arcs on one side of all transitions, as those of `systems.nets`."""
+
+    first: np.ndarray  # int64[n_transitions + 1]
+    place: np.ndarray  # int64[m]
+    weight: np.ndarray  # int64[m], positive
+
+
+class Structure:
+    """A net as arrays: its initial marking and its arcs."""
+
+    def __init__(self, initial: Sequence[int], pre: Arcs, post: Arcs) -> None:
+        self.initial = [int(tokens) for tokens in initial]
+        self.pre, self.post = pre, post
+        self.n_transitions = len(pre.first) - 1
+        self.effects = [self._effect(t) for t in range(self.n_transitions)]
+
+    def inputs(self, transition: int) -> dict[int, int]:
+        """Return what a transition takes from its places."""
+        return _of(self.pre, transition)
+
+    def outputs(self, transition: int) -> dict[int, int]:
+        """Return what a transition puts."""
+        return _of(self.post, transition)
+
+    def _effect(self, transition: int) -> dict[int, int]:
+        change = {place: -w for place, w in self.inputs(transition).items()}
+        for place, weight in self.outputs(transition).items():
+            change[place] = change.get(place, 0) + weight
+        return {place: by for place, by in change.items() if by}
+
+
+def _of(arcs: Arcs, transition: int) -> dict[int, int]:
+    own = slice(int(arcs.first[transition]), int(arcs.first[transition + 1]))
+    return dict(zip(arcs.place[own].tolist(), arcs.weight[own].tolist(), strict=True))
+
+
+class TooLongError(Exception):
+    """The time for a refutation is over."""
+
+
+class StateEquation:
+    """The state equation of one net, and a solver that knows it.
+
+    Parameters
+    ----------
+    net : Structure
+        The net.
+    deadline : float
+        When `refutation` gives up, as `time.monotonic` counts.
+    """
+
+    def __init__(self, net: Structure, deadline: float = float("inf")) -> None:
+        self.net, self.deadline = net, deadline
+        self.n_programs = 0
+        self.traps: list[list[int]] = []  # initially marked
+        columns = {tuple(sorted(effect.items())): None for effect in net.effects}
+        self._columns = [column for column in columns if column]
+        sizes = [0, *map(len, self._columns)]
+        self._first = np.cumsum(sizes)
+        arcs = [arc for column in self._columns for arc in column]
+        self._place = np.array([place for place, _ in arcs], dtype=np.int64)
+        self._change = [change for _, change in arcs]
+        self._floats = np.array(self._change, dtype=np.float64)
+        self._initial = np.array(net.initial, dtype=np.float64)
+        self._solver = _solver(self._initial, self._first, self._place, self._floats)
+
+    def refutation(self, constraints: Sequence[Constraint]) -> Any:
+        """Return a refutation of a conjunction of constraints; None if none is found.
+
+        A refutation is plain data, to be checked by whoever believes nothing:
+
+        - ``{"weights": [[place, w], ...], "rows": [row, ...], "factors": [z, ...]}``,
+          where rows are parts of the constraints, or traps;
+        - ``{"cases": constraint, "parts": [refutation, ...]}``, one for each part of a
+          disjunction that is part of the constraints.
+
+        Raises
+        ------
+        TooLongError
+            The deadline has passed.
+        """
+        rows: list[Constraint] = []
+        cases: list[Constraint] = []
+        for constraint in constraints:
+            _sort(constraint, rows, cases)
+        return self._refuted(rows, cases)
+
+    def _refuted(self, rows: list[Constraint], cases: list[Constraint]) -> Any:
+        empty = next((case for case in cases if not case[1]), None)
+        if empty is not None:
+            return {"cases": empty, "parts": []}
+        for _ in range(_MOST_TRAPS):
+            known = [*rows, *map(trap_row, self.traps)]
+            marking, ray = self._solved(known)
+            if marking is None:
+                return None if ray is None else self._leaf(known, ray)
+            open_case = next((c for c in cases if not _satisfied(c, marking)), None)
+            if open_case is not None:
+                return self._split(open_case, rows, cases)
+            trap = self._empty_trap(marking)
+            if trap is None:
+                return None
+            self.traps.append(trap)
+        return None
+
+    def _split(
+        self, case: Constraint, rows: list[Constraint], cases: list[Constraint]
+    ) -> Any:
+        others = [own for own in cases if own is not case]
+        parts = []
+        for part in case[1]:
+            more_rows, more_cases = list(rows), list(others)
+            _sort(part, more_rows, more_cases)
+            found = self._refuted(more_rows, more_cases)
+            if found is None:
+                return None
+            if not _uses(found, part):
+                return found
+            parts.append(found)
+        return {"cases": case, "parts": parts}
+
+    def _solved(
+        self, rows: Sequence[Constraint]
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return a marking with some rows, or the dual ray if there is none."""
+        import highspy
+
+        solver, n_places = self._solver, len(self._initial)
+        seconds = min(self.deadline - time.monotonic(), _SECONDS)
+        if seconds <= 0:
+            raise TooLongError
+        self.n_programs += 1
+        for _, weights, constant in rows:
+            own = np.zeros(n_places)
+            own[[place for place, _ in weights]] = [weight for _, weight in weights]
+            gains = np.zeros(len(self._columns))
+            if len(gains):
+                gains = np.add.reduceat(
+                    own[self._place] * self._floats, self._first[:-1]
+                )
+            at = np.flatnonzero(gains)
+            most = -float(constant) - float(own @ self._initial)
+            solver.addRow(
+                -highspy.kHighsInf, most, len(at), at.astype(np.int32), gains[at]
+            )
+        try:
+            solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
+            solver.run()
+            status = solver.getModelStatus()
+            if status == highspy.HighsModelStatus.kOptimal:
+                values = np.array(solver.getSolution().row_value)[:n_places]
+                return values + self._initial, None
+            if status == highspy.HighsModelStatus.kInfeasible:
+                _, has_ray, ray = solver.getDualRay()
+                return None, np.array(ray) if has_ray else None
+            return None, None
+        finally:
+            numbers = np.arange(n_places, n_places + len(rows), dtype=np.int32)
+            solver.deleteRows(len(numbers), numbers)
+
+    def _leaf(self, rows: Sequence[Constraint], ray: np.ndarray) -> Any:
+        """Return the refutation that a dual ray is, in integers; None if it is none."""
+        n_places = len(self._initial)
+        for sign in (1.0, -1.0):
+            slack, factors = sign * ray[:n_places], -sign * ray[n_places:]
+            if min(slack.min(initial=0), factors.min(initial=0)) < -_TOLERANCE:
+                continue
+            for numbers in rounded(np.concatenate([slack, factors])):
+                found = self._exact(rows, numbers[:n_places], numbers[n_places:])
+                if found is not None:
+                    return found
+        return None
+
+    def _exact(
+        self, rows: Sequence[Constraint], slack: list[int], factors: list[int]
+    ) -> Any:
+        """Return a refutation with some numbers if they make one."""
+        weights = {place: own for place, own in enumerate(slack) if own}
+        total = 0
+        for (_, terms, constant), factor in zip(rows, factors, strict=True):
+            total += factor * constant
+            for place, weight in terms if factor else ():
+                weights[place] = weights.get(place, 0) - factor * weight
+        initially = sum(own * self.net.initial[p] for p, own in weights.items())
+        if total <= initially or not self.is_never_increased(weights):
+            return None
+        used = [k for k, factor in enumerate(factors) if factor]
+        return {
+            "weights": [[place, own] for place, own in sorted(weights.items()) if own],
+            "rows": [rows[k] for k in used],
+            "factors": [factors[k] for k in used],
+        }
+
+    def is_never_increased(self, weights: dict[int, int]) -> bool:
+        """Whether no transition increases a weighted sum of tokens."""
+        if not self._columns:
+            return True
+        dense = [0] * len(self._initial)
+        for place, own in weights.items():
+            dense[place] = own
+        largest = max(map(abs, dense), default=0)
+        most = max(map(abs, self._change)) * int(np.diff(self._first).max())
+        if largest * most < _LARGEST:
+            gains = np.array(dense, dtype=np.int64)[self._place]
+            gains *= np.array(self._change, dtype=np.int64)
+            return bool(np.add.reduceat(gains, self._first[:-1]).max() <= 0)
+        return all(
+            sum(dense[place] * change for place, change in column) <= 0
+            for column in self._columns
+        )
+
+    @cached_property
+    def _flow(self) -> tuple[list[list[int]], list[list[int]]]:
+        """For each place the transitions that take from it, and those that put."""
+        takers: list[list[int]] = [[] for _ in self._initial]
+        putters: list[list[int]] = [[] for _ in self._initial]
+        for t in range(self.net.n_transitions):
+            for place in self.net.inputs(t):
+                takers[place].append(t)
+            for place in self.net.outputs(t):
+                putters[place].append(t)
+        return takers, putters
+
+    def _empty_trap(self, marking: np.ndarray) -> list[int] | None:
+        """Return an initially marked trap without tokens in a marking, if there is one.
+
+        It is the largest trap of the places without tokens.
+        """
+        net, (takers, putters) = self.net, self._flow
+        inside = {int(place) for place in np.flatnonzero(marking < _TOLERANCE)}
+        gains = [0] * net.n_transitions  # the places inside to which each puts
+        for place in inside:
+            for t in putters[place]:
+                gains[t] += 1
+        waiting = [t for place in inside for t in takers[place] if not gains[t]]
+        while waiting:
+            for place in net.inputs(waiting.pop()).keys() & inside:
+                inside.discard(place)
+                for t in putters[place]:
+                    gains[t] -= 1
+                    if not gains[t]:
+                        waiting.append(t)
+        return sorted(inside) if any(net.initial[p] for p in inside) else None
+
+
+def trap_row(trap: Iterable[int]) -> Constraint:
+    """Return the constraint that some places have a token."""
+    return ["row", [[place, -1] for place in sorted(trap)], 1]
+
+
+def _sort(
+    constraint: Constraint, rows: list[Constraint], cases: list[Constraint]
+) -> None:
+    """Enter the rows and the disjunctions of a conjunction."""
+    if constraint[0] == "row":
+        rows.append(constraint)
+    elif constraint[0] == "or":
+        cases.append(constraint)
+    else:
+        for part in constraint[1]:
+            _sort(part, rows, cases)
+
+
+def _satisfied(constraint: Constraint, marking: np.ndarray) -> bool:
+    """Whether a marking, of floating-point numbers, satisfies a constraint."""
+    if constraint[0] == "row":
+        total = sum(weight * marking[place] for place, weight in constraint[1])
+        return bool(total + constraint[2] <= _TOLERANCE)
+    quantifier = all if constraint[0] == "and" else any
+    return quantifier(_satisfied(part, marking) for part in constraint[1])
+
+
+def parts_of(constraint: Constraint) -> list[Constraint]:
+    """Return the rows and disjunctions of a conjunction."""
+    rows: list[Constraint] = []
+    cases: list[Constraint] = []
+    _sort(constraint, rows, cases)
+    return [*rows, *cases]
+
+
+def premises_of(refutation: Any) -> list[Constraint]:
+    """Return the rows and disjunctions that a refutation starts from, or adds."""
+    if "cases" not in refutation:
+        found: list[Constraint] = refutation["rows"]
+        return found
+    below = [own for part in refutation["parts"] for own in premises_of(part)]
+    return [refutation["cases"], *below]
+
+
+def _uses(refutation: Any, constraint: Constraint) -> bool:
+    premises = premises_of(refutation)
+    return any(part in premises for part in parts_of(constraint))
+
+
+def rounded(numbers: np.ndarray) -> Iterable[list[int]]:
+    """Yield integers that are nearly in the proportion of numbers at least 0."""
+    numbers = np.where(numbers < 1e-9, 0.0, numbers)
+    positive = numbers[numbers > 0]
+    if not len(positive):
+        return
+    for scale in (positive.min(), positive.max()):
+        for most in _DENOMINATORS:
+            parts = [
+                Fraction(number).limit_denominator(most) if number else Fraction(0)
+                for number in (numbers / scale).tolist()
+            ]
+            common = lcm(*(part.denominator for part in parts))
+            if common > _LARGEST:
+                continue
+            whole = [int(part * common) for part in parts]
+            divisor = gcd(*whole)
+            if divisor:
+                yield [number // divisor for number in whole]
+
+
+def _solver(
+    initial: np.ndarray, first: np.ndarray, place: np.ndarray, change: np.ndarray
+) -> Any:
+    """Return a solver whose rows are places and whose columns are effects."""
+    import highspy
+
+    solver = quiet_solver()
+    program = highspy.HighsLp()
+    n_columns, n_rows = len(first) - 1, len(initial)
+    program.num_col_, program.num_row_ = n_columns, n_rows
+    program.col_cost_ = np.zeros(n_columns)
+    program.col_lower_ = np.zeros(n_columns)
+    program.col_upper_ = np.full(n_columns, highspy.kHighsInf)
+    program.row_lower_ = -initial
+    program.row_upper_ = np.full(n_rows, highspy.kHighsInf)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = first.astype(np.int32)
+    program.a_matrix_.index_ = place.astype(np.int32)
+    program.a_matrix_.value_ = change
+    solver.passModel(program)
+    return solver
+
+
+def quiet_solver() -> Any:
+    """Return a solver of one thread that keeps its rays: without presolving."""
+    import highspy
+
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.silent()
+    for name, value in (("threads", 1), ("presolve", "off"), ("solver", "simplex")):
+        solver.setOptionValue(name, value)
+    return solver

@@ -1,0 +1,211 @@
+"""Proofs about a net and a property by linear programs, in a worker process."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.automata.pruning import Pruned
+from ltlpipe.linear.cycles import Cycles, Meaning, meaning_of
+from ltlpipe.linear.equation import (
+    Arcs,
+    StateEquation,
+    Structure,
+    TooLongError,
+    parts_of,
+    premises_of,
+)
+from ltlpipe.runtime.workers import remote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from ltlpipe.logic.formulas import Formula
+
+    Cube = dict[str, bool]
+
+PHASE = "solving linear programs"
+
+_known: OrderedDict[bytes, StateEquation] = OrderedDict()
+"""The state equations that this process has met last."""
+
+_MOST_KNOWN = 2
+_MOST_PARTS = 500
+"""Components of an automaton that are looked at."""
+
+
+def equation_of(arrays: Sequence[np.ndarray]) -> StateEquation:
+    """Return the state equation of a net; questions about one net share it."""
+    key = sha256(b"|".join(array.tobytes() for array in arrays)).digest()
+    found = _known.pop(key, None)
+    if found is None:
+        initial, *arcs = arrays
+        net = Structure(initial.tolist(), Arcs(*arcs[:3]), Arcs(*arcs[3:]))
+        found = StateEquation(net)
+    _known[key] = found
+    while len(_known) > _MOST_KNOWN:
+        _known.popitem(last=False)
+    return found
+
+
+@remote(PHASE)
+def constants(
+    arrays: list[Any], meanings: dict[str, Any], seconds: float
+) -> dict[str, bool]:
+    """Return the propositions that are the same in all markings, with their value.
+
+    Parameters
+    ----------
+    arrays : list of int64 arrays
+        The initial marking, and three arrays each of the arcs that take and put.
+    meanings : dict
+        For each proposition the fields of a `Meaning`.
+    seconds : float
+        After which no others are looked for.
+    """
+    equation = equation_of(arrays)
+    equation.deadline = time.monotonic() + seconds
+    own = {name: Meaning(*fields) for name, fields in meanings.items()}
+    return {
+        name: not holds
+        for clause in _constant_clauses(equation, own)
+        for name, holds in clause["cube"].items()
+    }
+
+
+@remote(PHASE)
+def prove(
+    arrays: list[Any],
+    violated: Formula | Any,
+    meanings: dict[str, Any],
+    initial: dict[str, bool],
+    *,
+    stutters: bool,
+    seconds: float,
+    certified: bool = False,
+) -> dict[str, Any]:
+    """Try to prove that no run of a net violates a property.
+
+    Parameters
+    ----------
+    arrays, meanings, seconds
+        As for `constants`.
+    violated : Formula or spot.twa_graph
+        A formula that shall hold, or an automaton of the words that shall not be.
+    initial : dict of str to bool
+        Values of propositions in the initial marking.
+    stutters : bool
+        Whether a deadlock repeats itself.
+    certified : bool
+        Whether clauses and facts are returned with their refutations.
+
+    Returns
+    -------
+    dict
+        Whether it is `proved`, by `clauses`, conjunctions of literals that hold in no
+        marking, and `facts` (`ltlpipe.linear.cycles`); the number of `programs`.
+    """
+    equation = equation_of(arrays)
+    equation.deadline = time.monotonic() + seconds
+    before = equation.n_programs
+    own = {name: Meaning(*fields) for name, fields in meanings.items()}
+    automaton = Pruned(violated, initial)
+    clauses = _constant_clauses(equation, own)
+    for clause in clauses:
+        automaton.forbid(clause["cube"])
+    facts: list[dict[str, Any]] = []
+    proved = automaton.is_empty
+    if not proved:
+        clauses += _impossible_labels(equation, own, automaton)
+        proved = automaton.is_empty
+    if not proved:
+        proved = _refuted(automaton, Cycles(equation, own, stutters=stutters), facts)
+    if not certified:
+        clauses = [{"cube": clause["cube"]} for clause in clauses]
+        facts = [{"always": f["always"], "then": f["then"]} for f in facts]
+    return {
+        "proved": proved,
+        "clauses": clauses,
+        "facts": facts if proved else [],
+        "programs": equation.n_programs - before,
+    }
+
+
+def _constant_clauses(
+    equation: StateEquation, meanings: Mapping[str, Meaning]
+) -> list[dict[str, Any]]:
+    """Return the literals that hold in no marking, as clauses."""
+    clauses: list[dict[str, Any]] = []
+    for name, meaning in meanings.items():
+        for holds, constraint in ((True, meaning.true), (False, meaning.false)):
+            try:
+                found = equation.refutation([constraint])
+            except TooLongError:
+                return clauses
+            if found is not None:
+                clauses.append({"cube": {name: holds}, "refutation": found})
+                break
+    return clauses
+
+
+def _impossible_labels(
+    equation: StateEquation, meanings: Mapping[str, Meaning], automaton: Pruned
+) -> list[dict[str, Any]]:
+    """Take letters that no marking has from an automaton; return them as clauses."""
+    clauses: list[dict[str, Any]] = []
+    possible: set[frozenset[tuple[str, bool]]] = set()
+    while not automaton.is_empty:
+        found = None
+        for label in automaton.labels():
+            key = frozenset(label.items())
+            if key in possible:
+                continue
+            try:
+                found = equation.refutation([meaning_of(label, meanings)])
+            except TooLongError:
+                return clauses
+            if found is not None:
+                cube = _core(label, found, meanings)
+                clauses.append({"cube": cube, "refutation": found})
+                automaton.forbid(cube)
+                break
+            possible.add(key)
+        if found is None:
+            break
+    return clauses
+
+
+def _core(label: Cube, refutation: Any, meanings: Mapping[str, Meaning]) -> Cube:
+    """Return the literals of a label that its refutation needs."""
+    premises = premises_of(refutation)
+    return {
+        name: holds
+        for name, holds in label.items()
+        if any(
+            part in premises for part in parts_of(meaning_of({name: holds}, meanings))
+        )
+    }
+
+
+def _refuted(automaton: Pruned, cycles: Cycles, facts: list[dict[str, Any]]) -> bool:
+    """Whether facts say that no component of an automaton accepts; note them."""
+    waiting = automaton.parts()
+    for _ in range(_MOST_PARTS):
+        if not waiting:
+            return True
+        part = waiting.pop()
+        fact = cycles.fact(part.letters())
+        if fact is None:
+            return False
+        known = len(part.letters())
+        facts.append(fact)
+        for case in fact["then"]:
+            for inner in part.within(case):
+                if inner.letters() == part.letters() and known:
+                    return False  # nothing has been learnt
+                waiting.append(inner)
+    return False

@@ -1,0 +1,247 @@
+"""Rules that make a net smaller; ``docs/reductions.md`` has their proofs.
+
+A rule takes a draft, changes it where it applies, and yields its work, so that
+whoever is in charge can stop between two applications.  Rules of `ALWAYS` keep the
+letters of all runs, step by step; those of `STUTTERING` keep them up to repetitions,
+and whether runs end.
+
+Sources: G. Berthelot, "Transformations and Decompositions of Nets", Petri Nets: Central
+Models and Their Properties, LNCS 254, Springer 1987, pp. 359-376 (redundant places,
+agglomerations); D. Poitrenaud and J.-F. Pradat-Peyre, "Pre- and Post-agglomerations for
+LTL Model Checking", Petri Nets 2000, LNCS 1825, pp. 387-408 (which of them keep LTL
+without X); Y. Thierry-Mieg, "Structural Reductions Revisited", Petri Nets 2020, LNCS
+12152, pp. 303-323 (how they are combined).
+
+Differences from the sources: an agglomerated place has arcs of weight 1 only; a place
+is redundant beside one other place with the same effects, so that runs that repeat a
+marking repeat that of the redundant place, too; transitions of a pre-agglomeration have
+inputs that no other transition takes from.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ltlpipe.structural.draft import Sequence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ltlpipe.structural.draft import Draft
+
+_MORE_TRANSITIONS = 4
+"""By how many transitions an agglomeration may add to those that it replaces."""
+
+
+def dead_transitions(draft: Draft) -> Iterator[float]:
+    """Remove transitions that need a place which never has a token.
+
+    It is enough that no transition that might fire puts one there.
+    """
+    marked = {place for place, tokens in draft.tokens.items() if tokens}
+    missing = {
+        number: sum(place not in marked for place in own.pre)
+        for number, own in draft.transitions.items()
+    }
+    yield len(missing)
+    live = {number for number, n in missing.items() if not n}
+    waiting = deque(live)
+    while waiting:
+        number = waiting.popleft()
+        for place in draft.transitions[number].post:
+            if place in marked:
+                continue
+            marked.add(place)
+            for taker in draft.takers[place]:
+                missing[taker] -= 1
+                if not missing[taker]:
+                    live.add(taker)
+                    waiting.append(taker)
+    dead = draft.transitions.keys() - live
+    if dead:
+        draft.note("dead transitions", len(dead))
+        draft.remove(dead)
+    yield len(missing)
+
+
+def constant_places(draft: Draft) -> Iterator[float]:
+    """Disconnect places that no transition changes, and remove those that need more."""
+    for place, tokens in list(draft.tokens.items()):
+        around = draft.takers[place] | draft.putters[place]
+        yield 1 + len(around)
+        own = [draft.transitions[number] for number in around]
+        if not own or any(t.pre.get(place, 0) != t.post.get(place, 0) for t in own):
+            continue
+        takers = draft.takers[place]
+        dead = [n for n in takers if draft.transitions[n].pre[place] > tokens]
+        draft.remove(dead)
+        draft.disconnect(place)
+        draft.note("constant places")
+
+
+def unused_places(draft: Draft) -> Iterator[float]:
+    """Remove places that nothing is connected with."""
+    for place in list(draft.tokens):
+        yield 1
+        if draft.takers[place] or draft.putters[place] or place in draft.observed:
+            continue
+        draft.disconnect(place)
+        draft.note("unconnected places")
+
+
+def redundant_places(draft: Draft) -> Iterator[float]:
+    """Remove places that never forbid what another one with the same effects allows."""
+    alike: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for place in draft.tokens:
+        around = draft.takers[place] | draft.putters[place]
+        yield 1 + len(around)
+        effects = {
+            n: draft.transitions[n].post.get(place, 0)
+            - draft.transitions[n].pre.get(place, 0)
+            for n in around
+        }
+        signature = tuple(sorted((n, by) for n, by in effects.items() if by))
+        if signature:
+            alike.setdefault(signature, []).append(place)
+    for places in alike.values():
+        kept = list(places)
+        for place in places:
+            if place in draft.observed:
+                continue
+            yield len(kept) * (1 + len(draft.takers[place]))
+            if any(_is_implied(draft, place, q) for q in kept if q != place):
+                kept.remove(place)
+                draft.disconnect(place)
+                draft.note("redundant places")
+
+
+def _is_implied(draft: Draft, place: int, other: int) -> bool:
+    """Whether a place has enough tokens wherever another one has."""
+    more = draft.tokens[place] - draft.tokens[other]
+    return all(
+        (own := draft.transitions[n].pre)[place] - own.get(other, 0) <= more
+        for n in draft.takers[place]
+    )
+
+
+def dominated_transitions(draft: Draft) -> Iterator[float]:
+    """Remove transitions that do what another one does whenever they are enabled."""
+    alike: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for number, own in draft.transitions.items():
+        yield 1 + len(own.pre) + len(own.post)
+        alike.setdefault(tuple(sorted(own.effect().items())), []).append(number)
+    for numbers in alike.values():
+        kept: list[int] = []
+        for number in sorted(numbers, key=lambda n: len(draft.transitions[n].steps)):
+            yield 1 + len(kept)
+            needs = draft.transitions[number].pre
+            if any(
+                all(needs.get(p, 0) >= w for p, w in draft.transitions[k].pre.items())
+                for k in kept
+            ):
+                draft.remove([number])
+                draft.note("dominated transitions")
+            else:
+                kept.append(number)
+
+
+def agglomerations(draft: Draft) -> Iterator[float]:
+    """Replace a place by sequences of a transition that puts and one that takes.
+
+    After a post-agglomeration what takes the token follows at once, since it needs
+    nothing else; after a pre-agglomeration what puts it waits until it is taken, since
+    nobody else takes what it needs.
+    """
+    order = sorted(
+        draft.tokens, key=lambda p: (len(draft.takers[p]) * len(draft.putters[p]), p)
+    )
+    for place in order:
+        takers, putters = draft.takers[place], draft.putters[place]
+        yield 1 + len(takers) + len(putters)
+        if place in draft.observed or not takers or not putters or takers & putters:
+            continue
+        n_before = len(takers) + len(putters)
+        if len(takers) * len(putters) > n_before + _MORE_TRANSITIONS:
+            continue
+        moves = draft.transitions
+        if any(moves[n].pre[place] != 1 for n in takers):
+            continue
+        if any(moves[n].post[place] != 1 for n in putters):
+            continue
+        if _can_follow(draft, place):
+            _agglomerate(draft, place)
+            draft.note("post-agglomerations")
+        elif _can_wait(draft, place):
+            draft.delayed.append([moves[n].steps for n in sorted(putters)])
+            _agglomerate(draft, place)
+            draft.note("pre-agglomerations")
+
+
+def _can_follow(draft: Draft, place: int) -> bool:
+    """Whether those that take from a place need nothing else, and nobody sees them."""
+    takers = draft.takers[place]
+    if draft.tokens[place] and len(takers) > 1:
+        return False
+    return all(
+        len(draft.transitions[n].pre) == 1 and not draft.is_visible(n) for n in takers
+    )
+
+
+def _can_wait(draft: Draft, place: int) -> bool:
+    """Whether those that put into a place do nothing else, and cannot be disabled."""
+    if draft.tokens[place]:
+        return False
+    for number in draft.putters[place]:
+        own = draft.transitions[number]
+        if len(own.post) > 1 or not own.pre:
+            return False
+        if any(p in draft.observed or draft.takers[p] != {number} for p in own.pre):
+            return False
+    return True
+
+
+def _agglomerate(draft: Draft, place: int) -> None:
+    """Put sequences in the place of a place and of the transitions around it."""
+    takers = [draft.transitions[n] for n in sorted(draft.takers[place])]
+    putters = [draft.transitions[n] for n in sorted(draft.putters[place])]
+    for _ in range(draft.tokens[place]):  # one transition takes them, and at once
+        draft.first += takers[0].steps
+        for target, weight in takers[0].post.items():
+            draft.tokens[target] += weight
+    draft.remove(draft.takers[place] | draft.putters[place])
+    draft.disconnect(place)
+    for before in putters:
+        for after in takers:
+            draft.enter(_joined(before, after, place))
+
+
+def _joined(before: Sequence, after: Sequence, place: int) -> Sequence:
+    """Return the sequence of two transitions that pass a token through a place."""
+    pre, post = dict(before.pre), dict(before.post)
+    del post[place]
+    for target, weight in after.pre.items():
+        if target == place:
+            continue
+        passed = min(post.get(target, 0), weight)
+        if passed:
+            post[target] -= passed
+        if weight > passed:
+            pre[target] = pre.get(target, 0) + weight - passed
+    for target, weight in after.post.items():
+        post[target] = post.get(target, 0) + weight
+    put = {target: weight for target, weight in post.items() if weight}
+    return Sequence(pre, put, before.steps + after.steps)
+
+
+ALWAYS = (
+    dead_transitions,
+    constant_places,
+    unused_places,
+    redundant_places,
+    dominated_transitions,
+)
+"""Rules that keep all of LTL."""
+
+STUTTERING = (*ALWAYS, agglomerations)
+"""Rules that keep properties that are stutter-invariant."""

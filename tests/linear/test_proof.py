@@ -1,0 +1,137 @@
+"""Proofs by linear programs against brute force on small nets."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+import spot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ltlpipe.linear.proof import prove
+from ltlpipe.logic.formulas import parse
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.strategies.linear import arrays_of, is_of_markings, meanings_of
+from ltlpipe.systems.propositions.letters import evaluate
+from ltlpipe.verdict.questions import question_of
+from tests.cross.test_models import (
+    explored,
+    net_atoms,
+    random_formula,
+    spot_verdict,
+)
+from tests.example_counts import at_least, examples
+from tests.hypothesis_strategies import petri_nets
+from tests.random_nets import random_net
+
+SEEDS = st.integers(0, 1 << 30)
+
+
+def proved(net, formula, stutters, seconds=20.0):
+    """What linear programs say, and the meanings of the propositions."""
+    deadlock = "stutter" if stutters else "ignore"
+    question = question_of(net, Property(formula), Options(deadlock=deadlock))
+    meanings = question.propositions
+    initial = {
+        name: bool(evaluate(own, net.initial()))
+        for name, own in meanings.items()
+        if is_of_markings(own)
+    }
+    found = prove.here(
+        arrays_of(net),
+        question.translated,
+        meanings_of(meanings),
+        initial,
+        stutters=stutters,
+        seconds=seconds,
+        certified=True,
+    )
+    return found, meanings
+
+
+def letters_of(net, graph, meanings):
+    """The letters of all steps of all markings, those of deadlocks apart."""
+    states, steps = graph
+    of_steps, of_deadlocks = [], []
+    for state, moves in zip(states, steps, strict=True):
+        for action, _ in moves:
+            of_steps.append(
+                {
+                    n: bool(evaluate(e, state, action=action))
+                    for n, e in meanings.items()
+                }
+            )
+        if not moves:
+            of_deadlocks.append(
+                {n: bool(evaluate(e, state, dead=True)) for n, e in meanings.items()}
+            )
+    return of_steps, of_deadlocks
+
+
+def assert_sound(net, formula, stutters):
+    graph = explored(net)
+    if graph is None:
+        return False
+    found, meanings = proved(net, formula, stutters)
+    of_steps, of_deadlocks = letters_of(net, graph, meanings)
+    for clause in found["clauses"]:
+        cube = clause["cube"].items()
+        assert not any(cube <= letter.items() for letter in of_steps + of_deadlocks)
+    expected = spot_verdict(net, graph, formula, stutters)
+    if found["proved"]:
+        assert expected == "holds", formula.text
+    return found["proved"]
+
+
+def recurring(rng, net):
+    """Formulas about what recurs, over few propositions and their negations."""
+    place = rng.choice(net.variables)
+    other = rng.choice(net.variables)
+    names = {"a": f"({place} == 0)", "b": f"({other} >= 1)"}
+    found = spot.randltl(
+        ["a", "b"], 1, seed=rng.randrange(1 << 30), tree_size=(3, 9), output="ltl"
+    )
+    shapes = ["FG {} | FG {}", "GF {} -> GF {}", "G({} -> F {})", "FG {} | GF {}"]
+    literals = ["a", "!a", "b", "!b"]
+    shaped = rng.choice(shapes).format(rng.choice(literals), rng.choice(literals))
+    text = rng.choice([shaped, str(spot.str_psl(next(found), True))])
+    return parse(re.sub(r"\b[ab]\b", lambda name: names[name[0]], text))
+
+
+def test_what_recurs():
+    """Nets that move for ever, formulas that depend on what runs do in the end."""
+    n_proved = 0
+    for seed in range(examples(400)):
+        rng = random.Random(seed)
+        net = random_net(rng)
+        n_proved += assert_sound(net, recurring(rng, net), rng.random() < 0.5)
+    assert n_proved >= at_least(50)
+
+
+@pytest.mark.slow
+def test_what_recurs_by_the_thousand():
+    """The same, by the thousand."""
+    for seed in range(1000, 1000 + examples(8000)):
+        rng = random.Random(seed)
+        net = random_net(rng)
+        assert_sound(net, recurring(rng, net), rng.random() < 0.5)
+
+
+@given(petri_nets(), SEEDS, st.booleans())
+@settings(max_examples=examples(400))
+def test_what_is_proved_holds(net, seed, stutters):
+    """Nets with weights and self-loops, with X and without, both ways of deadlocks."""
+    rng = random.Random(seed)
+    assert_sound(net, random_formula(rng, net_atoms(rng, net)), stutters)
+
+
+@pytest.mark.slow
+@given(petri_nets(max_places=6, max_transitions=7), SEEDS, st.booleans())
+@settings(max_examples=examples(8000))
+def test_what_is_proved_holds_by_the_thousand(net, seed, stutters):
+    """The same, with larger nets."""
+    rng = random.Random(seed)
+    assert_sound(net, random_formula(rng, net_atoms(rng, net)), stutters)
