@@ -102,7 +102,8 @@ def answered(chain: Network, asked: str, way: str, cpu_time: float) -> dict[str,
         "formula": asked,
         "way": way,
     }
-    limits: dict[str, Any] = {"cpu_time": cpu_time, "memory": "3GiB"}
+    # Each question begins anew: what is composed for one would serve the others.
+    limits: dict[str, Any] = {"cpu_time": cpu_time, "memory": "3GiB", "share": 0}
     try:
         found = ltlpipe.check(chain, asked, reduce=way, **limits)
     except ltlpipe.UnsupportedError as error:
