@@ -1,0 +1,1 @@
+"""Promela models: text to a checked tree (`syntax`), which is lowered to a program."""
