@@ -51,7 +51,8 @@ SHORT, INT = Type("short", 16, signed=True), Type("int", 32, signed=True)
 @dataclass(frozen=True, eq=False)
 class NewChannel:
     """``[capacity] of { fields }``, an initial value: a channel of its own for each
-    element of the variable, made when the variable is."""
+    element of the variable, made when the variable is.
+    """
 
     place: Place
     capacity: int
@@ -166,7 +167,8 @@ class Run:
 @dataclass(frozen=True, eq=False)
 class Call:
     """``enabled``, ``pc_value``, ``get_priority`` (one argument) or ``set_priority``
-    (two), of the number of a process."""
+    (two), of the number of a process.
+    """
 
     place: Place
     name: str
@@ -295,7 +297,8 @@ class Receive:
 @dataclass(frozen=True, eq=False)
 class Declare:
     """A declaration behind the first statement: a step that sets the variables (the
-    leaves of one record, else one) to their initial values, or to 0."""
+    leaves of one record, else one) to their initial values, or to 0.
+    """
 
     place: Place
     variables: tuple[Variable, ...]
