@@ -156,7 +156,7 @@ class StepWriter:
                 conditions.append(f"{self._loaded.read(state)} == {partner.source}")
             elif self.places[state].low != partner.source:
                 return None
-        conditions += [c for t in action.transitions for c in t.conditions]
+        conditions += action.conditions
         if any(isinstance(c, Number) and not c.value for c in conditions):
             return None
         return [c for c in conditions if not isinstance(c, Number)]

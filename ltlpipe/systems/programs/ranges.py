@@ -35,6 +35,7 @@ from ltlpipe.systems.programs.program import (
     LOGICAL,
     Action,
     Binary,
+    Conditional,
     Element,
     Lookup,
     Number,
@@ -177,6 +178,8 @@ class Environment:
                 return _TRUTH if operand.low <= 0 <= operand.high else Interval(0, 0)
             shift = 0 if expression.op == "-" else 1
             return Interval(-operand.high - shift, -operand.low - shift)
+        if isinstance(expression, Conditional):
+            return self._either(expression)
         if expression.op in LOGICAL:
             return self._logical(expression)
         left = self.evaluate(expression.left)
@@ -199,6 +202,17 @@ class Environment:
         if inner is not None:
             inner.evaluate(expression.right)
         return _TRUTH
+
+    def _either(self, expression: Conditional) -> Interval:
+        """Evaluate each of two values where the test lets it matter."""
+        self.evaluate(expression.test)
+        found = [
+            inner.evaluate(value)
+            for value, truth in ((expression.yes, True), (expression.no, False))
+            for inner in (self.narrowed(expression.test, truth),)
+            if inner is not None
+        ]
+        return reduce(join, found) if found else ALL
 
     def narrowed(self, condition: Expression, truth: bool) -> Environment | None:
         """Return the environment where a condition is (not) true, None if nowhere.
@@ -430,7 +444,7 @@ class Ranges:
         """Take one step on intervals; return whether something has grown."""
         moving, processes = action.transitions, self.program.processes
         known = self._environment([(t.process, t.source) for t in moving])
-        for condition in (c for t in moving for c in t.conditions):
+        for condition in action.conditions:
             if known is not None:
                 known.evaluate(condition)
                 known = known.narrowed(condition, True)
