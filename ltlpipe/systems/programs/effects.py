@@ -100,10 +100,13 @@ class Loaded:
     def __init__(self, blueprint: Blueprint) -> None:
         self.names = blueprint.names
         self.layout = blueprint.layout
+        self.timeout = blueprint.program.timeout
         self.used: dict[int, None] = {}
 
     def read(self, variable: int) -> str:
         """Return the value that a variable has in the row."""
+        if variable == self.timeout:
+            return "timeout"
         place = self.layout.places[variable]
         if not place.bits:
             return _constant(place.low)

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ltlpipe.systems.programs.program import (
+    ATOMIC,
     BLOCKED,
     D_STEP,
     ENDLESS,
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
 State = tuple[int, ...]
 
-MAX_WALKS = 1 << 12
-"""Moves of a step, all ways of it together, beyond which it fails."""
+MAX_WALKS = (1 << 12) - 1
+"""Moves of all steps of a state together beyond which a step fails."""
 
 
 class Interpreter:
@@ -109,26 +110,28 @@ class Interpreter:
                 for number, to in self.moves(waiting)
             ]
         walks = [((number,), target) for number, target in found]
+        stored = []
         seen = set()
         for path, target in walks:  # which grows meanwhile
             holder = self.program.actions[path[-1]].holder
             if holder is None or target[error]:
-                yield path, target
+                stored.append((path, target))
                 continue
-            if (target, holder.process, holder.keeps) in seen:
-                continue
-            seen.add((target, holder.process, holder.keeps))
-            if len(walks) > MAX_WALKS:
-                yield path, _failed(state, ENDLESS)
-                return
+            if holder.keeps == ATOMIC:
+                if (path[0], holder.process, target) in seen:
+                    continue
+                seen.add((path[0], holder.process, target))
             moves = list(self.moves(target, holder.process))
             if holder.keeps == D_STEP:
                 del moves[1:]
-                if not moves:
-                    yield path, _failed(state, BLOCKED)
-            elif not moves:
-                yield path, target
+            if not moves:
+                is_blocked = holder.keeps == D_STEP
+                stored.append((path, _failed(state, BLOCKED) if is_blocked else target))
             walks += [((*path, number), to) for number, to in moves]
+            if len(walks) > MAX_WALKS:
+                stored = [(walks[0][0], _failed(state, ENDLESS))]
+                break
+        yield from stored
 
     def target(self, action: Action, state: State) -> State | None:
         """Return where an action leads, None if it is not enabled."""

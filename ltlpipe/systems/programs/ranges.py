@@ -32,6 +32,8 @@ from ltlpipe.systems.fields import Field, allocation
 from ltlpipe.systems.networks.packing import PACKING
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
+    ENDLESS,
+    FAILED,
     LOGICAL,
     Action,
     Binary,
@@ -420,6 +422,8 @@ class Ranges:
             self._anywhere.append(dict(own))
             self._enter(number, initial[process.state].low, own)
         self._common = {s: i for s, i in initial.items() if s not in self._owner}
+        if program.timeout >= 0:
+            self._common[program.timeout] = _TRUTH
 
     def _iterate(self) -> Job[None]:
         """Take all steps on intervals until nothing grows."""
@@ -551,9 +555,15 @@ class Ranges:
         environment = self._environment([])
         assert environment is not None
         joined = [environment.values[slot] for slot in self.program.slots]
-        joined[self.program.error] = Interval(0, int(bool(self.failing)))
+        error, timeout = self.program.error, self.program.timeout
+        if self.program.has_control:
+            joined[error] = Interval(0, ENDLESS)
+        elif self.failing:
+            joined[error] = join(joined[error], Interval(0, FAILED))
+        if timeout >= 0:
+            joined[timeout] = Interval(0, 0)
         if self.program.synchronous and self.program.shared_slots():
-            joined[self.program.error] = Interval(0, 1)
+            joined[error] = Interval(0, FAILED)
         return [(interval.low, interval.high) for interval in joined]
 
 
