@@ -35,7 +35,7 @@ from ltlpipe.systems.programs.program import (
 )
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.channels import nodes_in
-from ltlpipe.systems.programs.promela.expressions import (
+from ltlpipe.systems.programs.promela.translation import (
     Translator,
     all_of,
     any_of,
