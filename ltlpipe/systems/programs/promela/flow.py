@@ -2,8 +2,8 @@
 
 What is no step of its own leaves no trace: a label, ``->``, a ``goto`` or ``break``
 behind another statement.  A choice whose first statement is a choice again has all of
-its statements at one place, as in Spin; a choice that is a ``goto`` or ``break`` alone
-is a step.
+its statements at one place, as in Spin, each ``else`` behind the others of its choice;
+a choice that is a ``goto`` or ``break`` alone is a step.
 
 A statement inside ``atomic`` or ``d_step`` *keeps* control if what comes next is
 inside, too.
@@ -141,7 +141,7 @@ class Flow:
         point = Point(Node(), around.level)
         if statement.repeats:
             around, after = around._replace(leave=after), point
-        for option in statement.options:
+        for option in sorted(statement.options, key=_begins_with_else):
             point.node.edges += self._first(option, after, around)
         return point
 
@@ -174,6 +174,16 @@ class Flow:
         while point.node.link is not None:
             point = point.node.link
         return list(point.node.edges)
+
+
+def _begins_with_else(option: syntax.Sequence) -> bool:
+    statement: syntax.Statement = option
+    while isinstance(statement, (syntax.Sequence, syntax.Labelled)):
+        if isinstance(statement, syntax.Sequence):
+            statement = statement.statements[0]
+        else:
+            statement = statement.statement
+    return isinstance(statement, syntax.Else)
 
 
 def leaving(node: Node) -> Iterator[Edge]:

@@ -153,6 +153,8 @@ class Lowering(Translator):
                 frame = Frame(slot, number)
                 entry = storage.flows[number].nodes[0].number
                 values[storage.states[slot]] = storage.offsets[frame] + entry
+                if storage.priorities >= 0:
+                    values[storage.priorities + slot] = proctype.priority or 1
                 slot += 1
         slot = 0
         for number, proctype in enumerate(self.model.proctypes):
@@ -264,25 +266,103 @@ class Lowering(Translator):
 
     def _allowed(self, frame: Frame) -> list[Expression]:
         """Return when the process of a slot may move at all."""
+        provided = self._provided(frame)
+        first = self.storage.priorities
+        if first < 0:
+            return provided
+        for other in self.storage.offsets:
+            if other.slot != frame.slot:
+                higher = Binary(">", Read(first + other.slot), Read(first + frame.slot))
+                can = all_of([higher, *self._provided(other), self._enabled(other)])
+                provided.append(negated(can))
+        return provided
+
+    def _provided(self, frame: Frame) -> list[Expression]:
         provided = self.model.proctypes[frame.proctype].provided
         return [] if provided is None else [self.value(provided, frame)]
 
+    def _enabled(self, frame: Frame) -> Expression:
+        """Return whether a slot's process could move by itself, as Spin tests it.
+
+        A message without buffer can be sent then, whoever waits for it.
+        """
+        storage = self.storage
+        flow, offset = storage.flows[frame.proctype], storage.offsets[frame]
+        state, ways = storage.states[frame.slot], []
+        for node in flow.nodes:
+            found = [
+                all_of([*self._unescaped(frame, edge), *way.conditions])
+                for edge in leaving(node)
+                for way in self._ways(frame, node, edge)
+                if way.message is None or way.message.sends
+            ]
+            if node is flow.end:
+                found.append(all_of(self._ended(frame).conditions))
+            here = equal(Read(state), Number(offset + node.number))
+            ways.append(all_of([here, any_of(found)]))
+        return any_of(ways)
+
+    def called(self, tree: syntax.Call, frame: Frame) -> Expression:
+        """Return the value of a function of processes."""
+        storage = self.storage
+        pid = self.value(tree.arguments[0], frame)
+        if tree.name == "get_priority":
+            if storage.priorities < 0:
+                return Number(1)
+            n_slots = len(storage.states)
+            priority = Element(storage.priorities, n_slots, pid)
+            return Conditional(self._is_slot(tree, frame), priority, Number(0))
+        if tree.name == "set_priority":
+            return Number(1)
+        values: list[tuple[Expression, Expression]] = []
+        for other, offset in storage.offsets.items():
+            here = equal(self.value(tree.arguments[0], frame), Number(other.slot))
+            if tree.name == "enabled":
+                values.append((here, self._enabled(other)))
+            else:
+                place = Binary("-", Read(storage.states[other.slot]), Number(offset))
+                values.append((all_of([here, self.alive(other)]), place))
+        if tree.name == "enabled":
+            return any_of(all_of(pair) for pair in values)
+        return self._chosen(values)
+
+    def _is_slot(self, tree: syntax.Call, frame: Frame) -> Expression:
+        pid, again = (self.value(tree.arguments[0], frame) for _ in range(2))
+        n_slots = Number(len(self.storage.states))
+        return all_of([Binary(">=", pid, Number(0)), Binary("<", again, n_slots)])
+
+    def _reset(self, tree: syntax.Expression, frame: Frame) -> list[Assignment]:
+        """Return the assignments that ``set_priority`` is."""
+        calls = [
+            node
+            for node in nodes_in(tree)
+            if isinstance(node, syntax.Call) and node.name == "set_priority"
+        ]
+        effects = []
+        for call in calls:
+            for slot, state in enumerate(self.storage.states):
+                pid, value = (self.value(a, frame) for a in call.arguments)
+                here = all_of(
+                    [equal(pid, Number(slot)), Binary("!=", Read(state), Number(0))]
+                )
+                target = Read(self.storage.priorities + slot)
+                chosen = Conditional(here, value, Read(target.variable))
+                effects.append(self._set(target, chosen))
+        return effects
+
     def _unescaped(self, frame: Frame, edge: Edge) -> list[Expression]:
         """Return that no escape from a statement can be executed."""
-        flow = self.storage.flows[frame.proctype]
-        del flow
         return [
             negated(self._can_leave(frame, escape.resolved.node))
             for escape in edge.escapes
         ]
 
-    def _can_leave(self, frame: Frame, node: Node) -> Expression:
-        """Return whether a statement at a place can be executed, ``else`` left out."""
-        return any_of(
-            self._executable(frame, node, edge)
-            for edge in node.edges
-            if not isinstance(edge.step, syntax.Else)
-        )
+    def _can_leave(
+        self, frame: Frame, node: Node, edges: Sequence[Edge] | None = None
+    ) -> Expression:
+        """Return whether a statement at a place, or one of some, can be executed."""
+        some = node.edges if edges is None else edges
+        return any_of(self._executable(frame, node, edge) for edge in some)
 
     def _executable(self, frame: Frame, node: Node, edge: Edge) -> Expression:
         return any_of(
@@ -321,6 +401,8 @@ class Lowering(Translator):
         if slot + 1 < len(storage.states):
             conditions = (equal(Read(storage.states[slot + 1]), Number(0)),)
         effects = []
+        if storage.priorities >= 0:
+            effects.append(self._set(Read(storage.priorities + slot), Number(0)))
         for variable in storage.leaves(frame):
             size = 1
             for dimension in variable.dimensions:
@@ -350,7 +432,11 @@ class Lowering(Translator):
         if isinstance(step, syntax.Receive):
             return self._received(step, frame)
         if isinstance(step, syntax.Else):
-            return [Alternative((negated(self._can_leave(frame, node)),))]
+            # As in Spin, whether any statement before it at the same place can move.
+            before = node.edges[: node.edges.index(edge)]
+            if any(isinstance(other.step, syntax.Else) for other in before):
+                return []
+            return [Alternative((negated(self._can_leave(frame, node, before)),))]
         if isinstance(step, (syntax.Assign, syntax.Condition)):
             return self._evaluated(step, frame)
         effects: list[Assignment] = []
@@ -396,7 +482,8 @@ class Lowering(Translator):
     ) -> Alternative:
         if isinstance(step, syntax.Condition):
             value = self.value(step.expression, frame, started)
-            return way._replace(conditions=(*way.conditions, value))
+            effects = (*way.effects, *self._reset(step.expression, frame))
+            return way._replace(conditions=(*way.conditions, value), effects=effects)
         target = self.target(step.target, frame)
         if target is None:
             return way
@@ -432,6 +519,10 @@ class Lowering(Translator):
         storage = self.storage
         proctype = self.model.proctypes[born.proctype]
         effects, checks = [], []
+        if storage.priorities >= 0:
+            priority = run.priority or proctype.priority or 1
+            target = Read(storage.priorities + born.slot)
+            effects.append(self._set(target, Number(priority)))
         for parameter, tree in zip(proctype.parameters, run.arguments, strict=True):
             value = self.value(tree, frame)
             constant = storage.constant(parameter, born)

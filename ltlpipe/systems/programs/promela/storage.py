@@ -89,7 +89,8 @@ class Storage:
     """For each proctype in a slot what is added to the numbers of its nodes."""
     timeout: int = -1
     last: int = -1
-    priorities: list[int] = field(default_factory=list)
+    priorities: int = -1
+    """The variable for the priority of the first slot, if there are any."""
 
     def __post_init__(self) -> None:
         model, plan = self.model, self.plan
@@ -119,6 +120,15 @@ class Storage:
             self.timeout = self._add([Variable("timeout", "timeout", (0, 1), 0)])
         if "_last" in model.mentions:
             self.last = self._add([Variable("_last", "pid", (0, 255), 0)])
+        if "priority" in model.mentions:
+            n_slots = len(plan.slots)
+            self.priorities = self._add(
+                [
+                    Variable(f"_priority[{i}]", "byte", (0, 255), 0)
+                    for i in range(n_slots)
+                ]
+            )
+            self.arrays.append(Array("_priority", self.priorities, n_slots))
         self.error = -1
 
     def finish(self) -> None:
