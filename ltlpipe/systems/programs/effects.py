@@ -395,7 +395,6 @@ class Outcome:
             found = _some(found, (f"{divisor} == 0", _COMPARE))
         return found
 
-
     def _fails_either(self, expression: Conditional) -> tuple[str, int] | None:
         found = self._fails(expression.test)
         test = self._part(expression.test, _NOT)

@@ -135,9 +135,7 @@ class Flow:
         edge = Edge(statement, after, around.level, around.escapes)
         return Point(Node([edge]), around.level)
 
-    def _choice(
-        self, statement: syntax.Choice, after: Point, around: _Around
-    ) -> Point:
+    def _choice(self, statement: syntax.Choice, after: Point, around: _Around) -> Point:
         point = Point(Node(), around.level)
         if statement.repeats:
             around, after = around._replace(leave=after), point
@@ -145,9 +143,7 @@ class Flow:
             point.node.edges += self._first(option, after, around)
         return point
 
-    def _atomic(
-        self, statement: syntax.Atomic, after: Point, around: _Around
-    ) -> Point:
+    def _atomic(self, statement: syntax.Atomic, after: Point, around: _Around) -> Point:
         inner = around
         if around.level != D_STEP:
             level = D_STEP if statement.deterministic else ATOMIC

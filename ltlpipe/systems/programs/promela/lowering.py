@@ -35,6 +35,7 @@ from ltlpipe.systems.programs.program import (
 )
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.channels import nodes_in
+from ltlpipe.systems.programs.promela.tracing import Tracing
 from ltlpipe.systems.programs.promela.translation import (
     Translator,
     all_of,
@@ -103,8 +104,8 @@ class Lowering(Translator):
         self.assertions = assertions
         self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
         self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
-        # For each place of a slot's process what its statements need.
-        self._ready: dict[tuple[Frame, Edge], list[Alternative]] = {}
+        traces = [Tracing(self, c) for c in model.claims if c.kind != "never"]
+        self.trace = traces[0] if traces else None
 
     def lowered(self) -> Lowered:
         """Make the program."""
@@ -220,7 +221,15 @@ class Lowering(Translator):
             conditions = (*self._allowed(frame), *end.conditions)
             name = f"{self._name(frame)}: -end-"
             made = Transition(
-                frame.slot, source, 0, None, None, end.effects, conditions, (), text=name
+                frame.slot,
+                source,
+                0,
+                None,
+                None,
+                end.effects,
+                conditions,
+                (),
+                text=name,
             )
             self.steps[made] = frame, None
             yield made
@@ -415,7 +424,9 @@ class Lowering(Translator):
                 channel = storage.channels[number]
                 if channel.capacity:
                     cells = [
-                        cell + i for cell in channel.cells for i in range(channel.capacity)
+                        cell + i
+                        for cell in channel.cells
+                        for i in range(channel.capacity)
                     ]
                     effects += [
                         self._set(Read(n), Number(0)) for n in (channel.length, *cells)
@@ -467,7 +478,9 @@ class Lowering(Translator):
         if not runs:
             return [self._with_value(step, frame, 0, Alternative())]
         if len(runs) > 1:
-            raise UnsupportedError(f"{_where(step)}: more than one run in an expression")
+            raise UnsupportedError(
+                f"{_where(step)}: more than one run in an expression"
+            )
         return [
             self._with_value(step, frame, slot, way)
             for slot, way in self._started(runs[0], frame)
@@ -555,7 +568,13 @@ class Lowering(Translator):
                 continue  # of another type: the variable never stands for it
             if not channel.capacity:
                 message = Message(number, True, values)
-                ways.append(Alternative((condition,), message=message))
+                effects = [
+                    assignment
+                    for sends in (True, False)  # of both that move, here
+                    for assignment in self._traced(number, values, sends=sends)
+                ]
+                way = Alternative((condition,), (), tuple(effects), message)
+                ways.append(way)
             elif step.sorted:
                 ways += self._sorted(condition, number, values)
             else:
@@ -565,8 +584,17 @@ class Lowering(Translator):
                     for cell, value in zip(channel.cells, values, strict=True)
                 ]
                 exchange.append(self._lengthened(number, "+"))
+                exchange += self._traced(number, values, sends=True)
                 ways.append(Alternative((condition, room), tuple(exchange)))
         return [*ways, *self._uninitialised(step.channel, frame)]
+
+    def _traced(
+        self, channel: int, values: Sequence[Expression], *, sends: bool
+    ) -> list[Assignment]:
+        """Return what a message does to the place of a trace."""
+        if self.trace is None:
+            return []
+        return self.trace.steps(channel, values, sends=sends)
 
     def _fields(self, channel: int) -> tuple[syntax.Type, ...]:
         for (_, site), own in self.storage.made.items():
@@ -623,6 +651,7 @@ class Lowering(Translator):
                 for k in range(place + 1, channel.capacity):
                     exchange.append(self._set(Read(cell + k), Read(cell + k - 1)))
             exchange.append(self._lengthened(number, "+"))
+            exchange += self._traced(number, values, sends=True)
             yield Alternative(tuple(conditions), tuple(exchange))
 
     def _smaller(
@@ -660,9 +689,7 @@ class Lowering(Translator):
                 before.append(negated(again))
         return [*ways, *self._uninitialised(step.channel, frame)]
 
-    def _stored(
-        self, argument: syntax.Argument, frame: Frame
-    ) -> Read | Element | None:
+    def _stored(self, argument: syntax.Argument, frame: Frame) -> Read | Element | None:
         if argument.kind != "store":
             return None
         assert isinstance(argument.value, syntax.Reference)
@@ -674,6 +701,8 @@ class Lowering(Translator):
         """Yield what taking the message at a place of a channel does."""
         channel = self.storage.channels[number]
         if not step.stays:
+            values = [Read(cell + place) for cell in channel.cells]
+            yield from self._traced(number, values, sends=False)
             yield self._lengthened(number, "-")
             for cell in channel.cells:
                 last = cell + channel.capacity - 1
@@ -721,6 +750,3 @@ def general_plan(model: syntax.Model, n_slots: int) -> Plan:
     for slot in slots[1:]:
         slot |= set(runnable)
     return Plan(tuple(tuple(sorted(slot)) for slot in slots))
-
-
-

@@ -81,6 +81,14 @@ class PromelaModel(ProgramModel):
             conditions.append(
                 any_of(equal(ir.Read(state), ir.Number(p)) for p in sorted(places))
             )
+        trace = self.lowered.translator.trace
+        if trace is not None:
+            nodes = {n for name, n in trace.flow.labels.items() if name[:3] == "end"}
+            nodes.add(trace.flow.end)
+            event = ir.Read(trace.event)
+            conditions.append(
+                any_of(equal(event, ir.Number(n.number)) for n in nodes if n.number > 0)
+            )
         return bound(all_of(conditions))
 
     def labelled(self, prefix: str) -> propositions.Expression:
@@ -122,7 +130,10 @@ def bound(expression: ir.Expression) -> propositions.Expression:
         truth = operation("!", (operation("!", (test,)),))
         return operation(
             "+",
-            (operation("*", (truth, yes)), operation("*", (operation("!", (test,)), no))),
+            (
+                operation("*", (truth, yes)),
+                operation("*", (operation("!", (test,)), no)),
+            ),
         )
     if isinstance(expression, ir.Unary):
         if expression.op == "~":

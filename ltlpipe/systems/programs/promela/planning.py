@@ -63,7 +63,9 @@ def planned(model: syntax.Model, processes: int | None = None) -> Job[Plan]:
     active = sum(proctype.active for proctype in model.proctypes)
     if processes is not None:
         return general_plan(model, max(processes, active))
-    runs = sum(isinstance(n, syntax.Run) for p in model.proctypes for n in nodes_in(p.body))
+    runs = sum(
+        isinstance(n, syntax.Run) for p in model.proctypes for n in nodes_in(p.body)
+    )
     if not runs:
         return general_plan(model, active)
     n_slots = active + runs + 2

@@ -89,6 +89,7 @@ class Storage:
     """For each proctype in a slot what is added to the numbers of its nodes."""
     timeout: int = -1
     last: int = -1
+    event: int = -1  # the place of a trace
     priorities: int = -1
     """The variable for the priority of the first slot, if there are any."""
 
@@ -120,6 +121,10 @@ class Storage:
             self.timeout = self._add([Variable("timeout", "timeout", (0, 1), 0)])
         if "_last" in model.mentions:
             self.last = self._add([Variable("_last", "pid", (0, 255), 0)])
+        for claim in model.claims:
+            if claim.kind != "never":
+                places = len(Flow(claim.body).nodes)
+                self.event = self._add([Variable("_event", "byte", (0, places), 1)])
         if "priority" in model.mentions:
             n_slots = len(plan.slots)
             self.priorities = self._add(
@@ -159,7 +164,9 @@ class Storage:
 
     def channels_of(self, sites: set[syntax.Variable]) -> list[int]:
         """Return the channels of some sites."""
-        found = [n for (_, site), own in self.made.items() if site in sites for n in own]
+        found = [
+            n for (_, site), own in self.made.items() if site in sites for n in own
+        ]
         return sorted(found)
 
     def leaves(self, frame: Frame) -> Iterator[syntax.Variable]:
@@ -229,7 +236,9 @@ class Storage:
             return
         first = len(self.channels)
         for i in range(math.prod(site.dimensions)):
-            name = site.name + (_subscript(i, site.dimensions) if site.dimensions else "")
+            name = site.name + (
+                _subscript(i, site.dimensions) if site.dimensions else ""
+            )
             if slot >= 0:
                 name = f"{site.proctype}[{slot}]:{name}"
             self.channels.append(self._channel(name, new))

@@ -86,9 +86,7 @@ def equal(left: Expression, right: Expression) -> Expression:
     return folded(Binary("==", left, right))
 
 
-def fitted(
-    value: Expression, bounds: tuple[int, int], storage: Storage
-) -> Expression:
+def fitted(value: Expression, bounds: tuple[int, int], storage: Storage) -> Expression:
     """Return a value as a field with some bounds holds it."""
     low, high = bounds
     if isinstance(value, Number):
@@ -162,7 +160,9 @@ class Translator:
             return None
         found = self._reference(tree, frame)
         if not isinstance(found, (Read, Element)):
-            raise UnsupportedError(f"{_where(tree)}: {variable.name} cannot be set here")
+            raise UnsupportedError(
+                f"{_where(tree)}: {variable.name} cannot be set here"
+            )
         return found
 
     def _reference(self, tree: syntax.Reference, frame: Frame) -> Expression:
