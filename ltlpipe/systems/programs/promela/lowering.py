@@ -241,6 +241,7 @@ class Lowering(Translator):
                 *self._allowed(frame),
                 *self._unescaped(frame, edge),
                 *way.conditions,
+                *self._preferred(frame, node, edge),
             )
             conditions = tuple(c for c in conditions if not _holds(c))
             if any(isinstance(c, Number) and not c.value for c in conditions):
@@ -366,6 +367,12 @@ class Lowering(Translator):
             for escape in edge.escapes
         ]
 
+    def _preferred(self, frame: Frame, node: Node, edge: Edge) -> list[Expression]:
+        """Return that no statement can be executed that comes before this one."""
+        if not edge.rivals or isinstance(edge.step, syntax.Else):
+            return []
+        return [negated(self._can_leave(frame, node, edge.rivals))]
+
     def _can_leave(
         self, frame: Frame, node: Node, edges: Sequence[Edge] | None = None
     ) -> Expression:
@@ -444,7 +451,9 @@ class Lowering(Translator):
             return self._received(step, frame)
         if isinstance(step, syntax.Else):
             # As in Spin, whether any statement before it at the same place can move.
-            before = node.edges[: node.edges.index(edge)]
+            before = edge.rivals
+            if before is None:
+                before = tuple(node.edges[: node.edges.index(edge)])
             if any(isinstance(other.step, syntax.Else) for other in before):
                 return []
             return [Alternative((negated(self._can_leave(frame, node, before)),))]
