@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import keyword
 import math
+import re
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 Numbered = tuple[int, Action]
 """An action with its number."""
+
+_NO_NAME = re.compile(r"\W|^(?=\d)")
 
 _ACTION_WORK, _CHARACTER_WORK = 50, 0.5  # units
 
@@ -383,7 +386,7 @@ def _python_names(program: Program) -> list[str]:
     taken |= {f"part_{number}" for number in range(n_parts)}
     names = []
     for variable in program.variables:
-        name = variable.name.replace(".", "_").replace("[", "_").replace("]", "")
+        name = _NO_NAME.sub("_", variable.name.replace("]", ""))
         is_own = name[:1] in ("t", "w", "d", "v") and name[1:].isdigit()
         while name in taken or is_own:
             name, is_own = name + "_", False

@@ -78,29 +78,27 @@ class Lowered:
     """What process makes a transition, by what statement; None is ``-end-``."""
 
 
-def lower(model: syntax.Model, plan: Plan, *, assertions: bool) -> Lowered:
+def lower(
+    model: syntax.Model, plan: Plan, *, assertions: bool, has_last: bool = True
+) -> Lowered:
     """Make a program of a model, with room for the processes of a plan.
 
-    Without `assertions`, ``assert`` is a step that has no effect.
+    Without `assertions`, ``assert`` is a step that has no effect.  Where only a
+    property mentions ``_last``, states know of it only if they have to (`has_last`).
     """
     flows = [Flow(proctype.body) for proctype in model.proctypes]
-    return Lowering(model, plan, flows, assertions=assertions).lowered()
+    storage = Storage(model, plan, flows, has_last)
+    return Lowering(storage, assertions=assertions).lowered()
 
 
 class Lowering(Translator):
     """Everything that is known while a program is made."""
 
-    def __init__(
-        self,
-        model: syntax.Model,
-        plan: Plan,
-        flows: Sequence[Flow],
-        *,
-        assertions: bool,
-    ) -> None:
-        super().__init__(Storage(model, plan, flows))
-        self.storage.finish()
-        self.model, self.plan = model, plan
+    def __init__(self, storage: Storage, *, assertions: bool) -> None:
+        super().__init__(storage)
+        storage.finish()
+        self.model, self.plan = storage.model, storage.plan
+        model = self.model
         self.assertions = assertions
         self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
         self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
