@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.program import (
         Assignment,
         Expression,
+        Process,
         Program,
     )
     from ltlpipe.systems.programs.ranges import Layout, Ranges
@@ -79,9 +80,21 @@ class StepWriter:
     ) -> Job[None]:
         """Write steps that a process leads, which are given by its states."""
         process = self.program.processes[number]
-        states = self.program.variables[process.state].states
         source.line(f"# {process.name}")
+        if self.program.has_control:
+            source.line(f"if holder < 0 or holder == {number}:")
+            source.indent += 1
+        yield from self._states(process, by_state, source)
+        if self.program.has_control:
+            source.indent -= 1
+
+    def _states(
+        self, process: Process, by_state: dict[int, list[Numbered]], source: Source
+    ) -> Job[None]:
+        """Write the steps that a process leads."""
+        states = self.program.variables[process.state].states
         place = self.places[process.state]
+        begin = len(source.lines)
         loaded = Loaded(self.blueprint)
         name = loaded.read(process.state)
         loaded.write(source)
@@ -95,6 +108,8 @@ class StepWriter:
                 keyword = "elif"
             elif state == place.low:  # others are never reached
                 yield from self._state(by_state[state], source)
+        if len(source.lines) == begin:
+            source.line("pass")
 
     def _state(self, actions: list[Numbered], source: Source) -> Job[None]:
         """Write the steps from one state, behind the variables that they read."""
@@ -156,7 +171,7 @@ class StepWriter:
                 conditions.append(f"{self._loaded.read(state)} == {partner.source}")
             elif self.places[state].low != partner.source:
                 return None
-        conditions += [c for t in action.transitions for c in t.conditions]
+        conditions += action.conditions
         if any(isinstance(c, Number) and not c.value for c in conditions):
             return None
         return [c for c in conditions if not isinstance(c, Number)]
@@ -229,16 +244,26 @@ class StepWriter:
 _PART = 24  # actions after which a new function begins
 _MOST_SHARED = 31  # variables that several processes write to: bits beside FAILED
 
+_MOVES = """\
+@called
+def moves(at, holder, timeout, out_rows, out_actions, count):
+    \"\"\"Append what can be done at once in a row, by all or by who keeps control.\"\"\""""
+
 _IMPORTS = """\
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, specialised
 from ltlpipe.systems.programs.kernels import (
+    MAX_MOVES,
+    begun,
+    controlled,
     divided,
     finish,
     multiply,
+    next_kept,
     remainder,
     settle,
+    settled,
     stutter,
     wrapped,
 )
@@ -268,7 +293,8 @@ def expand_orbits(
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices called normalise_all _expand expand_orbits
+made choices moves at before holder timeout MAX_MOVES begun controlled next_kept
+settled called normalise_all _expand expand_orbits
 """
 
 
@@ -283,15 +309,21 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     """
     blueprint = Blueprint(program, ranges, layout, _python_names(program))
     body = Source(blueprint)
+    row = "out_rows[at, {}]" if program.has_control else "row[{}]"
     for word in range(layout.n_words):
-        body.line(f"w{word} = np.int64(row[{word}])")
+        body.line(f"w{word} = np.int64({row.format(word)})")
     if layout.places[program.error].bits:
         error = blueprint.names[program.error]
         body.line(f"{error} = {extracted(layout, program.error)}")
         body.line(f"if {error} != 0:")
-        body.line("    return 0")
+        body.line("    return count" if program.has_control else "    return 0")
     write = _write_joint if program.synchronous else _write_parts
     functions = yield from write(blueprint, body)
+    if program.has_control:
+        body.line("return count")
+        functions.append("\n".join([_MOVES, *body.lines]) + "\n")
+        body = Source(blueprint)
+        _write_walks(program, layout, body)
     body.line(
         f"return finish(ints, row, {layout.n_words}, out_rows, out_letters, "
         "out_actions, out_marks, count)"
@@ -300,6 +332,24 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     text.append("\n".join([_SIGNATURE, *body.lines]) + "\n")
     text.append(_ORBITS)
     return "\n\n".join(text).replace("\n\n\n\n", "\n\n\n")
+
+
+def _write_walks(program: Program, layout: Layout, body: Source) -> None:
+    """Write the steps of a state in which processes keep control."""
+    n_own, buffers = layout.n_words, "out_rows, out_letters, out_actions"
+    body.line(f"count = begun(row, {n_own}, out_rows, out_letters)")
+    body.line("count = moves(0, -1, 0, out_rows, out_actions, count)")
+    if program.timeout >= 0:
+        body.line("if count == 1:")
+        body.line("    count = moves(0, -1, 1, out_rows, out_actions, count)")
+    body.line(f"count = controlled(ints, {buffers}, 0, 1, count)")
+    body.line(f"at = next_kept({n_own}, {buffers}, 1, count)")
+    body.line("while at < count <= MAX_MOVES:")
+    body.line("    before, holder = count, out_letters[at] >> 2")
+    body.line("    count = moves(at, holder, 0, out_rows, out_actions, count)")
+    body.line(f"    count = controlled(ints, {buffers}, at, before, count)")
+    body.line(f"    at = next_kept({n_own}, {buffers}, at + 1, count)")
+    body.line(f"count = settled(ints, {n_own}, {buffers}, count)")
 
 
 def _title(program: Program, layout: Layout) -> str:
@@ -357,11 +407,14 @@ def _write_parts(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     program = blueprint.program
     writer = StepWriter(blueprint)
     words = [f"w{word}" for word in range(blueprint.layout.n_words)]
+    if program.has_control:
+        words += ["holder", "timeout"]
     if writer.has_commits:
         _write_committed(blueprint, body)
         words.append("committed")
     arguments = ", ".join([*words, "out_rows, out_actions, count"])
-    body.line("count = 0")
+    if not program.has_control:
+        body.line("count = 0")
     functions = []
     for number, group in enumerate(_groups(program)):
         source = Source(blueprint)

@@ -13,6 +13,7 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.networks.packing_kernels import repeat
+from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS
 from ltlpipe.systems.propositions.kernels import letter_of
 
 
@@ -23,9 +24,16 @@ class Header(IntEnum):
     TAKEN = 1  # place of the letters of actions, 0 if no proposition is about them
     SEED = 2  # 0, or how successors are shuffled
     AMPLE = 3  # place of the codes of `keep_ample`, 0 if all steps are taken
+    CONTROL = 4  # place of the table of control, 0 if no process keeps it
 
 
 N_HEADER = len(Header)
+
+MAX_MOVES = 1 << 12
+"""Moves of all steps of a state together beyond which a step fails."""
+
+GONE = -1
+"""Of a row, that control is kept behind it and moves lead on."""
 
 FAILED = 1 << 31
 """The mark of a step of a synchronous system that fails."""
@@ -78,6 +86,113 @@ def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, coun
             out_letters[i] = letter | ints[taken + out_actions[i]]
         out_marks[i] = 0
     return count
+
+
+class Control(IntEnum):
+    """The table of control: these entries, then a code for each action.
+
+    A code is 0, or four times the process that keeps control behind the action, plus
+    how (`ATOMIC` or `D_STEP`).
+    """
+
+    WORD = 0  # where the field for errors lies
+    SHIFT = 1
+    CODES = 2
+
+
+@called
+def begun(row, n_own, out_rows, out_letters):
+    """Make a state the first of the rows that moves are appended to; return 1."""
+    for word in range(n_own):
+        out_rows[0, word] = row[word]
+    out_letters[0] = GONE
+    return 1
+
+
+@called
+def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
+    """Take note of moves that lead on from row `at`, which are ``before:count``.
+
+    Actions become those that the step begins with; letters tell by which code control
+    is kept behind a row, 0 if it is not, GONE if it is kept no more, as moves lead on.
+    Returns how many rows there are: of several on an only way, the first is taken.
+    """
+    table = ints[Header.CONTROL]
+    code = out_letters[at]
+    if at > 0:
+        if count == before:
+            out_letters[at] = 0
+            if code & 3 == D_STEP and not has_failed(ints, out_rows, at):
+                failed(ints, out_rows, at, BLOCKED)
+            return count
+        out_letters[at] = GONE
+        if code & 3 == D_STEP:
+            count = before + 1
+    for i in range(before, count):
+        out_letters[i] = ints[table + Control.CODES + out_actions[i]]
+        if at > 0:
+            out_actions[i] = out_actions[at]
+    return count
+
+
+@called
+def has_failed(ints, out_rows, at):
+    """Whether a row is that of a step that has failed."""
+    table = ints[Header.CONTROL]
+    word = out_rows[at, ints[table + Control.WORD]]
+    return (word >> np.uint64(ints[table + Control.SHIFT])) & np.uint64(7) != 0
+
+
+@called
+def failed(ints, out_rows, at, fault):
+    """Make a row that of the first row's step that fails."""
+    for word in range(out_rows.shape[1]):
+        out_rows[at, word] = out_rows[0, word]
+    table = ints[Header.CONTROL]
+    error = np.uint64(fault) << np.uint64(ints[table + Control.SHIFT])
+    out_rows[at, ints[table + Control.WORD]] |= error
+    return 0
+
+
+@called
+def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
+    """Return the next row from `at` on behind which control is kept, or `count`.
+
+    One that has been there before, in a step that begins alike, is dropped.
+    """
+    while at < count:
+        code = out_letters[at]
+        if code > 0:
+            is_new = True
+            if code & 3 == ATOMIC:
+                for other in range(1, at):
+                    if out_letters[other] == GONE and is_new:
+                        same = out_actions[other] == out_actions[at]
+                        for word in range(n_own):
+                            same &= out_rows[other, word] == out_rows[at, word]
+                        is_new = not same
+            if is_new:
+                return at
+            out_letters[at] = GONE
+        at += 1
+    return count
+
+
+@called
+def settled(ints, n_own, out_rows, out_letters, out_actions, count):
+    """Move the rows behind which control is not kept to the front; return how many."""
+    kept = 0
+    if count > MAX_MOVES:
+        failed(ints, out_rows, 1, ENDLESS)
+        count = 2
+        out_letters[1] = 0
+    for i in range(1, count):
+        if out_letters[i] == 0:
+            for word in range(n_own):
+                out_rows[kept, word] = out_rows[i, word]
+            out_actions[kept] = out_actions[i]
+            kept += 1
+    return kept
 
 
 @called

@@ -1,4 +1,4 @@
-"""DVE models as checking sees them (`ltlpipe.systems.models`)."""
+"""Programs as checking sees them (`ltlpipe.systems.models`)."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def build(plain: Plain, file: str) -> Job[DveModel]:
     return DveModel((yield from checked(plain, file)))
 
 
-class DveModel(Model):
-    """A DVE model: interpreted step by step, or compiled for a search.
+class ProgramModel(Model):
+    """A program as a model: interpreted step by step, or compiled for a search.
 
     Raises
     ------
@@ -175,6 +175,10 @@ class DveModel(Model):
             most[process] = max(most[process], number)
         if self.program.synchronous:
             return max(2 * math.prod(most), 1)  # what is being combined needs room
+        if self.program.has_control:
+            from ltlpipe.systems.programs.kernels import MAX_MOVES
+
+            return sum(most) + MAX_MOVES + 1
         return max(sum(most), 1)
 
     def prepared(self) -> Job[None]:
@@ -187,6 +191,13 @@ class DveModel(Model):
 
             job = generate(self.program, self.ranges, self.layout)
             known["source"] = yield from job
+
+    def _control(self) -> np.ndarray:
+        """Return what `ltlpipe.systems.programs.kernels.Control` says of actions."""
+        place = self.layout.places[self.program.error]
+        holders = (action.holder for action in self.program.actions)
+        codes = (0 if h is None else 4 * h.process + h.keeps for h in holders)
+        return np.array([place.word, place.shift, *codes], dtype=np.int64)
 
     def pack(
         self,
@@ -219,6 +230,9 @@ class DveModel(Model):
         if any(isinstance(proposition, Taken) for proposition in propositions):
             header[Header.TAKEN] = N_HEADER + len(letters)
             tables.append(taken_bits(propositions, self.n_actions))
+        if self.program.has_control:
+            header[Header.CONTROL] = sum(map(len, tables))
+            tables.append(self._control())
         if ample is not None:
             header[Header.AMPLE] = sum(map(len, tables))
             tables.append(ample.ravel())
@@ -239,6 +253,10 @@ class DveModel(Model):
             fields=layout.places,
             dtype=np.int64,
         )
+
+
+class DveModel(ProgramModel):
+    """A DVE model."""
 
 
 def successor_functions(source: str) -> Any:

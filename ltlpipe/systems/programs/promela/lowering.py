@@ -1,0 +1,752 @@
+"""From the tree of a Promela model to a program of guarded commands.
+
+Each slot's process has the control flow of all proctypes that can be there, place 0
+being no process.  A statement becomes a transition, or several: one for each channel
+that a variable may stand for, for each place of a message in a channel, and for each
+slot that ``run`` may fill.  A process ends (``-end-``) when there is no younger one.
+
+``else``, ``unless`` and priorities are conditions: that others cannot move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.programs.program import (
+    ASSERTION,
+    FULL,
+    NO_CHANNEL,
+    Assignment,
+    Binary,
+    Conditional,
+    Element,
+    Message,
+    Number,
+    Process,
+    Program,
+    Read,
+    Transition,
+    converted,
+    evaluate,
+    fitting,
+    position,
+)
+from ltlpipe.systems.programs.promela import syntax
+from ltlpipe.systems.programs.promela.channels import nodes_in
+from ltlpipe.systems.programs.promela.tracing import Tracing
+from ltlpipe.systems.programs.promela.translation import (
+    Translator,
+    all_of,
+    any_of,
+    equal,
+    fitted,
+    negated,
+)
+from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
+from ltlpipe.systems.programs.promela.storage import (
+    GLOBAL,
+    Frame,
+    Plan,
+    Storage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.systems.programs.program import Expression
+
+
+class Alternative(NamedTuple):
+    """One of the ways in which a statement can be executed."""
+
+    conditions: tuple[Expression, ...] = ()
+    exchange: tuple[Assignment, ...] = ()  # at once
+    effects: tuple[Assignment, ...] = ()  # one after the other
+    message: Message | None = None  # over a channel without buffer
+    start: Transition | None = None
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A program with what its parts have been made of."""
+
+    program: Program
+    translator: Lowering
+    steps: dict[Transition, tuple[Frame, Edge | None]]
+    """What process makes a transition, by what statement; None is ``-end-``."""
+
+
+def lower(model: syntax.Model, plan: Plan, *, assertions: bool) -> Lowered:
+    """Make a program of a model, with room for the processes of a plan.
+
+    Without `assertions`, ``assert`` is a step that has no effect.
+    """
+    flows = [Flow(proctype.body) for proctype in model.proctypes]
+    return Lowering(model, plan, flows, assertions=assertions).lowered()
+
+
+class Lowering(Translator):
+    """Everything that is known while a program is made."""
+
+    def __init__(
+        self,
+        model: syntax.Model,
+        plan: Plan,
+        flows: Sequence[Flow],
+        *,
+        assertions: bool,
+    ) -> None:
+        super().__init__(Storage(model, plan, flows))
+        self.storage.finish()
+        self.model, self.plan = model, plan
+        self.assertions = assertions
+        self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
+        self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
+        traces = [Tracing(self, c) for c in model.claims if c.kind != "never"]
+        self.trace = traces[0] if traces else None
+
+    def lowered(self) -> Lowered:
+        """Make the program."""
+        storage = self.storage
+        processes = []
+        for slot, proctypes in enumerate(self.plan.slots):
+            transitions: list[Transition] = []
+            for number in proctypes:
+                transitions += self._process(Frame(slot, number))
+            processes.append(
+                Process(
+                    storage.slot_name(slot),
+                    storage.states[slot],
+                    frozenset(),
+                    frozenset(),
+                    tuple(transitions),
+                    tuple(storage.own[slot]),
+                )
+            )
+        initial = self._initial()
+        variables = [
+            v._replace(initial=value)
+            for v, value in zip(storage.variables, initial, strict=True)
+        ]
+        program = Program(
+            self.model.file,
+            tuple(variables),
+            tuple(storage.arrays),
+            tuple(storage.channels),
+            tuple(processes),
+            synchronous=False,
+            assertions=(),
+            timeout=storage.timeout,
+        )
+        return Lowered(program, self, self.steps)
+
+    def _initial(self) -> list[int]:
+        """Return the first state."""
+        storage = self.storage
+        values = [v.initial for v in storage.variables]
+        for variable in self.model.variables:
+            _assign(self._initialised(variable, GLOBAL), values)
+        slot = 0
+        for number, proctype in enumerate(self.model.proctypes):
+            for _ in range(proctype.active):
+                frame = Frame(slot, number)
+                entry = storage.flows[number].nodes[0].number
+                values[storage.states[slot]] = storage.offsets[frame] + entry
+                if storage.priorities >= 0:
+                    values[storage.priorities + slot] = proctype.priority or 1
+                slot += 1
+        slot = 0
+        for number, proctype in enumerate(self.model.proctypes):
+            for _ in range(proctype.active):
+                _assign(self._born(Frame(slot, number)), values)
+                slot += 1
+        return values
+
+    def _born(self, frame: Frame) -> list[Assignment]:
+        """Return how the variables of a process begin."""
+        proctype = self.model.proctypes[frame.proctype]
+        return [
+            assignment
+            for variable in proctype.variables
+            if variable.at_birth
+            for assignment in self._initialised(variable, frame)
+        ]
+
+    def _initialised(
+        self, variable: syntax.Variable, frame: Frame, *, again: bool = False
+    ) -> list[Assignment]:
+        """Return the assignments that a declaration is, 0 too if it is made `again`."""
+        storage = self.storage
+        if storage.constant(variable, frame) is not None:
+            return []
+        if variable.hidden and variable not in storage.read:
+            return []
+        first, initial = storage.address(variable, frame), variable.initial
+        size = 1
+        for dimension in variable.dimensions:
+            size *= dimension
+        values: list[Expression]
+        if isinstance(initial, syntax.NewChannel):
+            slot = -1 if variable.proctype is None else frame.slot
+            values = [Number(n + 1) for n in storage.made[slot, variable]]
+        elif isinstance(initial, tuple):
+            values = [self.value(tree, frame) for tree in initial]
+        elif initial is not None:
+            if any(isinstance(n, syntax.Run) for n in nodes_in(initial)):
+                raise UnsupportedError(
+                    f"{_where(variable)}: run as the first value of a variable: assign "
+                    "it behind the declaration"
+                )
+            values = [self.value(initial, frame) for _ in range(size)]
+        else:
+            values = []
+        values += [Number(0)] * (size - len(values) if again else 0)
+        return [self._set(Read(first + i), value) for i, value in enumerate(values)]
+
+    def _set(self, target: Read | Element, value: Expression) -> Assignment:
+        return Assignment(target, value, self.storage.variables[target.first].bounds)
+
+    def _process(self, frame: Frame) -> Iterator[Transition]:
+        """Yield the transitions of a proctype in a slot."""
+        storage = self.storage
+        flow, offset = storage.flows[frame.proctype], storage.offsets[frame]
+        for node in flow.nodes:
+            for edge in leaving(node):
+                yield from self._edge(frame, node, edge)
+        if flow.end.number > 0:
+            source = offset + flow.end.number
+            end = self._ended(frame)
+            conditions = (*self._allowed(frame), *end.conditions)
+            name = f"{self._name(frame)}: -end-"
+            made = Transition(
+                frame.slot,
+                source,
+                0,
+                None,
+                None,
+                end.effects,
+                conditions,
+                (),
+                text=name,
+            )
+            self.steps[made] = frame, None
+            yield made
+
+    def _edge(self, frame: Frame, node: Node, edge: Edge) -> Iterator[Transition]:
+        offset = self.storage.offsets[frame]
+        for way in self._ways(frame, node, edge):
+            conditions = (
+                *self._allowed(frame),
+                *self._unescaped(frame, edge),
+                *way.conditions,
+            )
+            conditions = tuple(c for c in conditions if not _holds(c))
+            if any(isinstance(c, Number) and not c.value for c in conditions):
+                continue
+            place = edge.step.place
+            text = f"{self._name(frame)} line {place.line}: {edge.step.text}"
+            made = Transition(
+                frame.slot,
+                offset + node.number,
+                offset + edge.target.number,
+                None,
+                way.message,
+                (*way.effects, *self._last(frame, way.message)),
+                conditions,
+                way.exchange,
+                edge.keeps,
+                way.start,
+                text,
+            )
+            self.steps[made] = frame, edge
+            yield made
+
+    def _name(self, frame: Frame) -> str:
+        return f"{self.model.proctypes[frame.proctype].name}[{frame.slot}]"
+
+    def _last(self, frame: Frame, message: Message | None) -> list[Assignment]:
+        """Return the assignment to ``_last``: of two that move, the receiver's."""
+        last = self.storage.last
+        if last < 0 or (message is not None and message.sends):
+            return []
+        return [self._set(Read(last), Number(frame.slot))]
+
+    def _allowed(self, frame: Frame) -> list[Expression]:
+        """Return when the process of a slot may move at all."""
+        provided = self._provided(frame)
+        first = self.storage.priorities
+        if first < 0:
+            return provided
+        for other in self.storage.offsets:
+            if other.slot != frame.slot:
+                higher = Binary(">", Read(first + other.slot), Read(first + frame.slot))
+                can = all_of([higher, *self._provided(other), self._enabled(other)])
+                provided.append(negated(can))
+        return provided
+
+    def _provided(self, frame: Frame) -> list[Expression]:
+        provided = self.model.proctypes[frame.proctype].provided
+        return [] if provided is None else [self.value(provided, frame)]
+
+    def _enabled(self, frame: Frame) -> Expression:
+        """Return whether a slot's process could move by itself, as Spin tests it.
+
+        A message without buffer can be sent then, whoever waits for it.
+        """
+        storage = self.storage
+        flow, offset = storage.flows[frame.proctype], storage.offsets[frame]
+        state, ways = storage.states[frame.slot], []
+        for node in flow.nodes:
+            found = [
+                all_of([*self._unescaped(frame, edge), *way.conditions])
+                for edge in leaving(node)
+                for way in self._ways(frame, node, edge)
+                if way.message is None or way.message.sends
+            ]
+            if node is flow.end:
+                found.append(all_of(self._ended(frame).conditions))
+            here = equal(Read(state), Number(offset + node.number))
+            ways.append(all_of([here, any_of(found)]))
+        return any_of(ways)
+
+    def called(self, tree: syntax.Call, frame: Frame) -> Expression:
+        """Return the value of a function of processes."""
+        storage = self.storage
+        pid = self.value(tree.arguments[0], frame)
+        if tree.name == "get_priority":
+            if storage.priorities < 0:
+                return Number(1)
+            n_slots = len(storage.states)
+            priority = Element(storage.priorities, n_slots, pid)
+            return Conditional(self._is_slot(tree, frame), priority, Number(0))
+        if tree.name == "set_priority":
+            return Number(1)
+        values: list[tuple[Expression, Expression]] = []
+        for other, offset in storage.offsets.items():
+            here = equal(self.value(tree.arguments[0], frame), Number(other.slot))
+            if tree.name == "enabled":
+                values.append((here, self._enabled(other)))
+            else:
+                place = Binary("-", Read(storage.states[other.slot]), Number(offset))
+                values.append((all_of([here, self.alive(other)]), place))
+        if tree.name == "enabled":
+            return any_of(all_of(pair) for pair in values)
+        return self._chosen(values)
+
+    def _is_slot(self, tree: syntax.Call, frame: Frame) -> Expression:
+        pid, again = (self.value(tree.arguments[0], frame) for _ in range(2))
+        n_slots = Number(len(self.storage.states))
+        return all_of([Binary(">=", pid, Number(0)), Binary("<", again, n_slots)])
+
+    def _reset(self, tree: syntax.Expression, frame: Frame) -> list[Assignment]:
+        """Return the assignments that ``set_priority`` is."""
+        calls = [
+            node
+            for node in nodes_in(tree)
+            if isinstance(node, syntax.Call) and node.name == "set_priority"
+        ]
+        effects = []
+        for call in calls:
+            for slot, state in enumerate(self.storage.states):
+                pid, value = (self.value(a, frame) for a in call.arguments)
+                here = all_of(
+                    [equal(pid, Number(slot)), Binary("!=", Read(state), Number(0))]
+                )
+                target = Read(self.storage.priorities + slot)
+                chosen = Conditional(here, value, Read(target.variable))
+                effects.append(self._set(target, chosen))
+        return effects
+
+    def _unescaped(self, frame: Frame, edge: Edge) -> list[Expression]:
+        """Return that no escape from a statement can be executed."""
+        return [
+            negated(self._can_leave(frame, escape.resolved.node))
+            for escape in edge.escapes
+        ]
+
+    def _can_leave(
+        self, frame: Frame, node: Node, edges: Sequence[Edge] | None = None
+    ) -> Expression:
+        """Return whether a statement at a place, or one of some, can be executed."""
+        some = node.edges if edges is None else edges
+        return any_of(self._executable(frame, node, edge) for edge in some)
+
+    def _executable(self, frame: Frame, node: Node, edge: Edge) -> Expression:
+        return any_of(
+            all_of([*way.conditions, self._paired(frame, way.message)])
+            for way in self._ways(frame, node, edge)
+        )
+
+    def _paired(self, frame: Frame, message: Message | None) -> Expression:
+        """Return whether another process waits for a message that is sent."""
+        if message is None:
+            return Number(1)
+        if not message.sends:
+            return Number(0)
+        ready = []
+        for other, offset in self.storage.offsets.items():
+            if other.slot == frame.slot:
+                continue
+            flow = self.storage.flows[other.proctype]
+            state = self.storage.states[other.slot]
+            for node in flow.nodes:
+                for edge in leaving(node):
+                    if not isinstance(edge.step, syntax.Receive):
+                        continue
+                    here = equal(Read(state), Number(offset + node.number))
+                    for way in self._received(edge.step, other):
+                        checks = fitting(message, way.message)
+                        if checks is not None:
+                            some = (*self._allowed(other), *way.conditions, *checks)
+                            ready.append(all_of([here, *some]))
+        return any_of(ready)
+
+    def _ended(self, frame: Frame) -> Alternative:
+        """Return how a process ends."""
+        storage, slot = self.storage, frame.slot
+        conditions: tuple[Expression, ...] = ()
+        if slot + 1 < len(storage.states):
+            conditions = (equal(Read(storage.states[slot + 1]), Number(0)),)
+        effects = []
+        if storage.priorities >= 0:
+            effects.append(self._set(Read(storage.priorities + slot), Number(0)))
+        for variable in storage.leaves(frame):
+            size = 1
+            for dimension in variable.dimensions:
+                size *= dimension
+            first = storage.address(variable, frame)
+            effects += [self._set(Read(first + i), Number(0)) for i in range(size)]
+        proctype = self.model.proctypes[frame.proctype]
+        for site in proctype.variables:
+            for number in storage.made.get((slot, site), ()):
+                channel = storage.channels[number]
+                if channel.capacity:
+                    cells = [
+                        cell + i
+                        for cell in channel.cells
+                        for i in range(channel.capacity)
+                    ]
+                    effects += [
+                        self._set(Read(n), Number(0)) for n in (channel.length, *cells)
+                    ]
+        return Alternative(conditions, effects=(*effects, *self._last(frame, None)))
+
+    # Statements
+
+    def _ways(self, frame: Frame, node: Node, edge: Edge) -> list[Alternative]:
+        """Return in what ways a statement can be executed."""
+        step = edge.step
+        if isinstance(step, syntax.Send):
+            return self._sent(step, frame)
+        if isinstance(step, syntax.Receive):
+            return self._received(step, frame)
+        if isinstance(step, syntax.Else):
+            # As in Spin, whether any statement before it at the same place can move.
+            before = node.edges[: node.edges.index(edge)]
+            if any(isinstance(other.step, syntax.Else) for other in before):
+                return []
+            return [Alternative((negated(self._can_leave(frame, node, before)),))]
+        if isinstance(step, (syntax.Assign, syntax.Condition)):
+            return self._evaluated(step, frame)
+        effects: list[Assignment] = []
+        if isinstance(step, syntax.Declare):
+            for variable in step.variables:
+                effects += self._initialised(variable, frame, again=True)
+        elif isinstance(step, syntax.Assert) and self.assertions:
+            effects.append(self.check(self.value(step.expression, frame), ASSERTION))
+        return [Alternative(effects=tuple(effects))]
+
+    def check(self, condition: Expression, fault: int) -> Assignment:
+        """Return what makes a step fail unless a condition holds."""
+        error = self.storage.error
+        before = Read(error)
+        value = Conditional(condition, Read(error), Number(fault))
+        both = Conditional(before, Read(error), value)
+        return Assignment(Read(error), both, self.storage.variables[error].bounds)
+
+    def _failing(self, fault: int) -> Assignment:
+        return self._set(Read(self.storage.error), Number(fault))
+
+    def _evaluated(
+        self, step: syntax.Assign | syntax.Condition, frame: Frame
+    ) -> list[Alternative]:
+        """Return the ways of an assignment or a condition, which may have a ``run``."""
+        tree = step.value if isinstance(step, syntax.Assign) else step.expression
+        runs = [n for n in nodes_in(tree) if isinstance(n, syntax.Run)]
+        if not runs:
+            return [self._with_value(step, frame, 0, Alternative())]
+        if len(runs) > 1:
+            raise UnsupportedError(
+                f"{_where(step)}: more than one run in an expression"
+            )
+        return [
+            self._with_value(step, frame, slot, way)
+            for slot, way in self._started(runs[0], frame)
+        ]
+
+    def _with_value(
+        self,
+        step: syntax.Assign | syntax.Condition,
+        frame: Frame,
+        started: int,
+        way: Alternative,
+    ) -> Alternative:
+        if isinstance(step, syntax.Condition):
+            value = self.value(step.expression, frame, started)
+            effects = (*way.effects, *self._reset(step.expression, frame))
+            return way._replace(conditions=(*way.conditions, value), effects=effects)
+        target = self.target(step.target, frame)
+        if target is None:
+            return way
+        effect = self._set(target, self.value(step.value, frame, started))
+        return way._replace(effects=(*way.effects, effect))
+
+    def _started(
+        self, run: syntax.Run, frame: Frame
+    ) -> Iterator[tuple[int, Alternative]]:
+        """Yield the slots that a process may be started in, and how it is."""
+        states = self.storage.states
+        number = self.numbers[run.proctype]
+        for slot in range(1, len(states) + 1):
+            conditions = []
+            if slot - 1 != frame.slot:
+                conditions.append(Binary("!=", Read(states[slot - 1]), Number(0)))
+            if slot < len(states):
+                conditions.append(Binary("==", Read(states[slot]), Number(0)))
+            is_known = self.plan.births is None or (run, slot) in self.plan.births
+            if slot == len(states) or not is_known:
+                yield (
+                    slot,
+                    Alternative(tuple(conditions), effects=(self._failing(FULL),)),
+                )
+            elif number in self.plan.slots[slot]:
+                start, effects = self._birth(run, Frame(slot, number), frame)
+                yield slot, Alternative(tuple(conditions), (), effects, None, start)
+
+    def _birth(
+        self, run: syntax.Run, born: Frame, frame: Frame
+    ) -> tuple[Transition, tuple[Assignment, ...]]:
+        """Return how a process begins, and what its parent checks."""
+        storage = self.storage
+        proctype = self.model.proctypes[born.proctype]
+        effects, checks = [], []
+        if storage.priorities >= 0:
+            priority = run.priority or proctype.priority or 1
+            target = Read(storage.priorities + born.slot)
+            effects.append(self._set(target, Number(priority)))
+        for parameter, tree in zip(proctype.parameters, run.arguments, strict=True):
+            value = self.value(tree, frame)
+            constant = storage.constant(parameter, born)
+            if constant is None:
+                effects.append(self._set(Read(storage.address(parameter, born)), value))
+                continue
+            is_same = equal(
+                fitted(value, parameter.type.bounds, storage), Number(constant[0])
+            )
+            if not _holds(is_same):
+                checks.append(self.check(is_same, FULL))
+        effects += self._born(born)
+        entry = storage.offsets[born] + storage.flows[born.proctype].nodes[0].number
+        # The arguments are all evaluated before the first parameter is set, as
+        # parameters belong to nobody yet.
+        start = Transition(born.slot, 0, entry, None, None, tuple(effects), (), ())
+        return start, tuple(checks)
+
+    def _sent(self, step: syntax.Send, frame: Frame) -> list[Alternative]:
+        """Return the ways of sending a message."""
+        ways = []
+        for condition, number in self.channels(step.channel, frame):
+            channel = self.storage.channels[number]
+            site_fields = self._fields(number)
+            values = tuple(
+                fitted(self.value(tree, frame), kind.bounds, self.storage)
+                for tree, kind in zip(step.values, site_fields, strict=False)
+            )
+            if len(step.values) != len(site_fields):
+                continue  # of another type: the variable never stands for it
+            if not channel.capacity:
+                message = Message(number, True, values)
+                effects = [
+                    assignment
+                    for sends in (True, False)  # of both that move, here
+                    for assignment in self._traced(number, values, sends=sends)
+                ]
+                way = Alternative((condition,), (), tuple(effects), message)
+                ways.append(way)
+            elif step.sorted:
+                ways += self._sorted(condition, number, values)
+            else:
+                room = Binary("<", self.length(number), Number(channel.capacity))
+                exchange = [
+                    self._set(self._cell(cell, channel.capacity, number), value)
+                    for cell, value in zip(channel.cells, values, strict=True)
+                ]
+                exchange.append(self._lengthened(number, "+"))
+                exchange += self._traced(number, values, sends=True)
+                ways.append(Alternative((condition, room), tuple(exchange)))
+        return [*ways, *self._uninitialised(step.channel, frame)]
+
+    def _traced(
+        self, channel: int, values: Sequence[Expression], *, sends: bool
+    ) -> list[Assignment]:
+        """Return what a message does to the place of a trace."""
+        if self.trace is None:
+            return []
+        return self.trace.steps(channel, values, sends=sends)
+
+    def _fields(self, channel: int) -> tuple[syntax.Type, ...]:
+        for (_, site), own in self.storage.made.items():
+            if channel in own:
+                assert isinstance(site.initial, syntax.NewChannel)
+                return site.initial.fields
+        raise AssertionError
+
+    def _cell(self, cell: int, capacity: int, channel: int) -> Read | Element:
+        if capacity == 1:
+            return Read(cell)
+        return Element(cell, capacity, self.length(channel))
+
+    def _lengthened(self, channel: int, op: str) -> Assignment:
+        length = self.storage.channels[channel].length
+        return self._set(Read(length), Binary(op, Read(length), Number(1)))
+
+    def _uninitialised(
+        self, tree: syntax.Expression, frame: Frame
+    ) -> list[Alternative]:
+        """Return the way that is an error: a variable that stands for no channel."""
+        value = self.value(tree, frame)
+        fails = (self._failing(NO_CHANNEL),)
+        none = equal(value, Number(0))
+        if isinstance(none, Number) and not none.value:
+            return []
+        if isinstance(tree, syntax.Reference):
+            constant = self.storage.constant(tree.variable, frame)
+            if constant is not None and 0 not in constant:
+                return []
+        return [Alternative((none,), effects=fails)]
+
+    def _sorted(
+        self, condition: Expression, number: int, values: tuple[Expression, ...]
+    ) -> Iterator[Alternative]:
+        """Yield for each place of a channel the way to put a message there.
+
+        It is the place of the first message that is not smaller.
+        """
+        channel = self.storage.channels[number]
+        for place in range(channel.capacity):
+            conditions = [
+                condition,
+                Binary("<", self.length(number), Number(channel.capacity)),
+                Binary(">=", self.length(number), Number(place)),
+            ]
+            conditions += [self._smaller(number, p, values) for p in range(place)]
+            last = equal(self.length(number), Number(place))
+            rest = negated(self._smaller(number, place, values))
+            conditions.append(any_of([last, rest]))
+            exchange = []
+            for cell, value in zip(channel.cells, values, strict=True):
+                exchange.append(self._set(Read(cell + place), value))
+                for k in range(place + 1, channel.capacity):
+                    exchange.append(self._set(Read(cell + k), Read(cell + k - 1)))
+            exchange.append(self._lengthened(number, "+"))
+            exchange += self._traced(number, values, sends=True)
+            yield Alternative(tuple(conditions), tuple(exchange))
+
+    def _smaller(
+        self, number: int, place: int, values: tuple[Expression, ...]
+    ) -> Expression:
+        """Return whether the message at a place is smaller than another one."""
+        cells = self.storage.channels[number].cells
+        result: Expression = Number(0)
+        for cell, value in reversed(list(zip(cells, values, strict=True))):
+            less = Binary("<", Read(cell + place), value)
+            same = Binary("==", Read(cell + place), value)
+            result = any_of([less, all_of([same, result])])
+        return result
+
+    def _received(self, step: syntax.Receive, frame: Frame) -> list[Alternative]:
+        """Return the ways of receiving a message."""
+        ways = []
+        for condition, number in self.channels(step.channel, frame):
+            channel = self.storage.channels[number]
+            if len(step.arguments) != len(self._fields(number)):
+                continue
+            if not channel.capacity:
+                matches = tuple(self.match(a, frame) for a in step.arguments)
+                targets = tuple(self._stored(a, frame) for a in step.arguments)
+                message = Message(number, False, targets, matches)
+                ways.append(Alternative((condition,), message=message))
+                continue
+            before: list[Expression] = []
+            for place in range(channel.capacity if step.anywhere else 1):
+                fits = self.received(step.arguments, number, place, frame)
+                conditions = (condition, *before, fits)
+                exchange = self._taken(step, number, place, frame)
+                ways.append(Alternative(conditions, tuple(exchange)))
+                again = self.received(step.arguments, number, place, frame)
+                before.append(negated(again))
+        return [*ways, *self._uninitialised(step.channel, frame)]
+
+    def _stored(self, argument: syntax.Argument, frame: Frame) -> Read | Element | None:
+        if argument.kind != "store":
+            return None
+        assert isinstance(argument.value, syntax.Reference)
+        return self.target(argument.value, frame)
+
+    def _taken(
+        self, step: syntax.Receive, number: int, place: int, frame: Frame
+    ) -> Iterator[Assignment]:
+        """Yield what taking the message at a place of a channel does."""
+        channel = self.storage.channels[number]
+        if not step.stays:
+            values = [Read(cell + place) for cell in channel.cells]
+            yield from self._traced(number, values, sends=False)
+            yield self._lengthened(number, "-")
+            for cell in channel.cells:
+                last = cell + channel.capacity - 1
+                for k in range(cell + place, last):
+                    yield self._set(Read(k), Read(k + 1))
+                yield self._set(Read(last), Number(0))
+        for cell, argument in zip(channel.cells, step.arguments, strict=True):
+            target = self._stored(argument, frame)
+            if target is not None:
+                yield self._set(target, Read(cell + place))
+
+
+def _holds(condition: Expression) -> bool:
+    return isinstance(condition, Number) and bool(condition.value)
+
+
+def _assign(assignments: Sequence[Assignment], values: list[int]) -> None:
+    for target, value, bounds in assignments:
+        values[position(target, values)] = converted(evaluate(value, values), bounds)
+
+
+def _where(node: syntax.Step | syntax.Variable) -> str:
+    return f"{node.place.file}:{node.place.line}"
+
+
+def general_plan(model: syntax.Model, n_slots: int) -> Plan:
+    """Return the plan in which every slot has room for each process that is started.
+
+    Those that are there at the beginning have their slots beside.
+    """
+    started = {
+        node.proctype
+        for proctype in model.proctypes
+        for node in nodes_in(proctype.body)
+        if isinstance(node, syntax.Run)
+    }
+    runnable = [i for i, p in enumerate(model.proctypes) if p.name in started]
+    slots = [
+        {number}
+        for number, proctype in enumerate(model.proctypes)
+        for _ in range(proctype.active)
+    ]
+    while len(slots) < n_slots and runnable:
+        slots.append(set())
+    for slot in slots[1:]:
+        slot |= set(runnable)
+    return Plan(tuple(tuple(sorted(slot)) for slot in slots))
