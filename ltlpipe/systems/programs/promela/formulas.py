@@ -63,11 +63,9 @@ def _formula(node: Node, expressions: Expressions, found: dict[str, Expression])
         sides = (_within(side, expressions, found) for side in (left, right))
         return f" {_BINARY[operator]} ".join(sides)
     expression = expressions.expression(node)
-    generic = generic_of(expression)
-    if generic is None:
-        name = written(expression)
-        found[name] = expression
-        generic = propositions.Name(name)
+    generic = generic_of(expression) or propositions.Name(written(expression))
+    key = generic.text if isinstance(generic, propositions.Name) else str(generic)
+    found[key] = expression
     return str(generic)
 
 

@@ -11,12 +11,13 @@ import os
 import re
 from bisect import bisect_right
 from io import StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pcpp import Preprocessor
 
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.files import open_regular
+from ltlpipe.systems.programs.promela.sources import Preprocessed
 from ltlpipe.systems.programs.promela.syntax import Place
 
 if TYPE_CHECKING:
@@ -25,21 +26,6 @@ if TYPE_CHECKING:
 _RANDOM, _HIDDEN = "??", "\x01\x01"
 _MOST_INCLUDED = 100  # files inside each other
 _NAME = re.compile(r"[A-Za-z_]\w*(\(.*\))?")
-
-
-class Preprocessed(NamedTuple):
-    """A text without directives and macros."""
-
-    text: str
-    starts: list[int]  # offsets where the pieces of the text begin
-    places: list[Place]  # of these pieces
-    macros: dict[str, str]  # what macros without parameters stand for at the end
-
-    def place(self, offset: int) -> Place:
-        """Return the place of a character."""
-        piece = bisect_right(self.starts, offset) - 1
-        file, line, column = self.places[piece]
-        return Place(file, line, column + offset - self.starts[piece])
 
 
 def preprocess(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela.resolving import resolved
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.programs.promela.parsing import Node
     from ltlpipe.systems.programs.promela.syntax import Model
 
 
@@ -76,3 +77,28 @@ def model_job(plain: Plain, file: str) -> Job[Model]:
 
     tree = yield from tree_of(plain)
     return resolved(tree, file, json.loads(bytes(plain["macros"])))
+
+
+def build(plain: Plain, file: str, *, processes: int | None = None) -> Job[Any]:
+    """Return the job that makes a model of what `parse_plain` has returned."""
+    from ltlpipe.systems.programs.promela.model import promela_model
+
+    tree = yield from model_job(plain, file)
+    return (yield from promela_model(tree, processes=processes))
+
+
+def parse_expression(text: str, proctypes: set[str]) -> Node:
+    """Return the tree of an expression, as it is written.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    from ltlpipe.systems.programs.promela.parsing import parse_tokens, tree_of
+    from ltlpipe.systems.programs.promela.tokens import expression_tokens
+
+    place = Place("", 1, 1)
+    tokens = expression_tokens(text, place, proctypes)
+    lone = complete(tree_of(parse_tokens(tokens, place, start="lone")))
+    return lone.parts[0]  # type: ignore[no-any-return]
