@@ -19,7 +19,7 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
 
@@ -168,6 +168,11 @@ class Model(Displayed, ABC):
             A name means nothing; offers the nearest known ones.
         """
         return bind(proposition, self.vocabulary, text)
+
+    def for_question(self, texts: Iterable[str]) -> Model:
+        """Return the model that a question with some propositions is about."""
+        del texts
+        return self
 
     def to_spot(
         self,

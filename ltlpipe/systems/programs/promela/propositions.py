@@ -144,8 +144,10 @@ class _Lookup:
             raise self.refusal(message, name) from None
 
     def reference(self, part: generic.Element | generic.Path) -> Node:
-        named = part.parts if isinstance(part, generic.Path) else (
-            (part.array, part.index),
+        named = (
+            part.parts
+            if isinstance(part, generic.Path)
+            else ((part.array, part.index),)
         )
         parts: list[Any] = []
         for name, index in named:

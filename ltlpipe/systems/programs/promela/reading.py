@@ -10,7 +10,7 @@ from ltlpipe.systems.programs.promela.resolving import resolved
 from ltlpipe.systems.programs.promela.syntax import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.plain import Plain
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def read_model(
     text: str,
     file: str,
-    defines: Mapping[str, str] | None = None,
+    defines: Sequence[str] = (),
     folders: Sequence[str] = (),
 ) -> Model:
     """Read the text of a model.
@@ -32,8 +32,8 @@ def read_model(
         The model.
     file : str
         Its name, for messages; files are included from below its folder.
-    defines : mapping, optional
-        Macros that are defined in front of the text, as by ``-D``.
+    defines : sequence of str
+        Macros that are defined in front of the text: ``N`` or ``N=5``.
     folders : sequence of str
         Other folders from where files may be included.
 
@@ -49,7 +49,7 @@ def read_model(
 def parse_plain(
     text: str,
     file: str,
-    defines: Mapping[str, str] | None = None,
+    defines: Sequence[str] = (),
     folders: Sequence[str] = (),
 ) -> Plain:
     """Preprocess and parse the text of a model; return its tree as plain data.
@@ -63,7 +63,7 @@ def parse_plain(
     from ltlpipe.systems.programs.promela.preprocessing import preprocess
     from ltlpipe.systems.programs.promela.tokens import tokens_of
 
-    source = preprocess(text, file, defines or {}, folders)
+    source = preprocess(text, file, defines, folders)
     lines = text.rstrip().split("\n")
     end = Place(file, len(lines), len(lines[-1]) + 1)
     plain = parse_tokens(tokens_of(source), end)
