@@ -58,10 +58,13 @@ class Property:
         Shall hold on every run.
     violations : spot.twa_graph, optional
         Accepts the runs that shall not be.
+    name : str, optional
+        What an automaton is called.
     """
 
     formula: Formula | None = None
     violations: Any = None
+    name: str | None = None
 
     @property
     def propositions(self) -> tuple[str, ...]:

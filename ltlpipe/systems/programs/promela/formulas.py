@@ -62,7 +62,11 @@ def _formula(node: Node, expressions: Expressions, found: dict[str, Expression])
         left, operator, right = node.parts
         sides = (_within(side, expressions, found) for side in (left, right))
         return f" {_BINARY[operator]} ".join(sides)
-    expression = expressions.expression(node)
+    return named(expressions.expression(node), found)
+
+
+def named(expression: Expression, found: dict[str, Expression]) -> str:
+    """Return an expression as a proposition of a formula; note what it means."""
     generic = generic_of(expression) or propositions.Name(written(expression))
     key = generic.text if isinstance(generic, propositions.Name) else str(generic)
     found[key] = expression

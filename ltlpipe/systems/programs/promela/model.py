@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions import syntax as propositions
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
 from ltlpipe.systems.programs.promela.lowering import lower
 from ltlpipe.systems.programs.promela.planning import planned
+from ltlpipe.systems.programs.promela.claims import automaton_of
+from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 
 if TYPE_CHECKING:
@@ -63,7 +66,7 @@ class PromelaModel(ProgramModel):
         Assertions fail only where the question is whether they do, and ``_last`` is
         part of the state if the model or the question speaks of it.
         """
-        from ltlpipe.systems.programs.promela.propositions import FAULT, names_in
+        from ltlpipe.systems.programs.promela.propositions import names_in
 
         named = names_in(texts)
         has_priority = {"priority"} if "get_priority" in named else set()
@@ -92,10 +95,37 @@ class PromelaModel(ProgramModel):
 
         return bind(self, proposition, text)
 
+    @cached_property
+    def written(self) -> dict[str, syntax.Expression]:
+        """What propositions of the model's own formulas and claims mean."""
+        found: dict[str, syntax.Expression] = {}
+        for formula in self.tree.formulas:
+            found |= formula.propositions
+        for claim in self.tree.claims:
+            if claim.kind == "never":
+                automaton_of(claim, found)
+        return found
+
+    @property
+    def own_questions(self) -> tuple[OwnQuestion, ...]:
+        """Assertions, end states, formulas, claims, and labels ``accept``."""
+        found = [OwnQuestion("assertions", f"[](!{FAULT})")]
+        found.append(OwnQuestion("end states", self.ends_validly))
+        found += [OwnQuestion(f.name, f.text) for f in self.tree.formulas]
+        for claim in self.tree.claims:
+            if claim.kind == "never":
+                hoa = automaton_of(claim, {})
+                found.append(OwnQuestion(claim.name or "never", automaton=hoa))
+        labels = [label for p in self.tree.proctypes for label in p.labels]
+        if any(label.startswith("accept") for label in labels):
+            found.append(OwnQuestion("acceptance", f"<>[](!{ACCEPT})"))
+        return tuple(found)
+
+    ends_validly = f"[](!(deadlock && !{VALID_END}))"
+    makes_progress = "[]<>(!np_)"
+
     def fact(self, name: str) -> propositions.Expression:
         """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""
-        from ltlpipe.systems.programs.promela.propositions import ACCEPT, FAULT
-
         if name == FAULT:
             number = propositions.Number(0)
             error = propositions.Variable(self.program.error)

@@ -1,11 +1,8 @@
 """Propositions about Promela models: their names are looked up as in the model.
 
 They may name global variables, constants and macros without parameters; fields and
-elements; ``len(q)`` and the tests of channels; ``P[1]@label`` and ``P[1]:x``; and what
-Spin predefines.  A name beginning with ``_`` that is none of the model's is a fact:
-`FAULT` (an assertion has failed, an index was out of range, ...), `VALID_END` (every
-process is at an end or at a label ``end``), `ACCEPT` (some process is at a label
-``accept``).
+elements; ``len(q)`` and the tests of channels; ``P[1]@label`` and ``P[1]:x``; what Spin
+predefines, and `ltlpipe.systems.programs.promela.facts`.
 """
 
 from __future__ import annotations
@@ -17,6 +14,7 @@ from ltlpipe.logic.propositions import syntax as generic
 from ltlpipe.runtime.errors import FormulaError, InputError, UnknownNameError
 from ltlpipe.runtime.names import nearest
 from ltlpipe.systems.programs.promela.checking import Expressions
+from ltlpipe.systems.programs.promela.facts import FACTS
 from ltlpipe.systems.programs.promela.parsing import Node
 from ltlpipe.systems.programs.promela.resolving import check_label
 from ltlpipe.systems.programs.promela.scopes import Scope
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela import syntax
     from ltlpipe.systems.programs.promela.model import PromelaModel
     from ltlpipe.systems.programs.promela.scopes import Table
-
-FAULT, VALID_END, ACCEPT = "_fault", "_valid_end", "_accept"
-FACTS = (FAULT, VALID_END, ACCEPT)
 
 _SPECIAL = ("_nr_pr", "_last")
 _NOWHERE = Place("", 0, 0)
@@ -59,11 +54,7 @@ class _Lookup:
         self.remotes: list[Any] = []
         scope = Scope(self.table)
         self.expressions = Expressions(scope, self.remotes)
-        self.known: Mapping[str, syntax.Expression] = {
-            name: expression
-            for formula in model.tree.formulas
-            for name, expression in formula.propositions.items()
-        }
+        self.known: Mapping[str, syntax.Expression] = model.written
 
     def bound(self, part: generic.Expression) -> generic.Expression:
         """Bind all that is the model's, and leave the rest."""
