@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import keyword
 import math
+import re
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 Numbered = tuple[int, Action]
 """An action with its number."""
+
+_NO_NAME = re.compile(r"\W|^(?=\d)")
 
 _ACTION_WORK, _CHARACTER_WORK = 50, 0.5  # units
 
@@ -244,11 +247,6 @@ class StepWriter:
 _PART = 24  # actions after which a new function begins
 _MOST_SHARED = 31  # variables that several processes write to: bits beside FAILED
 
-_MOVES = """\
-@called
-def moves(at, holder, timeout, out_rows, out_actions, count):
-    \"\"\"Append what can be done at once in a row, by all or by who keeps control.\"\"\""""
-
 _IMPORTS = """\
 import numpy as np
 
@@ -293,7 +291,7 @@ def expand_orbits(
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices moves at before holder timeout MAX_MOVES begun controlled next_kept
+made choices at before holder timeout MAX_MOVES begun controlled next_kept
 settled called normalise_all _expand expand_orbits
 """
 
@@ -309,21 +307,15 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     """
     blueprint = Blueprint(program, ranges, layout, _python_names(program))
     body = Source(blueprint)
-    row = "out_rows[at, {}]" if program.has_control else "row[{}]"
-    for word in range(layout.n_words):
-        body.line(f"w{word} = np.int64({row.format(word)})")
-    if layout.places[program.error].bits:
-        error = blueprint.names[program.error]
-        body.line(f"{error} = {extracted(layout, program.error)}")
-        body.line(f"if {error} != 0:")
-        body.line("    return count" if program.has_control else "    return 0")
-    write = _write_joint if program.synchronous else _write_parts
-    functions = yield from write(blueprint, body)
     if program.has_control:
-        body.line("return count")
-        functions.append("\n".join([_MOVES, *body.lines]) + "\n")
-        body = Source(blueprint)
-        _write_walks(program, layout, body)
+        functions = yield from _write_walks(blueprint, body)
+    else:
+        _write_row(blueprint, body, "row[{}]")
+        if layout.places[program.error].bits:
+            body.line(f"if {blueprint.names[program.error]} != 0:")
+            body.line("    return 0")
+        write = _write_joint if program.synchronous else _write_parts
+        functions = yield from write(blueprint, body)
     body.line(
         f"return finish(ints, row, {layout.n_words}, out_rows, out_letters, "
         "out_actions, out_marks, count)"
@@ -334,22 +326,44 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     return "\n\n".join(text).replace("\n\n\n\n", "\n\n\n")
 
 
-def _write_walks(program: Program, layout: Layout, body: Source) -> None:
-    """Write the steps of a state in which processes keep control."""
-    n_own, buffers = layout.n_words, "out_rows, out_letters, out_actions"
+def _write_row(blueprint: Blueprint, body: Source, word: str) -> None:
+    """Write what reads a row, and whether it is that of a step that has failed."""
+    layout, error = blueprint.layout, blueprint.program.error
+    for number in range(layout.n_words):
+        body.line(f"w{number} = np.int64({word.format(number)})")
+    if layout.places[error].bits:
+        body.line(f"{blueprint.names[error]} = {extracted(layout, error)}")
+
+
+def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
+    """Write the steps of a system in which processes keep control.
+
+    Rows are a queue: what leads on from each of them is appended.
+    """
+    program, n_own = blueprint.program, blueprint.layout.n_words
+    buffers = "out_rows, out_letters, out_actions"
     body.line(f"count = begun(row, {n_own}, out_rows, out_letters)")
-    body.line("count = moves(0, -1, 0, out_rows, out_actions, count)")
-    if program.timeout >= 0:
-        body.line("if count == 1:")
-        body.line("    count = moves(0, -1, 1, out_rows, out_actions, count)")
-    body.line(f"count = controlled(ints, {buffers}, 0, 1, count)")
-    body.line(f"at = next_kept({n_own}, {buffers}, 1, count)")
+    body.line("at, holder, timeout = 0, -1, 0")
     body.line("while at < count <= MAX_MOVES:")
-    body.line("    before, holder = count, out_letters[at] >> 2")
-    body.line("    count = moves(at, holder, 0, out_rows, out_actions, count)")
-    body.line(f"    count = controlled(ints, {buffers}, at, before, count)")
-    body.line(f"    at = next_kept({n_own}, {buffers}, at + 1, count)")
+    body.indent += 1
+    body.line("before = count")
+    _write_row(blueprint, body, "out_rows[at, {}]")
+    body.line(f"if {blueprint.names[program.error]} == 0:")
+    body.indent += 1
+    functions = yield from _write_parts(blueprint, body)
+    body.indent -= 1
+    if program.timeout >= 0:
+        body.line("if at == 0 and count == 1 and timeout == 0:")
+        body.line("    timeout = 1")
+        body.line("    continue")
+        body.line("timeout = 0")
+    body.line(f"count = controlled(ints, {buffers}, at, before, count)")
+    body.line(f"at = next_kept({n_own}, {buffers}, at + 1, count)")
+    body.line("if at < count:")
+    body.line("    holder = out_letters[at] >> 2")
+    body.indent -= 1
     body.line(f"count = settled(ints, {n_own}, {buffers}, count)")
+    return functions
 
 
 def _title(program: Program, layout: Layout) -> str:
@@ -383,7 +397,7 @@ def _python_names(program: Program) -> list[str]:
     taken |= {f"part_{number}" for number in range(n_parts)}
     names = []
     for variable in program.variables:
-        name = variable.name.replace(".", "_").replace("[", "_").replace("]", "")
+        name = _NO_NAME.sub("_", variable.name.replace("]", ""))
         is_own = name[:1] in ("t", "w", "d", "v") and name[1:].isdigit()
         while name in taken or is_own:
             name, is_own = name + "_", False

@@ -54,6 +54,9 @@ class Edge:
     level: int  # what it is inside of
     escapes: tuple[Point, ...] = ()
     """Where the escapes begin of each ``unless`` around it, the outermost first."""
+    rivals: tuple[Edge, ...] | None = None
+    """At the beginning of a ``d_step``, the statements that it would rather begin with:
+    it is one step, and takes the first that can be executed."""
 
     @property
     def target(self) -> Node:
@@ -151,8 +154,11 @@ class Flow:
         if statement.deterministic:
             inner = inner._replace(escapes=())
         node = self._before(statement.body, after, inner).node
-        if inner.escapes != around.escapes:  # which only keep it from beginning
-            edges = [replace(edge, escapes=around.escapes) for edge in node.edges]
+        if inner.level != around.level and statement.deterministic:
+            edges: list[Edge] = []
+            for edge in node.edges:
+                rivals = tuple(edges)
+                edges.append(replace(edge, escapes=around.escapes, rivals=rivals))
             node = Node(edges, node.link)
         return Point(node, around.level)
 

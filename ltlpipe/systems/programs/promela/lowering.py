@@ -78,29 +78,27 @@ class Lowered:
     """What process makes a transition, by what statement; None is ``-end-``."""
 
 
-def lower(model: syntax.Model, plan: Plan, *, assertions: bool) -> Lowered:
+def lower(
+    model: syntax.Model, plan: Plan, *, assertions: bool, has_last: bool = True
+) -> Lowered:
     """Make a program of a model, with room for the processes of a plan.
 
-    Without `assertions`, ``assert`` is a step that has no effect.
+    Without `assertions`, ``assert`` is a step that has no effect.  Where only a
+    property mentions ``_last``, states know of it only if they have to (`has_last`).
     """
     flows = [Flow(proctype.body) for proctype in model.proctypes]
-    return Lowering(model, plan, flows, assertions=assertions).lowered()
+    storage = Storage(model, plan, flows, has_last)
+    return Lowering(storage, assertions=assertions).lowered()
 
 
 class Lowering(Translator):
     """Everything that is known while a program is made."""
 
-    def __init__(
-        self,
-        model: syntax.Model,
-        plan: Plan,
-        flows: Sequence[Flow],
-        *,
-        assertions: bool,
-    ) -> None:
-        super().__init__(Storage(model, plan, flows))
-        self.storage.finish()
-        self.model, self.plan = model, plan
+    def __init__(self, storage: Storage, *, assertions: bool) -> None:
+        super().__init__(storage)
+        storage.finish()
+        self.model, self.plan = storage.model, storage.plan
+        model = self.model
         self.assertions = assertions
         self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
         self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
@@ -241,6 +239,7 @@ class Lowering(Translator):
                 *self._allowed(frame),
                 *self._unescaped(frame, edge),
                 *way.conditions,
+                *self._preferred(frame, node, edge),
             )
             conditions = tuple(c for c in conditions if not _holds(c))
             if any(isinstance(c, Number) and not c.value for c in conditions):
@@ -366,6 +365,12 @@ class Lowering(Translator):
             for escape in edge.escapes
         ]
 
+    def _preferred(self, frame: Frame, node: Node, edge: Edge) -> list[Expression]:
+        """Return that no statement can be executed that comes before this one."""
+        if not edge.rivals or isinstance(edge.step, syntax.Else):
+            return []
+        return [negated(self._can_leave(frame, node, edge.rivals))]
+
     def _can_leave(
         self, frame: Frame, node: Node, edges: Sequence[Edge] | None = None
     ) -> Expression:
@@ -444,7 +449,9 @@ class Lowering(Translator):
             return self._received(step, frame)
         if isinstance(step, syntax.Else):
             # As in Spin, whether any statement before it at the same place can move.
-            before = node.edges[: node.edges.index(edge)]
+            before = edge.rivals
+            if before is None:
+                before = tuple(node.edges[: node.edges.index(edge)])
             if any(isinstance(other.step, syntax.Else) for other in before):
                 return []
             return [Alternative((negated(self._can_leave(frame, node, before)),))]

@@ -133,6 +133,14 @@ class PromelaModel(ProgramModel):
             return propositions.Operation("!", (test,))
         return self.labelled("accept") if name == ACCEPT else self.ends
 
+    def counted(self) -> PromelaModel:
+        """Return the model whose states Spin would count.
+
+        Assertions never fail, and no state knows of what only properties mention.
+        """
+        plan = self.lowered.translator.plan
+        return PromelaModel(lower(self.tree, plan, assertions=False, has_last=False))
+
     def proposition(self, tree: syntax.Expression) -> propositions.Expression:
         """Return an expression of the model as a proposition about its states."""
         return bound(self.lowered.translator.value(tree, GLOBAL))

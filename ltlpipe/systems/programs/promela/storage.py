@@ -80,6 +80,7 @@ class Storage:
     model: syntax.Model
     plan: Plan
     flows: Sequence[Flow]
+    has_last: bool = True  # whether there is ``_last``, where the text mentions it
     variables: list[Variable] = field(default_factory=list)
     arrays: list[Array] = field(default_factory=list)
     channels: list[Channel] = field(default_factory=list)
@@ -117,9 +118,14 @@ class Storage:
             for node in nodes_in(part)
             if isinstance(node, syntax.Special)
         }
+        moving = {
+            node.name
+            for node in nodes_in(model.proctypes)
+            if isinstance(node, syntax.Special)
+        }
         if "timeout" in special:
             self.timeout = self._add([Variable("timeout", "timeout", (0, 1), 0)])
-        if "_last" in model.mentions:
+        if "_last" in model.mentions and (self.has_last or "_last" in moving):
             self.last = self._add([Variable("_last", "pid", (0, 255), 0)])
         for claim in model.claims:
             if claim.kind != "never":
