@@ -27,6 +27,8 @@ from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -39,6 +41,12 @@ _LESS_MEMORY = (
 )
 
 
+_EXPECTED = (
+    "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty; a Promela model has "
+    "properties of its own, also -N NAME"
+)
+
+
 @shared.takes(CHECK)
 def check(
     system: shared.SystemOrNone = None,
@@ -46,6 +54,17 @@ def check(
     formula_file: shared.FormulaFile = None,
     automaton: shared.AutomatonFile = None,
     empty: shared.Empty = False,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-N",
+            "--property",
+            metavar="NAME",
+            help="A property of the model itself, by its name; without any property "
+            "all are asked.",
+            rich_help_panel=shared.QUESTION,
+        ),
+    ] = None,
     answers: Annotated[
         str | None,
         typer.Option(
@@ -96,7 +115,7 @@ def check(
     some could not be checked.
     """
     if verify is not None:
-        if formula or formula_file or automaton or empty or answers:
+        if formula or formula_file or automaton or empty or answers or own:
             raise typer.BadParameter("--verify FILE has the system and the property")
         if out or report or steps or chart or why or simulate or explain:
             raise typer.BadParameter("--verify prints findings: it goes with --json")
@@ -127,17 +146,13 @@ def check(
         raise typer.BadParameter(
             "--simulate goes without --json and --answers, and a SYSTEM that is a file"
         )
-    if why and not (formula or formula_file):
+    if why and (automaton or empty):
         raise typer.BadParameter("--why explains formulas: it goes with -f or -F")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
     form = Form(as_json, steps, chart, why, told).checked()
-    questions = _questions(formula or [], formula_file, automaton, empty)
-    if options.certificate is not None and len(questions) > 1:
-        raise typer.BadParameter("--certificate goes with one formula")
-    is_single = len(questions) == 1 and formula_file is None
-    prelude = PRELUDE_ALONE if is_single else PRELUDE
+    questions = _questions(formula or [], formula_file, automaton, empty, own)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with (
@@ -155,13 +170,19 @@ def check(
             if automaton is not None:
                 questions = [Property(violations=read(automaton_job(automaton)))]
             allowed = read(automaton_job(options.constraint))
+            if not questions:
+                questions = _own_questions(loaded, own or [], read)
         except StoppedError as stopped:
             progress.hide()
-            for asked in questions:
+            for asked in questions or [Property()]:
                 verdict = not_read(" ".join(system), stopped.reason, asked.formula)
                 tell(verdict, asked)
             table.finish(quiet=says_little)
-            raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
+            raise typer.Exit(exit_code(["unknown"])) from None
+        if options.certificate is not None and len(questions) > 1:
+            raise typer.BadParameter("--certificate goes with one formula")
+        is_single = len(questions) == 1 and formula_file is None
+        prelude = PRELUDE_ALONE if is_single else PRELUDE
         if not is_single and options.unknown != NEVER:
             _refuse_unknown_names(loaded, questions, options)
         for asked in questions:
@@ -245,19 +266,54 @@ def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
 
 
 def _questions(
-    texts: list[str], file: str | None, automaton: str | None, empty: bool
+    texts: list[str],
+    file: str | None,
+    automaton: str | None,
+    empty: bool,
+    own: list[str] | None,
 ) -> list[Property]:
-    """Return the questions; an automaton is read with the system."""
+    """Return the questions; an automaton is read with the system.
+
+    There are none yet if they are those of the system.
+    """
     from ltlpipe.question.property import Property
 
-    ways = sum((bool(texts or file), automaton is not None, empty))
-    if ways != 1:
-        raise typer.BadParameter(
-            "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
-        )
+    ways = sum((bool(texts or file), automaton is not None, empty, bool(own)))
+    if ways > 1:
+        raise typer.BadParameter(_EXPECTED)
+    if not ways or own:
+        return []
     if empty or automaton is not None:
         return [Property()]
     return [Property(formula) for formula in formulas_of(texts, file)]
+
+
+def _own_questions(
+    system: System, names: list[str], read: Callable[..., Any]
+) -> list[Property]:
+    """Return what a model itself asks; by their names, if some are named."""
+    from ltlpipe.logic.formulas import parse
+    from ltlpipe.question.property import Property
+    from ltlpipe.runtime.names import nearest
+    from ltlpipe.verdict.checking import automaton_job
+
+    known = {own.name: own for own in getattr(system, "own_questions", ())}
+    if not known:
+        raise typer.BadParameter(_EXPECTED)
+    for name in names:
+        if name not in known:
+            message = f"no property of the model is called {name!r}"
+            raise UnsupportedError(message + nearest(name, known))
+    questions = []
+    for name in names or known:
+        own = known[name]
+        if own.formula is None:
+            violations = read(automaton_job(own.automaton))
+            questions.append(Property(violations=violations, name=name))
+        else:
+            formula = replace(parse(own.formula), name=name)
+            questions.append(Property(formula))
+    return questions
 
 
 def _tell(
@@ -275,7 +331,7 @@ def _tell(
     if answers is not None:
         print_answer(verdict, workers=workers)
         return
-    name = None if asked.formula is None else asked.formula.name
+    name = asked.name if asked.formula is None else asked.formula.name
     print_verdict(verdict, form, about=name)
 
 

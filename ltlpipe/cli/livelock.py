@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 def livelock(
     system: shared.System,
     progress: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="The progress actions; may be given several times.",
+            help="The progress actions; may be given several times.  Of a Promela "
+            "model they are its labels 'progress' by default.",
             rich_help_panel=shared.QUESTION,
         ),
-    ],
+    ] = None,
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
     chart: shared.Chart = False,
@@ -45,7 +46,7 @@ def livelock(
     """
     from ltlpipe.verdict.checking import livelock as look_for_one
 
-    names = [name.strip() for names in progress for name in names.split(",")]
+    names = [name.strip() for names in progress or () for name in names.split(",")]
     look = partial(look_for_one, progress_actions=names)
     form = Form(as_json=as_json, steps=steps, chart=chart)
     _tell(system, "livelock", look, chosen, form, explain=explain, quiet=quiet)

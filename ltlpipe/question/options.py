@@ -121,6 +121,8 @@ class Option:
         What asks for the default where that is None, among other values.
     group : str
         What it is about: question, search, limits, counterexample, output, experts.
+    flags : tuple of str
+        Short flags of the command line.
     """
 
     help: str
@@ -137,6 +139,7 @@ class Option:
     default: Any = None
     default_name: str | None = None
     group: str = ""
+    flags: tuple[str, ...] = ()
 
     def meant(self, name: str, value: Any) -> Any:
         """Return a value converted to the option's kind.
@@ -275,7 +278,7 @@ class _Question:
     format: str | None = _option(
         None,
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
-        "dve, pnml.",
+        "dve, pnml, pml.",
         "NAME",
         commands=EVERYWHERE | {SIMULATE},
     )
@@ -284,6 +287,31 @@ class _Question:
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
+        commands=EVERYWHERE | {SIMULATE},
+    )
+    define: tuple[str, ...] = _option(
+        (),
+        "A macro of a Promela model, defined in front of its text; may be repeated.",
+        "NAME[=VALUE]",
+        "As of the C preprocessor; without a value it is 1.",
+        commands=EVERYWHERE | {SIMULATE},
+        flags=("-D",),
+    )
+    include: tuple[str, ...] = _option(
+        (),
+        "A folder from which a Promela model may include files, beside its own; may be "
+        "repeated.",
+        "DIR",
+        commands=EVERYWHERE | {SIMULATE},
+        flags=("-I",),
+    )
+    processes: int | None = _option(
+        None,
+        "The most processes of a Promela model at once; by default it is found out.",
+        "N",
+        "A process more is an error of the run, behind which nothing moves.",
+        least=1,
+        most=255,
         commands=EVERYWHERE | {SIMULATE},
     )
     semantics: str | None = _option(

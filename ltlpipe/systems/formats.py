@@ -36,10 +36,10 @@ declare("format", "alphabet", "internal", to="format")
 class Reader(NamedTuple):
     """How a format is read, in two steps."""
 
-    parse: Callable[[Any, str], Plain]
+    parse: Callable[..., Plain]
     """Returns what a text (bytes, if the format is `binary`) holds, from it and the
     file's name.  It may take long: large files are parsed in a worker process."""
-    build: Callable[[Plain, str], Job[Any]]
+    build: Callable[..., Job[Any]]
     """Returns the job that makes the components of a network, or a model, of what
     `parse` has returned, and of the file's name."""
     parse_declared: Callable[[Any, str], Plain] | None = None
@@ -70,6 +70,9 @@ class Format:
     binary: bool = False
     """Whether the reader takes bytes, and what they begin with is its own matter."""
     declares: bool = False  # whether components declare their alphabets
+    preprocessed: bool = False
+    """Whether it has macros and processes that start: then `Reader.parse` takes
+    `defines` and `folders`, and `Reader.build` takes `processes`."""
     small: int = _SMALL
     """Length up to which a file is parsed in this process; 0 if even a short one can
     take for ever."""
@@ -126,6 +129,12 @@ def _read_dve() -> Reader:
 
 def _read_pnml() -> Reader:
     from ltlpipe.systems.nets.reading import build, parse_plain
+
+    return Reader(parse_plain, build)
+
+
+def _read_promela() -> Reader:
+    from ltlpipe.systems.programs.promela.reading import build, parse_plain
 
     return Reader(parse_plain, build)
 
@@ -192,6 +201,13 @@ FORMATS = (
     ),
     Format(
         suffixes=(".pml",),
+        model=True,
+        begins=r"[#;]|(?:active|D_proctype|proctype|init|inline|typedef|mtype|hidden|"
+        r"show|local|bit|bool|byte|pid|short|int|unsigned|chan|never|trace|notrace|ltl|"
+        r"c_decl|c_code|c_state|c_track)\b",
+        expected="a declaration or a proctype",
+        preprocessed=True,
+        reader=_read_promela,
         writer=_write_promela,
     ),
     Format(

@@ -19,7 +19,7 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
 
@@ -36,6 +36,16 @@ class Step(NamedTuple):
 
     action: int
     state: Valuation
+
+
+class OwnQuestion(NamedTuple):
+    """What a model itself asks."""
+
+    name: str
+    formula: str | None = None
+    """Shall hold; or there is an automaton."""
+    automaton: str | None = None
+    """In HOA: accepts the violations."""
 
 
 class Model(Displayed, ABC):
@@ -59,6 +69,11 @@ class Model(Displayed, ABC):
         Whether it is a symmetric net.
     is_unfolded : bool
         Whether `unfolding` costs nothing.
+    own_questions : tuple of OwnQuestion
+        What the model itself asks: what is checked if nothing else is.
+    ends_validly, makes_progress : str or None
+        Formulas that say that the model ends where it may, and that it never goes on
+        without progress, for models that say where that is.
     """
 
     name: str
@@ -69,6 +84,9 @@ class Model(Displayed, ABC):
     processes: tuple[str, ...] = ()
     has_colours: bool = False
     is_unfolded: bool = True
+    own_questions: tuple[OwnQuestion, ...] = ()
+    ends_validly: str | None = None
+    makes_progress: str | None = None
 
     def _sizes(self) -> dict[str, int]:
         sizes = {"variable": len(self.variables), "action": self.n_actions}
@@ -168,6 +186,11 @@ class Model(Displayed, ABC):
             A name means nothing; offers the nearest known ones.
         """
         return bind(proposition, self.vocabulary, text)
+
+    def for_question(self, texts: Iterable[str]) -> Model:
+        """Return the model that a question with some propositions is about."""
+        del texts
+        return self
 
     def to_spot(
         self,

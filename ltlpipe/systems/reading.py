@@ -17,7 +17,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
-from ltlpipe.runtime.arguments import TEXT, a_kind, expect, is_one
+from ltlpipe.runtime.arguments import TEXT, WHOLE, a_kind, expect, is_one, several
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import (
     Opening,
@@ -37,7 +37,7 @@ from ltlpipe.systems.models import System
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.runtime.files import Source, StrPath
     from ltlpipe.runtime.jobs import Job
@@ -58,6 +58,9 @@ class _Manner(NamedTuple):
 
     form: Format | None  # of all files; None goes by their names
     alphabet: str
+    define: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    processes: int | None = None
 
 
 def load(
@@ -65,13 +68,16 @@ def load(
     *,
     format: str | None = None,
     alphabet: str = USED,
+    define: Sequence[str] = (),
+    include: Sequence[str] = (),
+    processes: int | None = None,
 ) -> System:
     """Read a system from a file, or a network from files that hold its components.
 
     Parameters
     ----------
     sources : path, file, or several
-        A model (``.dve``, ``.pnml``); or files of networks (``.dot``, ``.gv``,
+        A model (``.dve``, ``.pnml``, ``.pml``); or files of networks (``.dot``, ``.gv``,
         ``.aut``, ``.hoa``), whose formats may be mixed: every file
         contributes its components in order.  All of them also compressed, with
         ``.gz`` behind the suffix.  Of ``-``, which is standard input, and of an open
@@ -80,12 +86,18 @@ def load(
         as long as the system is used.  Several ``spot.twa_graph`` are a network, read
         as ``.hoa`` files are: propositions are labels, one at each step.
     format : str, optional
-        ``dot``, ``aut``, ``hoa``, ``dve`` or ``pnml``: what the files are, whatever
-        their names say.
+        ``dot``, ``aut``, ``hoa``, ``dve``, ``pnml`` or ``pml``: what the files are,
+        whatever their names say.
     alphabet : str
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
         occurs.  Only HOA declares labels (``AP:``).
+    define : sequence of str
+        Macros of a Promela model that are defined in front of it: ``N`` or ``N=5``.
+    include : sequence of str
+        Folders from which a Promela model may include files, beside its own.
+    processes : int, optional
+        The most processes of a Promela model at once; by default it is found out.
 
     Returns
     -------
@@ -101,7 +113,15 @@ def load(
         The format cannot be read, or says more than a network can hold; or no file
         declares an alphabet that is asked for.
     """
-    job = load_job(sources, format=format, alphabet=alphabet, parameter="sources")
+    job = load_job(
+        sources,
+        format=format,
+        alphabet=alphabet,
+        define=define,
+        include=include,
+        processes=processes,
+        parameter="sources",
+    )
     return complete(job)
 
 
@@ -144,12 +164,11 @@ def load_dve(path: StrPath, *, format: str | None = None) -> DveModel:
 def load_job(
     sources: Source | Iterable[Source],
     *,
-    format: str | None = None,
-    alphabet: str = USED,
     parameter: str = "system",
+    **how: Any,
 ) -> Job[System]:
     """Return the job that `load` runs; messages name the parameter of the caller."""
-    manner = _manner(format, alphabet)
+    manner = _manner(**how)
     if is_graph(sources):
         return (yield from graph_job(sources))
     files = _listed(sources, parameter)
@@ -164,7 +183,7 @@ def load_job(
             f"but {len(files)} are given"
         )
     form, system = yield from _read(files[0], manner)
-    _check_declared([form], files, manner)
+    _check_manner([form], files, manner)
     return system  # type: ignore[no-any-return]
 
 
@@ -185,40 +204,62 @@ def system_job(
     """
     if not isinstance(given, System):
         return (yield from load_job(given, parameter=parameter, **manner))
-    usual = {"format": None, "alphabet": USED}
+    usual: dict[str, Any] = {"format": None, "alphabet": USED, "processes": None}
     for name, value in manner.items():
-        if value != usual[name]:
+        if value != usual.get(name, ()):
+            shown = value if isinstance(value, (str, int)) else " ".join(value)
             raise UnsupportedError(
-                f"--{name}={value} is about files, but the system has been read"
+                f"--{name}={shown} is about files, but the system has been read"
             )
     return given
 
 
-def parse(suffix: str, data: str | bytes, file: str, *, alphabet: str = USED) -> Plain:
+def parse(
+    suffix: str, data: str | bytes, file: str, *, alphabet: str = USED, **macros: Any
+) -> Plain:
     """Return what the text of a file holds, as plain data: an operation of workers."""
     form = by_suffix(suffix)
     assert form is not None
     assert form.reader is not None
     reader = form.reader()
+    if form.preprocessed:
+        return reader.parse(data, file, **macros)
     if alphabet == DECLARED and reader.parse_declared is not None:
         return reader.parse_declared(data, file)
     return reader.parse(data, file)
 
 
-def _manner(format: str | None, alphabet: str) -> _Manner:
+def _manner(
+    format: str | None = None,
+    alphabet: str = USED,
+    define: Sequence[str] = (),
+    include: Sequence[str] = (),
+    processes: int | None = None,
+) -> _Manner:
     expect(TEXT.or_none, format=format)
     expect(TEXT, alphabet=alphabet)
     if alphabet not in ALPHABETS:
         raise UnsupportedError(f"--alphabet={alphabet!r}: expected {listed(ALPHABETS)}")
-    return _Manner(None if format is None else by_name(format), alphabet)
+    form = None if format is None else by_name(format)
+    macros = several(TEXT, define, "define"), several(TEXT, include, "include")
+    expect(WHOLE.or_none, processes=processes)
+    return _Manner(form, alphabet, *map(tuple, macros), processes)
 
 
-def _check_declared(forms: list[Format], files: list[Source], manner: _Manner) -> None:
-    """Refuse to take declared alphabets where there are none."""
+def _check_manner(forms: list[Format], files: list[Source], manner: _Manner) -> None:
+    """Refuse what is said about files and means nothing for these.
+
+    Alphabets are declared in HOA only; macros and processes that start are Promela's.
+    """
     if manner.alphabet == DECLARED and not any(form.declares for form in forms):
         raise UnsupportedError(
             f"{name_of_system(files)}: declares no alphabet; --alphabet={DECLARED} is "
             "for components in HOA, by their 'AP:'"
+        )
+    said = [n for n in ("define", "include", "processes") if getattr(manner, n)]
+    if said and not any(form.preprocessed for form in forms):
+        raise UnsupportedError(
+            f"{name_of_system(files)}: --{said[0]} is for Promela models"
         )
 
 
@@ -231,11 +272,11 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
         form, content = yield from _read(source, manner)
         forms.append(form)
         if form.model and models_too:
-            _check_declared(forms, files, manner)
+            _check_manner(forms, files, manner)
             return content  # type: ignore[no-any-return]
         _refuse_model(form, source)
         components += content
-    _check_declared(forms, files, manner)
+    _check_manner(forms, files, manner)
     return Network(components, name=name_of_system(files))
 
 
@@ -321,17 +362,19 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         data = yield from decode(chunks, file)
     assert form.reader is not None
     suffix = form.suffixes[0]
+    asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
+    asked["alphabet"] = manner.alphabet
+    if form.preprocessed:
+        asked |= {"defines": list(manner.define), "folders": list(manner.include)}
     if _is_small(form, data):
-        plain = parse(suffix, data, file, alphabet=manner.alphabet)
+        plain = parse(**asked)
     else:
-        asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
-        asked["alphabet"] = manner.alphabet
         plain = yield from call(
             "read system", phase="reading", subject=f"the parser of {suffix}", **asked
         )
-        del asked
-    del data
-    return form, (yield from form.reader().build(plain, file))
+    del asked, data
+    how = {"processes": manner.processes} if form.preprocessed else {}
+    return form, (yield from form.reader().build(plain, file, **how))
 
 
 def _is_small(form: Format, data: str | bytes) -> bool:

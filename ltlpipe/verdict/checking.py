@@ -146,7 +146,7 @@ def automaton_job(automaton: Any) -> Job[Any]:
 @takes_options(LIVELOCK)
 def livelock(
     system: SystemLike,
-    progress_actions: Sequence[str],
+    progress_actions: Sequence[str] = (),
     *,
     progress: Callable[[Progress], None] | bool | None = None,
     **options: Any,
@@ -158,7 +158,8 @@ def livelock(
     system : Network, Model, or paths
         As for `check`.
     progress_actions : sequence of str
-        The actions that are progress.
+        The actions that are progress.  A Promela model may have labels ``progress``:
+        without actions they count, and a run makes progress while a process is there.
     progress : bool or callable, optional
         As for `check`.
     **options
@@ -193,6 +194,9 @@ def livelock(
             "livelock is about actions, and a graph of Spot has none: check a formula "
             "such as GF(progress)"
         )
+    own = None if isinstance(system, Network) else system.makes_progress
+    if own is not None and not progress_actions:
+        return check(system, own, progress=progress, **of_question(options))
     if isinstance(system, Network):
         known: Container[str] = system.action_index
     else:

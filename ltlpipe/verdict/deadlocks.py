@@ -29,7 +29,12 @@ from ltlpipe.question.answer import (
     Plan,
     Trace,
 )
-from ltlpipe.question.given_options import manner_of, takes_options, understood
+from ltlpipe.question.given_options import (
+    manner_of,
+    of_question,
+    takes_options,
+    understood,
+)
 from ltlpipe.question.options import DEADLOCKS
 from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
 from ltlpipe.runtime.jobs import (
@@ -90,6 +95,9 @@ def deadlocks(
 ) -> Verdict:
     """Find the nearest deadlock: a state without successors.
 
+    Of a Promela model it is an invalid end state: one in which some process is neither
+    at its end nor at a label ``end``.
+
     Parameters
     ----------
     system : Network, Model, SpotGraph, a graph of Spot, or paths
@@ -110,6 +118,13 @@ def deadlocks(
         system = run(reading, limits, observer=progress)
     except StoppedError as stopped:
         return not_read(name_of_system(system), stopped.reason)
+    if isinstance(system, Model) and system.ends_validly is not None:
+        from ltlpipe.verdict.checking import check  # which imports this
+
+        found = check(
+            system, system.ends_validly, progress=progress, **of_question(options)
+        )
+        return replace(found, formula=None, formula_id=None)
     clock = Clock()
     trace = Trace(Plan(None, None, reasons=(_REASON,)))
     lasso = None

@@ -13,6 +13,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.verdict.certification import (
     certificate_of,
@@ -80,6 +81,8 @@ class Inquiry:
 
     def __post_init__(self) -> None:
         """Make the question, unless that takes work."""
+        if isinstance(self.system, Model):
+            self.system = self.system.for_question(self.asked.propositions)
         self._certified: tuple[Certified, ...] = ()
         if self.options.certificate is not None:
             self._certified = self.strategies = certified_strategies(self.options)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions import syntax as propositions
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
 from ltlpipe.systems.programs.promela.lowering import lower
 from ltlpipe.systems.programs.promela.planning import planned
+from ltlpipe.systems.programs.promela.claims import automaton_of
+from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.programs.promela import syntax
@@ -47,16 +53,85 @@ class PromelaModel(ProgramModel):
         super().__init__(lowered.program)
         self.lowered = lowered
         self.tree = lowered.translator.model
+        self._variants: dict[tuple[bool, frozenset[str]], PromelaModel] = {}
 
     @property
     def n_actions(self) -> int:
         """How many actions there are."""
         return len(self.program.actions)
 
+    def for_question(self, texts: Iterable[str]) -> PromelaModel:
+        """Return the model as a question with some propositions is about it.
+
+        Assertions fail only where the question is whether they do, and ``_last`` is
+        part of the state if the model or the question speaks of it.
+        """
+        from ltlpipe.systems.programs.promela.propositions import names_in
+
+        named = names_in(texts)
+        has_priority = {"priority"} if "get_priority" in named else set()
+        wanted = frozenset(named & {"_last"} | has_priority) - self.tree.mentions
+        return self._variant(FAULT in named, wanted)
+
     def without_assertions(self) -> PromelaModel:
         """Return the model in which assertions never fail."""
-        plan = self.lowered.translator.plan
-        return PromelaModel(lower(self.tree, plan, assertions=False))
+        return self._variant(False, frozenset())
+
+    def _variant(self, assertions: bool, mentions: frozenset[str]) -> PromelaModel:
+        key = assertions, mentions
+        if key not in self._variants:
+            plan = self.lowered.translator.plan
+            tree = replace(self.tree, mentions=self.tree.mentions | mentions)
+            found = PromelaModel(lower(tree, plan, assertions=assertions))
+            found._variants = self._variants
+            self._variants[key] = found
+        return self._variants[key]
+
+    def bound(
+        self, proposition: propositions.Expression, text: str
+    ) -> propositions.Expression:
+        """Return a proposition with its names bound to variables; see `Model.bound`."""
+        from ltlpipe.systems.programs.promela.propositions import bound as bind
+
+        return bind(self, proposition, text)
+
+    @cached_property
+    def written(self) -> dict[str, syntax.Expression]:
+        """What propositions of the model's own formulas and claims mean."""
+        found: dict[str, syntax.Expression] = {}
+        for formula in self.tree.formulas:
+            found |= formula.propositions
+        for claim in self.tree.claims:
+            if claim.kind == "never":
+                automaton_of(claim, found)
+        return found
+
+    @property
+    def own_questions(self) -> tuple[OwnQuestion, ...]:
+        """Assertions, end states, formulas, claims, and labels ``accept``."""
+        found = [OwnQuestion("assertions", f"[](!{FAULT})")]
+        found.append(OwnQuestion("end states", self.ends_validly))
+        found += [OwnQuestion(f.name, f.text) for f in self.tree.formulas]
+        for claim in self.tree.claims:
+            if claim.kind == "never":
+                hoa = automaton_of(claim, {})
+                found.append(OwnQuestion(claim.name or "never", automaton=hoa))
+        labels = [label for p in self.tree.proctypes for label in p.labels]
+        if any(label.startswith("accept") for label in labels):
+            found.append(OwnQuestion("acceptance", f"<>[](!{ACCEPT})"))
+        return tuple(found)
+
+    ends_validly = f"[](!(deadlock && !{VALID_END}))"
+    makes_progress = "[]<>(!np_)"
+
+    def fact(self, name: str) -> propositions.Expression:
+        """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""
+        if name == FAULT:
+            number = propositions.Number(0)
+            error = propositions.Variable(self.program.error)
+            test = propositions.Operation("==", (error, number))
+            return propositions.Operation("!", (test,))
+        return self.labelled("accept") if name == ACCEPT else self.ends
 
     def counted(self) -> PromelaModel:
         """Return the model whose states Spin would count.

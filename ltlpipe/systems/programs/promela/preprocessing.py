@@ -11,39 +11,25 @@ import os
 import re
 from bisect import bisect_right
 from io import StringIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pcpp import Preprocessor
 
-from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular
+from ltlpipe.systems.programs.promela.sources import Preprocessed
 from ltlpipe.systems.programs.promela.syntax import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 _RANDOM, _HIDDEN = "??", "\x01\x01"
 _MOST_INCLUDED = 100  # files inside each other
 _NAME = re.compile(r"[A-Za-z_]\w*(\(.*\))?")
 
 
-class Preprocessed(NamedTuple):
-    """A text without directives and macros."""
-
-    text: str
-    starts: list[int]  # offsets where the pieces of the text begin
-    places: list[Place]  # of these pieces
-    macros: dict[str, str]  # what macros without parameters stand for at the end
-
-    def place(self, offset: int) -> Place:
-        """Return the place of a character."""
-        piece = bisect_right(self.starts, offset) - 1
-        file, line, column = self.places[piece]
-        return Place(file, line, column + offset - self.starts[piece])
-
-
 def preprocess(
-    text: str, file: str, defines: Mapping[str, str], folders: Sequence[str] = ()
+    text: str, file: str, defines: Sequence[str] = (), folders: Sequence[str] = ()
 ) -> Preprocessed:
     """Preprocess a text; files are included from below its folder or the given ones.
 
@@ -51,10 +37,12 @@ def preprocess(
     ------
     InputError
         A directive is wrong, or a file cannot be included.
+    UnsupportedError
+        A definition is neither ``NAME`` nor ``NAME=VALUE``.
     """
     preprocessor = _Preprocessor(file, folders)
-    for name, value in defines.items():
-        preprocessor.define(f"{name} {value}")
+    for given in defines:
+        preprocessor.define("{} {}".format(*_definition_of(given)))
     preprocessor.parse(text.replace(_RANDOM, _HIDDEN), file)
     preprocessor.keep(text, file)
     pieces: list[str] = []
@@ -210,15 +198,10 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         self.on_error(directive.source, directive.lineno, message)
 
 
-def definition_of(text: str) -> tuple[str, str]:
-    """Return name and value of what ``-D`` is given: ``NAME`` or ``NAME=VALUE``.
-
-    Raises
-    ------
-    ValueError
-        It is neither.
-    """
+def _definition_of(text: str) -> tuple[str, str]:
+    """Return name and value of a macro that is given as ``NAME`` or ``NAME=VALUE``."""
     name, equals, value = text.partition("=")
     if not _NAME.fullmatch(name):
-        raise ValueError(text)
+        message = f"--define={text!r}: expected NAME or NAME=VALUE"
+        raise UnsupportedError(message)
     return name, value if equals else "1"

@@ -13,7 +13,7 @@ preprocessed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Place(NamedTuple):
@@ -75,6 +75,8 @@ class Variable:
     hidden: bool = False  # no part of the state
     at_birth: bool = True
     """A local one that is not made at birth has a `Declare` where it is set."""
+    form: str = ""
+    """The name of an element, to be formatted with the indices: ``s[{}].p[{}].x``."""
 
 
 # Expressions
@@ -213,7 +215,7 @@ Expression: TypeAlias = (
 
 @dataclass(frozen=True, eq=False)
 class Argument:
-    """One field of a receive or poll (of a claim's trace also of a send)."""
+    """One field of a receive, a poll or an event."""
 
     place: Place
     kind: str
@@ -263,7 +265,10 @@ class Assert:
 
 @dataclass(frozen=True, eq=False)
 class Print:
-    """``printf`` or ``printm``: a step without effect."""
+    """``printf`` or ``printm``: a step without effect.
+
+    So is ``_ = e``, whose format is empty.
+    """
 
     place: Place
     format: str
@@ -291,6 +296,17 @@ class Receive:
     anywhere: bool
     stays: bool
     arguments: tuple[Argument, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """What a ``trace`` assertion expects: ``channel!arguments`` or ``?``."""
+
+    place: Place
+    channel: Expression
+    sends: bool
+    arguments: tuple[Argument, ...]  # of kinds ``match`` and ``any``
     text: str = ""
 
 
@@ -367,7 +383,17 @@ class Labelled:
 
 
 Step: TypeAlias = (
-    Assign | Condition | Else | Assert | Print | Send | Receive | Declare | Goto | Break
+    Assign
+    | Condition
+    | Else
+    | Assert
+    | Print
+    | Send
+    | Receive
+    | Event
+    | Declare
+    | Goto
+    | Break
 )
 """What is one statement of the text; `text` is what Spin would print for it."""
 
@@ -427,6 +453,10 @@ class Model:
     proctypes: tuple[Proctype, ...]  # in the order of the text, init among them
     claims: tuple[Claim, ...]
     formulas: tuple[Formula, ...]
+    macros: dict[str, str] = field(default_factory=dict)
+    """Macros without parameters, with what they stand for."""
     mentions: frozenset[str] = frozenset()
     """Which of ``_last``, ``np_``, ``_nr_pr``, ``enabled``, ``pc_value`` and
     ``priority`` the text has anywhere."""
+    names: Any = None
+    """The `ltlpipe.systems.programs.promela.scopes.Table`, for propositions."""

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.systems.programs.promela.sources import Preprocessed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ltlpipe.systems.programs.promela.preprocessing import Preprocessed
     from ltlpipe.systems.programs.promela.syntax import Place
 
 TYPES = ("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan")
@@ -168,6 +168,23 @@ def tokens_of(source: Preprocessed) -> list[Token]:
         if before.kind == "PROCTYPE" and token.kind == "NAME"
     }
     return list(_Names(proctypes).named(_repaired(_with_line_ends(expanded))))
+
+
+def expression_tokens(text: str, place: Place, proctypes: set[str]) -> list[Token]:
+    """Return the tokens of an expression outside of a model.
+
+    Raises
+    ------
+    InputError
+        There are characters that no token begins with.
+    """
+    raw = list(_lexed(Preprocessed(text, [0], [place], {})))
+    for token in raw:
+        if token.kind in ("C", "BAD"):
+            raise input_error(f"unexpected {token.text!r}", token.place)
+    names = _Names(proctypes)
+    names.in_formula = True
+    return list(names.named(iter(raw)))
 
 
 def _lexed(source: Preprocessed) -> Iterator[Token]:
