@@ -100,6 +100,7 @@ class Lowering(Translator):
         self.model, self.plan = storage.model, storage.plan
         model = self.model
         self.assertions = assertions
+        self.is_limited = False  # whether a process may find no room
         self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
         self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
         traces = [Tracing(self, c) for c in model.claims if c.kind != "never"]
@@ -137,6 +138,7 @@ class Lowering(Translator):
             synchronous=False,
             assertions=(),
             timeout=storage.timeout,
+            can_be_full=self.is_limited,
         )
         return Lowered(program, self, self.steps)
 
@@ -525,10 +527,10 @@ class Lowering(Translator):
                 start, checks = self._birth(run, Frame(slot, number), frame)
                 yield slot, Alternative(conditions, (), checks, None, start)
                 room.append(all_of(self._next(slot, frame)))
-        yield (
-            len(states),
-            Alternative((negated(any_of(room)),), effects=(self._failing(FULL),)),
-        )
+        if not self.plan.is_complete:
+            self.is_limited = True
+            none = negated(any_of(room))
+            yield len(states), Alternative((none,), effects=(self._failing(FULL),))
 
     def _next(self, slot: int, frame: Frame) -> tuple[Expression, ...]:
         """Return when a slot is the one that a process begins in."""
@@ -558,7 +560,7 @@ class Lowering(Translator):
             is_same = equal(
                 fitted(value, parameter.type.bounds, storage), Number(constant[0])
             )
-            if not _holds(is_same):
+            if not _holds(is_same) and not self.plan.is_complete:
                 checks.append(self.check(is_same, FULL))
         effects += self._born(born)
         entry = storage.offsets[born] + storage.flows[born.proctype].nodes[0].number
