@@ -45,6 +45,7 @@ from ltlpipe.systems.programs.promela.translation import (
     negated,
 )
 from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
+from ltlpipe.systems.programs.promela.fusion import fused
 from ltlpipe.systems.programs.promela.storage import (
     GLOBAL,
     Frame,
@@ -113,7 +114,7 @@ class Lowering(Translator):
         for slot, proctypes in enumerate(self.plan.slots):
             transitions: list[Transition] = []
             for number in proctypes:
-                transitions += self._process(Frame(slot, number))
+                transitions += self._fused(Frame(slot, number))
             processes.append(
                 Process(
                     storage.slot_name(slot),
@@ -207,6 +208,14 @@ class Lowering(Translator):
 
     def _set(self, target: Read | Element, value: Expression) -> Assignment:
         return Assignment(target, value, self.storage.variables[target.first].bounds)
+
+    def _fused(self, frame: Frame) -> Iterator[Transition]:
+        """Yield the transitions of a proctype in a slot, those in control made one."""
+        begin = self.storage.flows[frame.proctype].nodes[0].number
+        begin += self.storage.offsets[frame]
+        for made, first in fused(list(self._process(frame)), begin):
+            self.steps[made] = self.steps[first]
+            yield made
 
     def _process(self, frame: Frame) -> Iterator[Transition]:
         """Yield the transitions of a proctype in a slot."""
