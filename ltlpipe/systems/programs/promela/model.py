@@ -54,6 +54,7 @@ class PromelaModel(ProgramModel):
         self.lowered = lowered
         self.tree = lowered.translator.model
         self._variants: dict[tuple[bool, frozenset[str]], PromelaModel] = {}
+        self._mentions = self.tree.mentions  # of the model as it is written
 
     @property
     def n_actions(self) -> int:
@@ -70,8 +71,8 @@ class PromelaModel(ProgramModel):
 
         named = names_in(texts)
         has_priority = {"priority"} if "get_priority" in named else set()
-        wanted = frozenset(named & {"_last"} | has_priority) - self.tree.mentions
-        return self._variant(FAULT in named, wanted)
+        wanted = named & {"_last"} | has_priority
+        return self._variant(FAULT in named, frozenset(wanted))
 
     def without_assertions(self) -> PromelaModel:
         """Return the model in which assertions never fail."""
@@ -81,9 +82,9 @@ class PromelaModel(ProgramModel):
         key = assertions, mentions
         if key not in self._variants:
             plan = self.lowered.translator.plan
-            tree = replace(self.tree, mentions=self.tree.mentions | mentions)
+            tree = replace(self.tree, mentions=self._mentions | mentions)
             found = PromelaModel(lower(tree, plan, assertions=assertions))
-            found._variants = self._variants
+            found._variants, found._mentions = self._variants, self._mentions
             self._variants[key] = found
         return self._variants[key]
 

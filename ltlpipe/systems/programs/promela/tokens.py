@@ -462,7 +462,7 @@ class _Names:
             elif self.depth < self.loop:
                 self.loop = 0
             # Formulas are read when everything else has been.
-            if kind == "LTL":
+            if kind in ("LTL", "NEVER"):
                 self.in_formula = True
             elif kind == "RBRACE":
                 self.in_formula = False
