@@ -514,23 +514,29 @@ class Lowering(Translator):
         self, run: syntax.Run, frame: Frame
     ) -> Iterator[tuple[int, Alternative]]:
         """Yield the slots that a process may be started in, and how it is."""
+        states, number = self.storage.states, self.numbers[run.proctype]
+        known = self.plan.births
+        room: list[Expression] = []
+        for slot in range(1, len(states)):
+            if number not in self.plan.slots[slot]:
+                continue
+            if known is None or (run, slot) in known:
+                conditions = self._next(slot, frame)
+                start, checks = self._birth(run, Frame(slot, number), frame)
+                yield slot, Alternative(conditions, (), checks, None, start)
+                room.append(all_of(self._next(slot, frame)))
+        yield (
+            len(states),
+            Alternative((negated(any_of(room)),), effects=(self._failing(FULL),)),
+        )
+
+    def _next(self, slot: int, frame: Frame) -> tuple[Expression, ...]:
+        """Return when a slot is the one that a process begins in."""
         states = self.storage.states
-        number = self.numbers[run.proctype]
-        for slot in range(1, len(states) + 1):
-            conditions = []
-            if slot - 1 != frame.slot:
-                conditions.append(Binary("!=", Read(states[slot - 1]), Number(0)))
-            if slot < len(states):
-                conditions.append(Binary("==", Read(states[slot]), Number(0)))
-            is_known = self.plan.births is None or (run, slot) in self.plan.births
-            if slot == len(states) or not is_known:
-                yield (
-                    slot,
-                    Alternative(tuple(conditions), effects=(self._failing(FULL),)),
-                )
-            elif number in self.plan.slots[slot]:
-                start, effects = self._birth(run, Frame(slot, number), frame)
-                yield slot, Alternative(tuple(conditions), (), effects, None, start)
+        conditions = [Binary("==", Read(states[slot]), Number(0))]
+        if slot - 1 != frame.slot:
+            conditions.append(Binary("!=", Read(states[slot - 1]), Number(0)))
+        return tuple(conditions)
 
     def _birth(
         self, run: syntax.Run, born: Frame, frame: Frame
