@@ -16,6 +16,7 @@ from ltlpipe.systems.programs.promela.lowering import lower
 from ltlpipe.systems.programs.promela.planning import planned
 from ltlpipe.systems.programs.promela.claims import automaton_of
 from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
+from ltlpipe.systems.programs.promela.showing import Shown
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 
 if TYPE_CHECKING:
@@ -97,6 +98,19 @@ class PromelaModel(ProgramModel):
         return bind(self, proposition, text)
 
     @cached_property
+    def _shown(self) -> Shown:
+        storage = self.lowered.translator.storage
+        return Shown(self.program, storage, self.tree.mtypes)
+
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return variables and channels with their values as they are written."""
+        return self._shown.state(state)
+
+    def shown_name(self, number: int) -> str:
+        """Return the name under which a variable is shown; a channel's for its parts."""
+        return self._shown.name(number)
+
+    @cached_property
     def written(self) -> dict[str, syntax.Expression]:
         """What propositions of the model's own formulas and claims mean."""
         found: dict[str, syntax.Expression] = {}
@@ -112,7 +126,9 @@ class PromelaModel(ProgramModel):
         """Assertions, end states, formulas, claims, and labels ``accept``."""
         found = [OwnQuestion("assertions", f"[](!{FAULT})")]
         found.append(OwnQuestion("end states", self.ends_validly))
-        found += [OwnQuestion(f.name, f.text) for f in self.tree.formulas]
+        found += [
+            OwnQuestion(f.name, f.text, written=f.written) for f in self.tree.formulas
+        ]
         for claim in self.tree.claims:
             if claim.kind == "never":
                 hoa = automaton_of(claim, {})
