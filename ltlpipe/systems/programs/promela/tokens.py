@@ -196,6 +196,8 @@ def _lexed(source: Preprocessed) -> Iterator[Token]:
     while offset < len(text):
         found = (_LEXED if ltl is None else _LEXED_LTL).match(text, offset)
         place = source.place(offset)
+        if text.startswith("/*", offset):
+            raise input_error("a comment without its end, expected '*/'", place)
         if found is None:
             yield Token("BAD", text[offset], place)
             return
