@@ -23,7 +23,12 @@ from ltlpipe.question.given_options import (
     understood,
 )
 from ltlpipe.question.options import CHECK, NEVER, SIMULATE
-from ltlpipe.runtime.errors import ReplayError, UnsupportedError, noting
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    ReplayError,
+    UnsupportedError,
+    noting,
+)
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
@@ -311,8 +316,12 @@ def _own_questions(
             violations = read(automaton_job(own.automaton))
             questions.append(Property(violations=violations, name=name))
         else:
-            formula = replace(parse(own.formula), name=name)
-            questions.append(Property(formula))
+            formula = parse(own.formula)
+            if own.written is not None:
+                with suppress(FormulaError):  # it is in another syntax
+                    written = parse(own.written)
+                    formula = written if written.spot == formula.spot else formula
+            questions.append(Property(replace(formula, name=name)))
     return questions
 
 

@@ -176,7 +176,7 @@ def _named_variables(lasso: Lasso) -> list[str]:
     for text in spelling.propositions:
         with suppress(FormulaError), silenced():  # never true: it names nothing
             found += variables_in(system.bound(parse_proposition(text), text))
-    return [system.variables[number] for number in found]
+    return [system.shown_name(number) for number in found]
 
 
 def _kept_lanes(

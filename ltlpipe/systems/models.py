@@ -46,6 +46,8 @@ class OwnQuestion(NamedTuple):
     """Shall hold; or there is an automaton."""
     automaton: str | None = None
     """In HOA: accepts the violations."""
+    written: str | None = None
+    """The formula as the model has it, which may be of another syntax."""
 
 
 class Model(Displayed, ABC):
@@ -128,6 +130,10 @@ class Model(Displayed, ABC):
     @abstractmethod
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values as people know them."""
+
+    def shown_name(self, number: int) -> str:
+        """Return the name under which `shown` has a variable."""
+        return self.variables[number]
 
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""

@@ -11,6 +11,7 @@ slot that ``run`` may fill.  A process ends (``-end-``) when there is no younger
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError
@@ -256,7 +257,8 @@ class Lowering(Translator):
             if any(isinstance(c, Number) and not c.value for c in conditions):
                 continue
             place = edge.step.place
-            text = f"{self._name(frame)} line {place.line}: {edge.step.text}"
+            where = f"{PurePath(place.file).name}:{place.line}"
+            text = f"{self._name(frame)} {where}: {edge.step.text}"
             made = Transition(
                 frame.slot,
                 offset + node.number,

@@ -16,6 +16,7 @@ from ltlpipe.systems.programs.promela.lowering import lower
 from ltlpipe.systems.programs.promela.planning import planned
 from ltlpipe.systems.programs.promela.claims import automaton_of
 from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
+from ltlpipe.systems.programs.promela.showing import Shown
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class PromelaModel(ProgramModel):
         self.lowered = lowered
         self.tree = lowered.translator.model
         self._variants: dict[tuple[bool, frozenset[str]], PromelaModel] = {}
+        self._mentions = self.tree.mentions  # of the model as it is written
 
     @property
     def n_actions(self) -> int:
@@ -70,8 +72,8 @@ class PromelaModel(ProgramModel):
 
         named = names_in(texts)
         has_priority = {"priority"} if "get_priority" in named else set()
-        wanted = frozenset(named & {"_last"} | has_priority) - self.tree.mentions
-        return self._variant(FAULT in named, wanted)
+        wanted = named & {"_last"} | has_priority
+        return self._variant(FAULT in named, frozenset(wanted))
 
     def without_assertions(self) -> PromelaModel:
         """Return the model in which assertions never fail."""
@@ -81,9 +83,9 @@ class PromelaModel(ProgramModel):
         key = assertions, mentions
         if key not in self._variants:
             plan = self.lowered.translator.plan
-            tree = replace(self.tree, mentions=self.tree.mentions | mentions)
+            tree = replace(self.tree, mentions=self._mentions | mentions)
             found = PromelaModel(lower(tree, plan, assertions=assertions))
-            found._variants = self._variants
+            found._variants, found._mentions = self._variants, self._mentions
             self._variants[key] = found
         return self._variants[key]
 
@@ -94,6 +96,19 @@ class PromelaModel(ProgramModel):
         from ltlpipe.systems.programs.promela.propositions import bound as bind
 
         return bind(self, proposition, text)
+
+    @cached_property
+    def _shown(self) -> Shown:
+        storage = self.lowered.translator.storage
+        return Shown(self.program, storage, self.tree.mtypes)
+
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return variables and channels with their values as they are written."""
+        return self._shown.state(state)
+
+    def shown_name(self, number: int) -> str:
+        """Return the name under which a variable is shown; a channel's for its parts."""
+        return self._shown.name(number)
 
     @cached_property
     def written(self) -> dict[str, syntax.Expression]:
@@ -111,7 +126,9 @@ class PromelaModel(ProgramModel):
         """Assertions, end states, formulas, claims, and labels ``accept``."""
         found = [OwnQuestion("assertions", f"[](!{FAULT})")]
         found.append(OwnQuestion("end states", self.ends_validly))
-        found += [OwnQuestion(f.name, f.text) for f in self.tree.formulas]
+        found += [
+            OwnQuestion(f.name, f.text, written=f.written) for f in self.tree.formulas
+        ]
         for claim in self.tree.claims:
             if claim.kind == "never":
                 hoa = automaton_of(claim, {})

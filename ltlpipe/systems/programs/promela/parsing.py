@@ -81,7 +81,7 @@ sequence: _step (_end+ _step)* _end?
 _step: declaration | exclusive | _statement | unless
 exclusive: XU reference (_COMMA reference)*
 unless: _statement UNLESS _statement
-_statement: labelled | assign | increment | send | receive | for | for_in | select
+_statement: labelled | assign | increment | send | receive | for | for_in | select | choose
     | if | do | break | goto | set_priority | print | print_mtype | assert | condition
     | else | atomic | d_step | block
 labelled: NAME _COLON [_statement]
@@ -93,7 +93,8 @@ receive: reference (RECEIVE | RANDOM) arguments
 for: FOR _LPAR reference _COLON expression _DOTDOT expression _RPAR _loop
 for_in: FOR _LPAR reference _IN reference _RPAR _loop
 _loop: _end? _LBRACE sequence _RBRACE
-select: (SELECT | CHOOSE) _LPAR reference _COLON expression _DOTDOT expression _RPAR
+select: SELECT _LPAR reference _COLON expression _DOTDOT expression _RPAR
+choose: CHOOSE _LPAR reference _COLON expression _DOTDOT expression _RPAR
 if: IF option+ FI
 do: DO option+ OD
 option: _SEP sequence
@@ -152,7 +153,7 @@ _field: NAME [_LSQB expression _RSQB]
 """
 
 _WITH_TEXT = set(
-    "assign increment send receive for for_in select goto set_priority print "
+    "assign increment send receive for for_in select choose goto set_priority print "
     "print_mtype assert condition break else variable ltl lone".split()
 )
 _BLOCK = 250  # nodes that are built at once

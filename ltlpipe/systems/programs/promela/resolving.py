@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
 
 INIT = "init"
+_ABOUT_STATES = ("ltl", "never")
 _MOST_ACTIVE = 255
 
 
@@ -64,11 +65,12 @@ class _Resolver:
             if node.kind in ("proctype", "init"):
                 self.note_proctype(node)
         for node in tree.parts:
-            if node.kind != "ltl":
+            if node.kind not in _ABOUT_STATES:
                 getattr(self, node.kind)(node)
-        for node in tree.parts:
-            if node.kind == "ltl":
-                self.ltl(node)
+        mentions = frozenset(self.table.mentions)
+        for node in tree.parts:  # in which all names are known
+            if node.kind in _ABOUT_STATES:
+                getattr(self, node.kind)(node)
         self.check_remotes()
         self.check_starts(tree)
         return Model(
@@ -79,7 +81,7 @@ class _Resolver:
             tuple(self.claims),
             tuple(self.formulas),
             self.macros,
-            frozenset(self.table.mentions),
+            mentions,
             self.table,
         )
 

@@ -306,14 +306,14 @@ class Statements:
         return found
 
     def select_(self, node: Node) -> list[Statement]:
-        kind, counter, low, high = node.parts
+        _, counter, low, high = node.parts
         place = node.place
         target = self._counter(counter)
         begin, end = self.value(low), self.value(high)
         least, most = constant(begin), constant(end)
         if least is not None and most is not None and least > most:
             raise input_error(f"no value from {least} to {most}", place)
-        at_once = kind == "CHOOSE"
+        at_once = node.kind == "choose"
         if at_once and most - least <= _ALTERNATIVES:  # type: ignore[operator]
             values = range(least, most + 1)  # type: ignore[arg-type,operator]
             options = (self._set(target, Number(place, value)) for value in values)
@@ -329,6 +329,8 @@ class Statements:
         leave = Sequence(place, (Break(place),))
         options_ = (step, leave) if at_once else (leave, step)
         return [self._set(target, begin), Choice(place, True, options_)]
+
+    choose_ = select_
 
     def if_(self, node: Node) -> Choice:
         options = [self.option(part) for part in node.parts[1:-1]]

@@ -31,6 +31,7 @@ from ltlpipe.systems.programs.program import (
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.channels import Sites, nodes_in, written
 from ltlpipe.systems.programs.promela.flow import Flow
+from ltlpipe.systems.programs.promela.showing import names_of_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -199,7 +200,8 @@ class Storage:
             name = self.model.proctypes[number].name
             flow = self.flows[number]
             self.offsets[Frame(slot, number)] = len(names) - 1
-            names += [f"{name}:{node.number}" for node in flow.nodes]
+            prefix = f"{name}:" if len(proctypes) > 1 else ""
+            names += names_of_places(flow, prefix)
         state = Variable(
             self.slot_name(slot), "state", (0, len(names) - 1), 0, tuple(names)
         )
@@ -222,7 +224,7 @@ class Storage:
             return
         if variable.hidden and variable not in self.read:
             return
-        kind, bounds = variable.type.name, variable.type.bounds
+        kind, bounds = kind_of(variable.type), variable.type.bounds
         size = math.prod(variable.dimensions)
         names = [self._named(variable, i, slot) for i in range(size)]
         first = self._add([Variable(n, kind, bounds, 0) for n in names])
@@ -269,12 +271,17 @@ class Storage:
             cells.append(len(self.variables))
             self._add(
                 [
-                    Variable(f"{part}[{i}]", kind.name, kind.bounds, 0)
+                    Variable(f"{part}[{i}]", kind_of(kind), kind.bounds, 0)
                     for i in range(new.capacity)
                 ]
             )
             self.arrays.append(Array(part, cells[-1], new.capacity))
         return Channel(name, None, new.capacity, first, tuple(cells))
+
+
+def kind_of(type_: syntax.Type) -> str:
+    """Return a type by its name, with that of its set of constants."""
+    return f"{type_.name}:{type_.names}" if type_.names else type_.name
 
 
 def _read(model: syntax.Model) -> set[syntax.Variable]:

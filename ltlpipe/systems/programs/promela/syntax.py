@@ -457,6 +457,6 @@ class Model:
     """Macros without parameters, with what they stand for."""
     mentions: frozenset[str] = frozenset()
     """Which of ``_last``, ``np_``, ``_nr_pr``, ``enabled``, ``pc_value`` and
-    ``priority`` the text has anywhere."""
+    ``priority`` the text has, apart from formulas and claims."""
     names: Any = None
     """The `ltlpipe.systems.programs.promela.scopes.Table`, for propositions."""

@@ -196,6 +196,8 @@ def _lexed(source: Preprocessed) -> Iterator[Token]:
     while offset < len(text):
         found = (_LEXED if ltl is None else _LEXED_LTL).match(text, offset)
         place = source.place(offset)
+        if text.startswith("/*", offset):
+            raise input_error("a comment without its end, expected '*/'", place)
         if found is None:
             yield Token("BAD", text[offset], place)
             return
@@ -462,7 +464,7 @@ class _Names:
             elif self.depth < self.loop:
                 self.loop = 0
             # Formulas are read when everything else has been.
-            if kind == "LTL":
+            if kind in ("LTL", "NEVER"):
                 self.in_formula = True
             elif kind == "RBRACE":
                 self.in_formula = False

@@ -40,9 +40,9 @@ class Tracing:
         self.flow = Flow(claim.body)
         self.event = lowering.storage.event
         self._scope = {
-            (channel, isinstance(node, syntax.Send))
+            (channel, node.sends)
             for node in nodes_in(claim.body)
-            if isinstance(node, (syntax.Send, syntax.Receive))
+            if isinstance(node, syntax.Event)
             for _, channel in lowering.channels(node.channel, GLOBAL)
         }
 
@@ -80,24 +80,16 @@ class Tracing:
         sends: bool,
     ) -> Iterator[Expression]:
         """Yield when a statement of the trace fits a message."""
-        if not isinstance(step, (syntax.Send, syntax.Receive)):
+        if not isinstance(step, syntax.Event) or step.sends != sends:
             return
-        if isinstance(step, syntax.Send) != sends:
-            return
-        parts = step.values if isinstance(step, syntax.Send) else step.arguments
         for condition, number in self.lowering.channels(step.channel, GLOBAL):
             if number == channel:
-                yield all_of([condition, *self._matches(parts, values)])
+                yield all_of([condition, *self._matches(step.arguments, values)])
 
     def _matches(
-        self,
-        parts: Sequence[syntax.Argument | syntax.Expression],
-        values: Sequence[Expression],
+        self, parts: Sequence[syntax.Argument], values: Sequence[Expression]
     ) -> Iterator[Expression]:
         for part, value in zip(parts, values, strict=False):
-            if isinstance(part, syntax.Argument):
-                match = self.lowering.match(part, GLOBAL)
-                if match is not None:
-                    yield Binary("==", value, match)
-            elif not (isinstance(part, syntax.Special) and part.name == "_"):
-                yield Binary("==", value, self.lowering.value(part, GLOBAL))
+            match = self.lowering.match(part, GLOBAL)
+            if match is not None:
+                yield Binary("==", value, match)
