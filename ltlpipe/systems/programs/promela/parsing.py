@@ -64,7 +64,7 @@ ltl: LTL [NAME] _LBRACE expression [_end] _RBRACE
 body: _LBRACE sequence _RBRACE
 
 typedef: TYPEDEF (NAME | UNAME) _LBRACE declarations _RBRACE
-mtypes: [visibility] TYPE [_COLON NAME] _ASSIGN _LBRACE NAME (_COMMA? NAME)* _RBRACE
+mtypes: [visibility] TYPE [_COLON NAME] _ASSIGN? _LBRACE NAME (_COMMA? NAME)* _RBRACE
 declarations: declaration (_end declaration)*
 declaration: [visibility] _type variables
 visibility: HIDDEN | SHOW | LOCAL

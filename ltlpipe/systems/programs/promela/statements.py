@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.systems.programs.promela.declarations import declared
-from ltlpipe.systems.programs.promela.checking import Expressions, constant
+from ltlpipe.systems.programs.promela.checking import (
+    Expressions,
+    constant,
+    fields_of,
+)
 from ltlpipe.systems.programs.promela.labels import Labels
 from ltlpipe.systems.programs.promela.printing import written
 from ltlpipe.systems.programs.promela.syntax import (
     BYTE,
-    SHORT,
     Argument,
     Assert,
     Assign,
@@ -225,46 +228,42 @@ class Statements:
 
     def for_in_(self, node: Node) -> list[Statement]:
         _, item, container, sequence = node.parts
+        symbol = self.scope.known.get(item.parts[0])
+        path = tuple(item.parts[2::2])
+        if symbol is not None and path not in symbol.leaves:
+            return self._channel_loop(node, item, container, sequence)
         name = container.parts[0]
-        symbol = self.scope.find(name, container.place)
-        leaf = symbol.leaves.get(tuple(container.parts[2::2]))
-        if leaf is None or any(index is not None for index in container.parts[1::2]):
-            raise input_error(f"{name!r} is no array or channel", container.place)
-        if leaf.type.name != "chan" or leaf.dimensions:
-            if len(leaf.dimensions) != 1:
-                raise input_error(f"{name!r} is no array or channel", container.place)
-            zero, last = (
-                Number(node.place, 0),
-                Number(node.place, leaf.dimensions[0] - 1),
-            )
-            return self._loop(node, self._counter(item), zero, "<=", last, sequence)
-        return self._channel_loop(node, item, leaf, sequence)
+        array = self.scope.find(name, container.place)
+        leaf = array.leaves.get(tuple(container.parts[2::2]))
+        indexed = any(index is not None for index in container.parts[1::2])
+        if leaf is None or indexed or len(leaf.dimensions) != 1:
+            raise input_error(f"{name!r} is no array", container.place)
+        zero, last = (Number(node.place, n) for n in (0, leaf.dimensions[0] - 1))
+        return self._loop(node, self._counter(item), zero, "<=", last, sequence)
 
     def _channel_loop(
-        self, node: Node, item: Node, channel: Variable, sequence: Node
+        self, node: Node, item: Node, container: Node, sequence: Node
     ) -> list[Statement]:
         """Return the loop over the messages of a channel, which are rotated."""
         place = node.place
+        source = self.expressions.channel(container)
         fields = self.expressions.leaves(item)
-        initial = channel.initial
-        known = isinstance(initial, NewChannel)
-        if not known or len(initial.fields) != len(fields):  # type: ignore[union-attr]
-            message = f"expected a record of the type of the messages of {channel.name}"
-            raise input_error(message, item.place)
-        wide = initial.capacity > BYTE.bounds[1]  # type: ignore[union-attr]
+        known = fields_of(source)
+        if known is None or known != len(fields):
+            message = "expected a channel whose messages are records of this type"
+            raise input_error(message, container.place)
         counter = Variable(
             place,
             self.scope.unique("_f0r", place),
-            SHORT if wide else BYTE,
+            BYTE,
             proctype=self.scope.owner,
         )
         self.scope.variables.append(counter)
-        source = Reference(place, channel)
         stored = tuple(Argument(place, "store", value) for value in fields)
-        text = ",".join(map(written, fields))
+        name, text = written(source), ",".join(map(written, fields))
         rotation: list[Statement] = [
-            Receive(place, source, False, False, stored, f"{channel.name}?{text}"),
-            Send(place, source, False, tuple(fields), f"{channel.name}!{text}"),
+            Receive(place, source, False, False, stored, f"{name}?{text}"),
+            Send(place, source, False, tuple(fields), f"{name}!{text}"),
         ]
         target = Reference(place, counter)
         zero, end = Number(place, 0), Measure(place, "len", source)
