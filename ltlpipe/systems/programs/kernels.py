@@ -13,7 +13,7 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.networks.packing_kernels import repeat
-from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS
+from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS, FULL
 from ltlpipe.systems.propositions.kernels import letter_of
 
 
@@ -25,6 +25,7 @@ class Header(IntEnum):
     SEED = 2  # 0, or how successors are shuffled
     AMPLE = 3  # place of the codes of `keep_ample`, 0 if all steps are taken
     CONTROL = 4  # place of the table of control, 0 if no process keeps it
+    IS_FULL = 5  # becomes 1 where a step fails for want of room
 
 
 N_HEADER = len(Header)
@@ -122,7 +123,7 @@ def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
     if at > 0:
         if count == before:
             out_letters[at] = 0
-            if code & 3 == D_STEP and not has_failed(ints, out_rows, at):
+            if code & 3 == D_STEP and fault_of(ints, out_rows, at) == 0:
                 failed(ints, out_rows, at, BLOCKED)
             return count
         out_letters[at] = GONE
@@ -136,11 +137,11 @@ def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
 
 
 @called
-def has_failed(ints, out_rows, at):
-    """Whether a row is that of a step that has failed."""
+def fault_of(ints, out_rows, at):
+    """Return why a step has failed whose row is given, 0 if it has not."""
     table = ints[Header.CONTROL]
     word = out_rows[at, ints[table + Control.WORD]]
-    return (word >> np.uint64(ints[table + Control.SHIFT])) & np.uint64(7) != 0
+    return (word >> np.uint64(ints[table + Control.SHIFT])) & np.uint64(7)
 
 
 @called
@@ -188,6 +189,8 @@ def settled(ints, n_own, out_rows, out_letters, out_actions, count):
         out_letters[1] = 0
     for i in range(1, count):
         if out_letters[i] == 0:
+            if fault_of(ints, out_rows, i) == np.uint64(FULL):
+                ints[Header.IS_FULL] = 1
             for word in range(n_own):
                 out_rows[kept, word] = out_rows[i, word]
             out_actions[kept] = out_actions[i]

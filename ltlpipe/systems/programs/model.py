@@ -21,6 +21,7 @@ from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, PackedSystem
 from ltlpipe.systems.programs.interpreting import Interpreter
+from ltlpipe.systems.programs.program import FULL
 from ltlpipe.systems.programs.ranges import Ranges
 from ltlpipe.systems.programs.reading import checked
 from ltlpipe.systems.programs.syntax import parse_plain
@@ -131,7 +132,17 @@ class ProgramModel(Model):
 
     def each_step(self, state: Valuation) -> Iterator[Step]:
         """Yield the steps of a valuation, in the order of the packed system."""
-        return itertools.starmap(Step, self._interpreter.steps(state))
+        for action, target in self._interpreter.steps(state):
+            if target[self.program.error] == FULL:
+                raise self.full_error()
+            yield Step(action, target)
+
+    def full_error(self) -> UnsupportedError:
+        """Return the error that there are more processes than there is room for."""
+        return UnsupportedError(
+            f"{self.name}: more processes at once than have been found by trying the "
+            "model out: --processes=N gives their number"
+        )
 
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values, states of processes by name.
@@ -242,17 +253,26 @@ class ProgramModel(Model):
         extra = layout.with_extra(extra_values)
         n_words = max(layout.n_words, extra.word + 1)
         functions = successor_functions(self.source)
+        ints = np.concatenate(tables)
+        error = self.program.error
         return PackedSystem(
             expand=functions.expand,
             expand_orbits=functions.expand_orbits,
-            ints=np.concatenate(tables),
+            ints=ints,
             words=np.zeros(0, dtype=np.uint64),
             initial=row_of(layout.places, self.program.initial, n_words),
             extra=extra,
             max_successors=self.max_successors,
             fields=layout.places,
             dtype=np.int64,
+            overflowed=lambda: error if ints[Header.IS_FULL] else None,
+            widened=self._full,
         )
+
+    def _full(self) -> Job[PackedSystem | None]:
+        """Raise the error that a process finds no room."""
+        raise self.full_error()
+        yield  # a job, all the same
 
 
 class DveModel(ProgramModel):

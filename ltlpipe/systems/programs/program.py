@@ -452,11 +452,18 @@ class Program:
     assertions: tuple[tuple[int, int, Expression], ...]  # process, state, what holds
     timeout: int = -1
     """The variable that is 1 while there is no other step; 0 in every state."""
+    can_be_full: bool = False
+    """Whether a step can fail for want of room (`FULL`)."""
 
     @cached_property
     def has_control(self) -> bool:
-        """Whether a process can keep control, or wait for there being no other step."""
-        return self.timeout >= 0 or any(t.keeps for t in self.transitions())
+        """Whether steps are more than single moves.
+
+        That a process can keep control, wait for there being no other step, or fail for
+        want of room.
+        """
+        keeps = any(t.keeps for t in self.transitions())
+        return keeps or self.can_be_full or self.timeout >= 0
 
     @property
     def initial(self) -> tuple[int, ...]:

@@ -46,6 +46,7 @@ from ltlpipe.systems.programs.promela.translation import (
     negated,
 )
 from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
+from ltlpipe.systems.programs.promela.fusion import fused
 from ltlpipe.systems.programs.promela.storage import (
     GLOBAL,
     Frame,
@@ -101,6 +102,7 @@ class Lowering(Translator):
         self.model, self.plan = storage.model, storage.plan
         model = self.model
         self.assertions = assertions
+        self.is_limited = False  # whether a process may find no room
         self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
         self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
         traces = [Tracing(self, c) for c in model.claims if c.kind != "never"]
@@ -113,7 +115,7 @@ class Lowering(Translator):
         for slot, proctypes in enumerate(self.plan.slots):
             transitions: list[Transition] = []
             for number in proctypes:
-                transitions += self._process(Frame(slot, number))
+                transitions += self._fused(Frame(slot, number))
             processes.append(
                 Process(
                     storage.slot_name(slot),
@@ -138,6 +140,7 @@ class Lowering(Translator):
             synchronous=False,
             assertions=(),
             timeout=storage.timeout,
+            can_be_full=self.is_limited,
         )
         return Lowered(program, self, self.steps)
 
@@ -206,6 +209,14 @@ class Lowering(Translator):
 
     def _set(self, target: Read | Element, value: Expression) -> Assignment:
         return Assignment(target, value, self.storage.variables[target.first].bounds)
+
+    def _fused(self, frame: Frame) -> Iterator[Transition]:
+        """Yield the transitions of a proctype in a slot, those in control made one."""
+        begin = self.storage.flows[frame.proctype].nodes[0].number
+        begin += self.storage.offsets[frame]
+        for made, first in fused(list(self._process(frame)), begin):
+            self.steps[made] = self.steps[first]
+            yield made
 
     def _process(self, frame: Frame) -> Iterator[Transition]:
         """Yield the transitions of a proctype in a slot."""
@@ -527,10 +538,10 @@ class Lowering(Translator):
                 start, checks = self._birth(run, Frame(slot, number), frame)
                 yield slot, Alternative(conditions, (), checks, None, start)
                 room.append(all_of(self._next(slot, frame)))
-        yield (
-            len(states),
-            Alternative((negated(any_of(room)),), effects=(self._failing(FULL),)),
-        )
+        if not self.plan.is_complete:
+            self.is_limited = True
+            none = negated(any_of(room))
+            yield len(states), Alternative((none,), effects=(self._failing(FULL),))
 
     def _next(self, slot: int, frame: Frame) -> tuple[Expression, ...]:
         """Return when a slot is the one that a process begins in."""
@@ -560,7 +571,7 @@ class Lowering(Translator):
             is_same = equal(
                 fitted(value, parameter.type.bounds, storage), Number(constant[0])
             )
-            if not _holds(is_same):
+            if not _holds(is_same) and not self.plan.is_complete:
                 checks.append(self.check(is_same, FULL))
         effects += self._born(born)
         entry = storage.offsets[born] + storage.flows[born.proctype].nodes[0].number

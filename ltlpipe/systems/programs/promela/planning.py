@@ -43,6 +43,7 @@ class _Found(NamedTuple):
     births: frozenset[tuple[syntax.Run, int]]
     values: dict[tuple[int, syntax.Variable], set[int]]
     is_full: bool
+    is_complete: bool
 
 
 def planned(model: syntax.Model, processes: int | None = None) -> Job[Plan]:
@@ -133,7 +134,8 @@ def _tried(lowered: Lowered) -> Job[_Found]:
                 seen.add(target)
                 waiting.append(target)
         yield Progress("reading", _STATE_WORK, 1000 * len(seen))
-    return _Found(frozenset(interpreter.births), interpreter.values, is_full)
+    births = frozenset(interpreter.births)
+    return _Found(births, interpreter.values, is_full, not waiting)
 
 
 def _leading_to_run(flow: Flow) -> set[Node]:
@@ -170,4 +172,5 @@ def _narrowed(model: syntax.Model, found: _Found) -> Plan:
         and parameter not in assigned
         and numbers[parameter.proctype or ""] not in first[slot : slot + 1]
     }
-    return Plan(tuple(tuple(sorted(slot)) for slot in slots), found.births, fixed)
+    filled = tuple(tuple(sorted(slot)) for slot in slots)
+    return Plan(filled, found.births, fixed, found.is_complete)

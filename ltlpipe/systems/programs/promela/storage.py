@@ -56,12 +56,13 @@ class Plan(NamedTuple):
 
     `births` are the calls of ``run``, by their nodes, with the slots that they may
     fill; None stands for all.  `fixed` are parameters with the same value in every
-    process of a slot.
+    process of a slot.  If a plan `is_complete`, no process ever finds it otherwise.
     """
 
     slots: tuple[tuple[int, ...], ...]
     births: frozenset[tuple[syntax.Run, int]] | None = None
     fixed: dict[tuple[int, syntax.Variable], int] = {}  # noqa: RUF012
+    is_complete: bool = False
 
 
 class Frame(NamedTuple):
@@ -223,19 +224,26 @@ class Storage:
             return
         if variable.hidden and variable not in self.read:
             return
-        name = variable.name
-        if slot >= 0:
-            name = f"{variable.proctype}[{slot}]:{name}"
         kind, bounds = kind_of(variable.type), variable.type.bounds
         size = math.prod(variable.dimensions)
-        if not variable.dimensions:
-            names = [name]
-        else:
-            names = [f"{name}{_subscript(i, variable.dimensions)}" for i in range(size)]
+        names = [self._named(variable, i, slot) for i in range(size)]
         first = self._add([Variable(n, kind, bounds, 0) for n in names])
         if variable.dimensions:
+            name = self._prefix(variable, slot) + variable.name
             self.arrays.append(Array(name, first, size))
         self.addresses[slot, variable] = first
+
+    def _prefix(self, variable: syntax.Variable, slot: int) -> str:
+        return "" if slot < 0 else f"{variable.proctype}[{slot}]:"
+
+    def _named(self, variable: syntax.Variable, number: int, slot: int) -> str:
+        """Return the name of an element, or of what is no array."""
+        indices: list[int] = []
+        for size in reversed(variable.dimensions):
+            number, index = divmod(number, size)
+            indices.insert(0, index)
+        form = variable.form or variable.name + "[{}]" * len(indices)
+        return self._prefix(variable, slot) + form.format(*indices)
 
     def _channels(self, site: syntax.Variable, slot: int) -> None:
         """Make the channels of a variable that is declared with them."""
@@ -244,11 +252,7 @@ class Storage:
             return
         first = len(self.channels)
         for i in range(math.prod(site.dimensions)):
-            name = site.name + (
-                _subscript(i, site.dimensions) if site.dimensions else ""
-            )
-            if slot >= 0:
-                name = f"{site.proctype}[{slot}]:{name}"
+            name = self._named(site, i, slot)
             self.channels.append(self._channel(name, new))
         own = range(first, len(self.channels))
         self.made[slot, site] = own
@@ -278,15 +282,6 @@ class Storage:
 def kind_of(type_: syntax.Type) -> str:
     """Return a type by its name, with that of its set of constants."""
     return f"{type_.name}:{type_.names}" if type_.names else type_.name
-
-
-def _subscript(number: int, dimensions: tuple[int, ...]) -> str:
-    """Return the indices of an element, given by its number."""
-    indices = []
-    for size in reversed(dimensions):
-        number, index = divmod(number, size)
-        indices.append(f"[{index}]")
-    return "".join(reversed(indices))
 
 
 def _read(model: syntax.Model) -> set[syntax.Variable]:
