@@ -122,6 +122,8 @@ class Flow:
         if isinstance(statement, syntax.Sequence):
             for part in reversed(statement.statements):
                 after = self._before(part, after, around)
+                if isinstance(part, (syntax.Sequence, syntax.Atomic)):
+                    after = _entrance(part, after)
             return after
         if isinstance(statement, syntax.Labelled):
             node = self._label(statement.label)
@@ -176,6 +178,20 @@ class Flow:
         while point.node.link is not None:
             point = point.node.link
         return list(point.node.edges)
+
+
+def _entrance(block: syntax.Sequence | syntax.Atomic, begin: Point) -> Point:
+    """Return the place before a block in braces.
+
+    It is another one than that of a loop with which the block begins, as in Spin.
+    """
+    first: syntax.Statement = block
+    while isinstance(first, (syntax.Sequence, syntax.Atomic)):
+        body = first if isinstance(first, syntax.Sequence) else first.body
+        first = body.statements[0]
+    if isinstance(first, syntax.Choice) and first.repeats:
+        return Point(Node(list(begin.resolved.node.edges)), begin.level)
+    return begin
 
 
 def _begins_with_else(option: syntax.Sequence) -> bool:

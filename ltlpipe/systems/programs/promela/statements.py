@@ -6,6 +6,7 @@ its label and before its ``unless``.  A ``select`` of constants is a choice.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.systems.programs.promela.declarations import declared
@@ -64,6 +65,7 @@ _ALTERNATIVES = (
     32  # values of a ``select`` that are alternatives, at most, and one more
 )
 _DEEPEST = 100  # statements inside each other
+_SPECIAL = ("accept", "end", "progress")  # what labels with a meaning begin with
 
 
 class Statements:
@@ -393,6 +395,8 @@ class Statements:
             skip = Condition(node.place, Number(node.place, 1), "skip")
             return [Labelled(node.place, label, skip)]
         *before, statement = self.statements(inner[0])
+        if isinstance(statement, (Goto, Break)) and name.startswith(_SPECIAL):
+            return [*before, *separated(node.place, label, statement)]
         return [*before, Labelled(node.place, label, statement)]
 
     def set_priority_(self, node: Node) -> Condition:
@@ -468,6 +472,42 @@ class Statements:
             expected = "sends and receives" if self.kind == "trace" else "tests"
             message = f"expected {expected} only in a {self.kind} claim"
             raise input_error(message, node.place)
+
+
+def separated(place: Place, label: str, jump: Statement) -> list[Statement]:
+    """Return a labelled jump with a place for its label: a ``skip`` in front."""
+    skip = Condition(place, Number(place, 1), "skip")
+    return [Labelled(place, label, skip), jump]
+
+
+def with_places(statement: Any, labels: frozenset[str]) -> Any:
+    """Return a body in which labels that are spoken of are places of their own."""
+    if isinstance(statement, Sequence):
+        parts: list[Statement] = []
+        for part in statement.statements:
+            jumps = isinstance(part, Labelled) and isinstance(
+                part.statement, (Goto, Break)
+            )
+            if jumps and part.label in labels:
+                parts += separated(part.place, part.label, part.statement)
+            else:
+                parts.append(with_places(part, labels))
+        return replace(statement, statements=tuple(parts))
+    if isinstance(statement, Labelled):
+        return replace(statement, statement=with_places(statement.statement, labels))
+    if isinstance(statement, Choice):
+        options = tuple(with_places(option, labels) for option in statement.options)
+        return replace(statement, options=options)
+    if isinstance(statement, Atomic):
+        return replace(statement, body=with_places(statement.body, labels))
+    if isinstance(statement, Unless):
+        body, escape = statement.body, statement.escape
+        return replace(
+            statement,
+            body=with_places(body, labels),
+            escape=with_places(escape, labels),
+        )
+    return statement
 
 
 def _sequence(statement: Statement) -> Sequence:
