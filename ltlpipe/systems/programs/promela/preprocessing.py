@@ -78,7 +78,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
     def __init__(self, file: str, folders: Sequence[str]) -> None:
         super().__init__()
         self.file = file
-        self.rewrite_paths = []
+        self.rewrite_paths: list[Any] = []
         self.expand_countermacro = False
         own = os.path.dirname(os.path.abspath(file))
         self.allowed = [os.path.realpath(f) for f in (own, *folders)]
@@ -138,7 +138,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         shown = self._shown(file) if file else self.file
         raise InputError(f"preprocessing: {message}", file=shown, line=line or None)
 
-    def on_file_open(self, _is_system: bool, path: str) -> Any:  # noqa: FBT001
+    def on_file_open(self, _is_system: bool, path: str) -> Any:
         real = os.path.realpath(path)
         if not any(real.startswith(folder + os.sep) for folder in self.allowed):
             if not os.path.exists(path):
@@ -159,7 +159,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         _malformed: bool,
         _is_system: bool,
         _folder: str,
-        path: str,  # noqa: FBT001
+        path: str,
     ) -> None:
         self._refuse(f"cannot include {path!r}: no such file")
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.systems.programs.promela.checking import Expressions, priority_of
 from ltlpipe.systems.programs.promela.declarations import (
     constant_of,
     declared,
     fields_of_typedef,
     set_of_constants,
 )
-from ltlpipe.systems.programs.promela.checking import Expressions, priority_of
 from ltlpipe.systems.programs.promela.formulas import formula_of
 from ltlpipe.systems.programs.promela.scopes import Scope, Table
 from ltlpipe.systems.programs.promela.statements import Statements, with_places
@@ -24,7 +24,6 @@ from ltlpipe.systems.programs.promela.tokens import input_error
 
 if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.parsing import Node
-    from ltlpipe.systems.programs.promela.scopes import Symbol
     from ltlpipe.systems.programs.promela.syntax import (
         Formula,
         Place,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.systems.programs.promela.declarations import declared
 from ltlpipe.systems.programs.promela.checking import (
     Expressions,
     constant,
     fields_of,
 )
+from ltlpipe.systems.programs.promela.declarations import declared
 from ltlpipe.systems.programs.promela.labels import Labels
 from ltlpipe.systems.programs.promela.printing import written
 from ltlpipe.systems.programs.promela.syntax import (
@@ -36,7 +36,6 @@ from ltlpipe.systems.programs.promela.syntax import (
     Measure,
     NewChannel,
     Number,
-    Poll,
     Print,
     Receive,
     Reference,
@@ -44,7 +43,6 @@ from ltlpipe.systems.programs.promela.syntax import (
     Send,
     Sequence,
     Special,
-    Unary,
     Unless,
     Variable,
 )
@@ -115,7 +113,7 @@ class Statements:
             return []
         if self.kind != "proctype":
             self._check_claim(node)
-        found = getattr(self, node.kind.rstrip("_") + "_")(node)
+        found = getattr(self, f"_on_{node.kind}")(node)
         self.scope.at_birth = False
         return found if isinstance(found, list) else [found]
 
@@ -152,9 +150,9 @@ class Statements:
 
     # What the rules of the grammar mean.
 
-    block_ = block
+    _on_block = block
 
-    def assign_(self, node: Node) -> Statement:
+    def _on_assign(self, node: Node) -> Statement:
         target, value = node.parts
         if target.parts == ("_", None):
             return Print(node.place, "", (self.value(value),), node.text)
@@ -178,7 +176,7 @@ class Statements:
         """Return the value of an assignment; a process can be run in it."""
         return self.expressions.expression(node)
 
-    def increment_(self, node: Node) -> Assign:
+    def _on_increment(self, node: Node) -> Assign:
         target, mark = node.parts
         return self._added(node.place, self.target(target), mark[0], node.text)
 
@@ -188,7 +186,7 @@ class Statements:
         value = Binary(place, op, target, Number(place, 1))
         return Assign(place, target, value, text or f"{written(target)}++")
 
-    def send_(self, node: Node) -> Statement:
+    def _on_send(self, node: Node) -> Statement:
         reference, mark, messages = node.parts
         channel = self.expressions.channel(reference)
         if self.kind == "trace":
@@ -197,7 +195,7 @@ class Statements:
         self.expressions.check_fields(channel, len(values), node.place)
         return Send(node.place, channel, mark == "!!", values, node.text)
 
-    def receive_(self, node: Node) -> Statement:
+    def _on_receive(self, node: Node) -> Statement:
         reference, mark, *rest = node.parts
         channel = self.expressions.channel(reference)
         if self.kind == "trace":
@@ -216,7 +214,7 @@ class Statements:
         self.expressions.check_fields(channel, len(found), node.place)
         return Event(node.place, channel, sends, found, node.text)
 
-    def for_(self, node: Node) -> list[Statement]:
+    def _on_for(self, node: Node) -> list[Statement]:
         _, counter, low, high, sequence = node.parts
         target = self._counter(counter)
         begin, end = self.value(low), self.value(high)
@@ -228,7 +226,7 @@ class Statements:
             raise input_error("expected a variable that counts", node.place)
         return target
 
-    def for_in_(self, node: Node) -> list[Statement]:
+    def _on_for_in(self, node: Node) -> list[Statement]:
         _, item, container, sequence = node.parts
         symbol = self.scope.known.get(item.parts[0])
         path = tuple(item.parts[2::2])
@@ -306,7 +304,7 @@ class Statements:
         self.loops.pop()
         return found
 
-    def select_(self, node: Node) -> list[Statement]:
+    def _on_select(self, node: Node) -> list[Statement]:
         _, counter, low, high = node.parts
         place = node.place
         target = self._counter(counter)
@@ -331,13 +329,13 @@ class Statements:
         options_ = (step, leave) if at_once else (leave, step)
         return [self._set(target, begin), Choice(place, True, options_)]
 
-    choose_ = select_
+    _on_choose = _on_select
 
-    def if_(self, node: Node) -> Choice:
+    def _on_if(self, node: Node) -> Choice:
         options = [self.option(part) for part in node.parts[1:-1]]
         return self._choice(node, options, repeats=False)
 
-    def do_(self, node: Node) -> Choice:
+    def _on_do(self, node: Node) -> Choice:
         options = self._within_loop(
             lambda: [self.option(part) for part in node.parts[1:-1]]
         )
@@ -374,18 +372,18 @@ class Statements:
                 message = "'else' can only begin an alternative of 'if' or 'do'"
                 raise input_error(message, statement.place)
 
-    def break_(self, node: Node) -> Break:
+    def _on_break(self, node: Node) -> Break:
         if not self.loops:
             raise input_error("'break' outside of a loop", node.place)
         if not self.loops[-1]:
             raise input_error("'break' out of a d_step", node.place)
         return Break(node.place)
 
-    def goto_(self, node: Node) -> Goto:
+    def _on_goto(self, node: Node) -> Goto:
         label = self.labels.used(node.parts[1], self.scope.block, node.place)
         return Goto(node.place, label, node.text)
 
-    def labelled_(self, node: Node) -> list[Statement]:
+    def _on_labelled(self, node: Node) -> list[Statement]:
         name, *inner = node.parts
         if name in self.scope.known or name in self.scope.table.constants:
             message = f"label {name!r} is called like a variable or constant"
@@ -399,7 +397,7 @@ class Statements:
             return [*before, *separated(node.place, label, statement)]
         return [*before, Labelled(node.place, label, statement)]
 
-    def set_priority_(self, node: Node) -> Condition:
+    def _on_set_priority(self, node: Node) -> Condition:
         _, pid, priority = node.parts
         self.scope.table.mentions.add("priority")
         values = self.value(pid), self.value(priority)
@@ -407,32 +405,32 @@ class Statements:
             node.place, Call(node.place, "set_priority", values), node.text
         )
 
-    def print_(self, node: Node) -> Print:
+    def _on_print(self, node: Node) -> Print:
         _, text, *values = node.parts
         found = self.expressions.several(values)
         return Print(node.place, text, found, node.text)
 
-    def print_mtype_(self, node: Node) -> Print:
+    def _on_print_mtype(self, node: Node) -> Print:
         value = self.value(node.parts[1])
         return Print(node.place, '"%e"', (value,), node.text)
 
-    def assert_(self, node: Node) -> Assert:
+    def _on_assert(self, node: Node) -> Assert:
         return Assert(node.place, self.value(node.parts[1]), node.text)
 
-    def condition_(self, node: Node) -> Condition:
+    def _on_condition(self, node: Node) -> Condition:
         expression = self.value(node.parts[0])
         if not isinstance(expression, Run) and _runs(expression):
             message = "'run' within an expression, expected it alone"
             raise input_error(message, node.place)
         return Condition(node.place, expression, node.text)
 
-    def else_(self, node: Node) -> Else:
+    def _on_else(self, node: Node) -> Else:
         return Else(node.place)
 
-    def atomic_(self, node: Node) -> Atomic:
+    def _on_atomic(self, node: Node) -> Atomic:
         return Atomic(node.place, False, self.block(node))
 
-    def d_step_(self, node: Node) -> Atomic:
+    def _on_d_step(self, node: Node) -> Atomic:
         if self.labels.step:
             return Atomic(node.place, True, self.block(node))
         self.loops.append(False)
@@ -442,7 +440,7 @@ class Statements:
         self.loops.pop()
         return Atomic(node.place, True, found)
 
-    def unless_(self, node: Node) -> list[Statement]:
+    def _on_unless(self, node: Node) -> list[Statement]:
         body, _, escape = node.parts
         if self.labels.step:
             raise input_error("'unless' in a d_step", node.place)
@@ -485,11 +483,10 @@ def with_places(statement: Any, labels: frozenset[str]) -> Any:
     if isinstance(statement, Sequence):
         parts: list[Statement] = []
         for part in statement.statements:
-            jumps = isinstance(part, Labelled) and isinstance(
-                part.statement, (Goto, Break)
-            )
-            if jumps and part.label in labels:
-                parts += separated(part.place, part.label, part.statement)
+            named = isinstance(part, Labelled) and part.label in labels
+            inner = part.statement if isinstance(part, Labelled) else part
+            if named and isinstance(inner, (Goto, Break)):
+                parts += separated(part.place, part.label, inner)  # type: ignore[union-attr]
             else:
                 parts.append(with_places(part, labels))
         return replace(statement, statements=tuple(parts))

@@ -24,10 +24,16 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.syntax import Place
 
 TYPES = ("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan")
-_WORDS = """active assert atomic break D_proctype do else empty enabled eval fi for full
-    get_priority goto hidden if init inline len local ltl nempty never nfull notrace np_
-    od of pc_value printf printm priority proctype provided return run d_step select
-    set_priority show timeout trace typedef unless xr xs""".split()
+# fmt: off
+_WORDS = [
+    "active", "assert", "atomic", "break", "D_proctype", "do", "else", "empty",
+    "enabled", "eval", "fi", "for", "full", "get_priority", "goto", "hidden", "if",
+    "init", "inline", "len", "local", "ltl", "nempty", "never", "nfull", "notrace",
+    "np_", "od", "of", "pc_value", "printf", "printm", "priority", "proctype",
+    "provided", "return", "run", "d_step", "select", "set_priority", "show", "timeout",
+    "trace", "typedef", "unless", "xr", "xs",
+]
+# fmt: on
 KEYWORDS = {word: word.upper().rstrip("_") for word in _WORDS} | {
     "D_proctype": "PROCTYPE",
     "notrace": "TRACE",

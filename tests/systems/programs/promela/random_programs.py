@@ -108,8 +108,10 @@ class _Writer:
         kind = rng.randrange(14)
         if kind < 5:
             target = self.variable()
-            return f"{target} = ({self.value()} + 3) % 3" if self.chance(0.8) else (
-                f"{target} = {self.value()}"
+            return (
+                f"{target} = ({self.value()} + 3) % 3"
+                if self.chance(0.8)
+                else (f"{target} = {self.value()}")
             )
         if kind < 8 and not around.in_d_step:
             return self.message()
@@ -130,7 +132,9 @@ class _Writer:
         rng = self.rng
         repeats = self.chance(0.4)
         inner = _Around(
-            around.depth - 1, around.in_loop or repeats, around.in_d_step,
+            around.depth - 1,
+            around.in_loop or repeats,
+            around.in_d_step,
             around.in_atomic,
         )
         with_else = self.chance(0.4)
@@ -148,7 +152,9 @@ class _Writer:
             place = rng.randrange(len(options) + 1)
             options.insert(place, f"else -> {self.sequence(inner, tabs, 1)}")
         if repeats:
-            options.append(rng.choice(["break", f"{self.condition(polls=False)} -> break"]))
+            options.append(
+                rng.choice(["break", f"{self.condition(polls=False)} -> break"])
+            )
         word = "do" if repeats else "if"
         lines = "".join(f"{tabs}:: {option}\n" for option in options)
         return f"{word}\n{lines}{tabs}{word[::-1]}"
@@ -160,7 +166,9 @@ class _Writer:
                 return "break"
             return self.simple(around)
         kind = rng.randrange(8)
-        inner = _Around(around.depth - 1, around.in_loop, around.in_d_step, around.in_atomic)
+        inner = _Around(
+            around.depth - 1, around.in_loop, around.in_d_step, around.in_atomic
+        )
         if kind < 4 or around.in_d_step:
             return self.choice(around, tabs)
         if kind < 6:
@@ -202,7 +210,9 @@ class _Writer:
         if self.chance(0.2):
             parts.insert(rng.randrange(len(parts) + 1), "byte w = x; z = w")
         if label and self.chance(0.7):
-            parts.append(f"if :: {self.condition(polls=False)} -> goto {label} :: else fi")
+            parts.append(
+                f"if :: {self.condition(polls=False)} -> goto {label} :: else fi"
+            )
         body += ";\n".join(f"\t{part}" for part in parts)
         return f"{head}{tail}\n{{\n{declared}{body}\n}}\n"
 
@@ -234,7 +244,9 @@ def random_program(seed: int) -> str:
             for _ in range(rng.randrange(1, 3))
         ]
         body = "; ".join(runs)
-        text += f"init {{ atomic {{ {body} }} }}\n" if rng.random() < 0.5 else (
-            f"init {{ {body} }}\n"
+        text += (
+            f"init {{ atomic {{ {body} }} }}\n"
+            if rng.random() < 0.5
+            else (f"init {{ {body} }}\n")
         )
     return text
