@@ -17,7 +17,7 @@ from pcpp import Preprocessor
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular
-from ltlpipe.systems.programs.promela.sources import Preprocessed
+from ltlpipe.systems.programs.promela.sources import SEPARATOR, Preprocessed
 from ltlpipe.systems.programs.promela.syntax import Place
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def preprocess(
     while token := preprocessor.token():
         value = token.value.replace(_HIDDEN, _RANDOM).replace("\x01", "?")
         if _would_join(before, token):
-            pieces.append(" ")
+            pieces.append(SEPARATOR)
             length += 1
         starts.append(length)
         places.append(preprocessor.place(token))

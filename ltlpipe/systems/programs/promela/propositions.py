@@ -38,8 +38,14 @@ class Judged(Protocol):
     """A model whose states are judged."""
 
     tree: syntax.Model
-    written: Any
-    vocabulary: Vocabulary
+
+    @property
+    def written(self) -> Mapping[str, syntax.Expression]:
+        """What propositions of the model's own formulas and claims mean."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of actions."""
 
     def proposition(self, tree: syntax.Expression) -> generic.Expression:
         """Return an expression of the model as a proposition about its states."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.systems.programs.promela.sources import Preprocessed
+from ltlpipe.systems.programs.promela.sources import SEPARATOR, Preprocessed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,7 +99,7 @@ _TEMPORAL = {
     **dict.fromkeys(("implies", "equivalent"), "IMPLIES"),
 }
 _WORD = r"""
-    (?P<blank>\s+)
+    (?P<blank>[\s\x02]+)
   | (?P<name>[A-Za-z_]\w*)
   | (?P<number>\d+)
   | (?P<string>"(?:[^"\\\n]|\\.)*")
@@ -209,7 +209,8 @@ def _lexed(source: Preprocessed) -> Iterator[Token]:
             return
         offset = found.end()
         if found.lastgroup == "blank":
-            spaced, line = True, line or "\n" in found[0]
+            spaced = spaced or found[0] != SEPARATOR
+            line = line or "\n" in found[0]
             continue
         kind, word = _kind(found, ltl=ltl is not None and depth > ltl)
         if kind == "LTL":
