@@ -47,8 +47,8 @@ _LESS_MEMORY = (
 
 
 _EXPECTED = (
-    "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty; a Promela model has "
-    "properties of its own, also -N NAME"
+    "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty; a Promela model "
+    "has properties of its own, also -N NAME"
 )
 
 

@@ -67,7 +67,7 @@ def deadlocks(
     Prints a shortest path to it.  Exit code: 0 there is none, 1 there is one (printed
     as the run that violates "no deadlock"), 2 bad input or usage, 3 unknown.
     """
-    from ltlpipe.verdict.deadlocks import deadlocks as look_for_one
+    from ltlpipe.verdict.checking import deadlocks as look_for_one
 
     form = Form(as_json=as_json, steps=steps, chart=chart)
     _tell(system, "deadlock", look_for_one, chosen, form, explain=explain, quiet=quiet)

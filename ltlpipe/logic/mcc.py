@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ltlpipe.logic.propositions.syntax import (
     Call,
     Name,
-    Name,
     Number,
     Operation,
     compared,

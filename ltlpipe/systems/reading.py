@@ -77,8 +77,8 @@ def load(
     Parameters
     ----------
     sources : path, file, or several
-        A model (``.dve``, ``.pnml``, ``.pml``); or files of networks (``.dot``, ``.gv``,
-        ``.aut``, ``.hoa``), whose formats may be mixed: every file
+        A model (``.dve``, ``.pnml``, ``.pml``); or files of networks (``.dot``,
+        ``.gv``, ``.aut``, ``.hoa``), whose formats may be mixed: every file
         contributes its components in order.  All of them also compressed, with
         ``.gz`` behind the suffix.  Of ``-``, which is standard input, and of an open
         file the format is known by how the text begins.  A ``spot.kripke_graph`` or
@@ -241,9 +241,12 @@ def _manner(
     if alphabet not in ALPHABETS:
         raise UnsupportedError(f"--alphabet={alphabet!r}: expected {listed(ALPHABETS)}")
     form = None if format is None else by_name(format)
-    macros = several(TEXT, define, "define"), several(TEXT, include, "include")
+    macros = (
+        tuple(several(TEXT, define, "define")),
+        tuple(several(TEXT, include, "include")),
+    )
     expect(WHOLE.or_none, processes=processes)
-    return _Manner(form, alphabet, *map(tuple, macros), processes)
+    return _Manner(form, alphabet, *macros, processes)
 
 
 def _check_manner(forms: list[Format], files: list[Source], manner: _Manner) -> None:

@@ -18,7 +18,7 @@ from ltlpipe.systems.programs.program import ATOMIC, D_STEP
 from ltlpipe.systems.programs.promela import syntax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(eq=False)
@@ -122,6 +122,8 @@ class Flow:
         if isinstance(statement, syntax.Sequence):
             for part in reversed(statement.statements):
                 after = self._before(part, after, around)
+                if isinstance(part, (syntax.Sequence, syntax.Atomic)):
+                    after = _entrance(part, after)
             return after
         if isinstance(statement, syntax.Labelled):
             node = self._label(statement.label)
@@ -178,6 +180,20 @@ class Flow:
         return list(point.node.edges)
 
 
+def _entrance(block: syntax.Sequence | syntax.Atomic, begin: Point) -> Point:
+    """Return the place before a block in braces.
+
+    It is another one than that of a loop with which the block begins, as in Spin.
+    """
+    first: syntax.Statement = block
+    while isinstance(first, (syntax.Sequence, syntax.Atomic)):
+        body = first if isinstance(first, syntax.Sequence) else first.body
+        first = body.statements[0]
+    if isinstance(first, syntax.Choice) and first.repeats:
+        return Point(Node(list(begin.resolved.node.edges)), begin.level)
+    return begin
+
+
 def _begins_with_else(option: syntax.Sequence) -> bool:
     statement: syntax.Statement = option
     while isinstance(statement, (syntax.Sequence, syntax.Labelled)):
@@ -198,3 +214,29 @@ def leaving(node: Node) -> Iterator[Edge]:
                 seen.add(begin)
                 yield from begin.edges
     yield from node.edges
+
+
+def names_of_places(flow: Flow, prefix: str) -> list[str]:
+    """Return names for the places of a proctype: labels, or lines of statements."""
+    labels = {node: name for name, node in reversed(flow.labels.items())}
+    names: list[str] = []
+    for node in flow.nodes:
+        if node in labels:
+            name = labels[node]
+        elif node is flow.end:
+            name = "-end-"
+        else:
+            name = str(node.edges[0].step.place.line)
+        names.append(_unused(prefix + name, names))
+    return names
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    """Return a name with a number behind it if it is taken."""
+    known = set(taken)
+    if name not in known:
+        return name
+    number = 2
+    while f"{name}.{number}" in known:
+        number += 1
+    return f"{name}.{number}"

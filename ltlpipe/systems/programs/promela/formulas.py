@@ -35,7 +35,8 @@ _BINARY = {"until": "U", "stronguntil": "U", "U": "U", "weakuntil": "W", "W": "W
 _BINARY |= {"release": "R", "V": "R", "R": "R", "implies": "->", "->": "->"}
 _BINARY |= {"equivalent": "<->", "<->": "<->", "&&": "&&", "/\\": "&&"}
 _BINARY |= {"||": "||", "\\/": "||"}
-_OPERATORS = frozenset("+ - * / % == != < <= > >= && ||".split())
+_OPERATORS = frozenset(("+", "-", "*", "/", "%", "&&", "||"))
+_OPERATORS |= {"==", "!=", "<", "<=", ">", ">="}
 _LETTERS = frozenset("XFGUWRMV")  # which names of operators are made of
 
 

@@ -81,7 +81,8 @@ class Labels:
             taken.add(name)
             self.names.append(name)
         targets = [self.names[self._target(goto)] for goto in self.gotos]
-        return _renamed(body, self.names, targets)
+        renamed: Sequence = _renamed(body, self.names, targets)
+        return renamed
 
     def _target(self, goto: _Mention) -> int:
         """Return the number of the label that a ``goto`` means."""

@@ -36,6 +36,14 @@ from ltlpipe.systems.programs.program import (
 )
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.channels import nodes_in
+from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
+from ltlpipe.systems.programs.promela.fusion import fused
+from ltlpipe.systems.programs.promela.storage import (
+    GLOBAL,
+    Frame,
+    Plan,
+    Storage,
+)
 from ltlpipe.systems.programs.promela.tracing import Tracing
 from ltlpipe.systems.programs.promela.translation import (
     Translator,
@@ -44,14 +52,6 @@ from ltlpipe.systems.programs.promela.translation import (
     equal,
     fitted,
     negated,
-)
-from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
-from ltlpipe.systems.programs.promela.fusion import fused
-from ltlpipe.systems.programs.promela.storage import (
-    GLOBAL,
-    Frame,
-    Plan,
-    Storage,
 )
 
 if TYPE_CHECKING:

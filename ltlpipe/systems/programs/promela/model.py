@@ -11,13 +11,13 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.model import ProgramModel
-from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
-from ltlpipe.systems.programs.promela.lowering import lower
-from ltlpipe.systems.programs.promela.planning import planned
 from ltlpipe.systems.programs.promela.claims import automaton_of
 from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
+from ltlpipe.systems.programs.promela.lowering import lower
+from ltlpipe.systems.programs.promela.planning import planned
 from ltlpipe.systems.programs.promela.showing import Shown
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
+from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -107,7 +107,7 @@ class PromelaModel(ProgramModel):
         return self._shown.state(state)
 
     def shown_name(self, number: int) -> str:
-        """Return the name under which a variable is shown; a channel's for its parts."""
+        """Return the name under which a variable, or its channel, is shown."""
         return self._shown.name(number)
 
     @cached_property
@@ -121,8 +121,8 @@ class PromelaModel(ProgramModel):
                 automaton_of(claim, found)
         return found
 
-    @property
-    def own_questions(self) -> tuple[OwnQuestion, ...]:
+    @cached_property
+    def own_questions(self) -> tuple[OwnQuestion, ...]:  # type: ignore[override]
         """Assertions, end states, formulas, claims, and labels ``accept``."""
         found = [OwnQuestion("assertions", f"[](!{FAULT})")]
         found.append(OwnQuestion("end states", self.ends_validly))

@@ -21,10 +21,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.systems.programs.promela.syntax import Place
-from ltlpipe.systems.programs.promela.tokens import KEYWORDS, SYMBOLS, input_error
+from ltlpipe.systems.programs.promela.tokens import (
+    KEYWORDS,
+    SYMBOLS,
+    expression_tokens,
+    input_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +69,7 @@ ltl: LTL [NAME] _LBRACE expression [_end] _RBRACE
 body: _LBRACE sequence _RBRACE
 
 typedef: TYPEDEF (NAME | UNAME) _LBRACE declarations _RBRACE
-mtypes: [visibility] TYPE [_COLON NAME] _ASSIGN _LBRACE NAME (_COMMA? NAME)* _RBRACE
+mtypes: [visibility] TYPE [_COLON NAME] _ASSIGN? _LBRACE NAME (_COMMA? NAME)* _RBRACE
 declarations: declaration (_end declaration)*
 declaration: [visibility] _type variables
 visibility: HIDDEN | SHOW | LOCAL
@@ -81,9 +86,9 @@ sequence: _step (_end+ _step)* _end?
 _step: declaration | exclusive | _statement | unless
 exclusive: XU reference (_COMMA reference)*
 unless: _statement UNLESS _statement
-_statement: labelled | assign | increment | send | receive | for | for_in | select | choose
-    | if | do | break | goto | set_priority | print | print_mtype | assert | condition
-    | else | atomic | d_step | block
+_statement: labelled | assign | increment | send | receive | for | for_in | select
+    | choose | if | do | break | goto | set_priority | print | print_mtype | assert
+    | condition | else | atomic | d_step | block
 labelled: NAME _COLON [_statement]
 assign: reference _ASSIGN expression
 increment: reference (INCR | DECR)
@@ -152,10 +157,27 @@ _field: NAME [_LSQB expression _RSQB]
     | PNAME [_LSQB expression _RSQB] _COLON _field -> remote_variable
 """
 
-_WITH_TEXT = set(
-    "assign increment send receive for for_in select choose goto set_priority print "
-    "print_mtype assert condition break else variable ltl lone".split()
-)
+_WITH_TEXT = {
+    "assign",
+    "increment",
+    "send",
+    "receive",
+    "for",
+    "for_in",
+    "select",
+    "choose",
+    "goto",
+    "set_priority",
+    "print",
+    "print_mtype",
+    "assert",
+    "condition",
+    "break",
+    "else",
+    "variable",
+    "ltl",
+    "lone",
+}
 _BLOCK = 250  # nodes that are built at once
 _NODE_WORK = 10  # units
 _NODE_BYTES = 500
@@ -168,15 +190,47 @@ _STATEMENT = {"IF", "DO", "GOTO", "ATOMIC", "ASSERT"}
 _STATEMENTS = (
     _EXPRESSION
     | _STATEMENT
-    | set(
-        "FOR SELECT CHOOSE BREAK D_STEP PRINTF PRINTM ELSE SET_PRIORITY LBRACE TYPE UNAME "
-        "HIDDEN SHOW LOCAL XU".split()
-    )
+    | {
+        "FOR",
+        "SELECT",
+        "CHOOSE",
+        "BREAK",
+        "D_STEP",
+        "PRINTF",
+        "PRINTM",
+        "ELSE",
+        "SET_PRIORITY",
+        "LBRACE",
+        "TYPE",
+        "UNAME",
+        "HIDDEN",
+        "SHOW",
+        "LOCAL",
+        "XU",
+    }
 )
-_OPERATORS = set(
-    "OR AND BITOR BITXOR BITAND EQ NE LT LE GT GE LSHIFT RSHIFT PLUS MINUS STAR SLASH "
-    "PERCENT IMPLIES UNTIL".split()
-)
+_OPERATORS = {
+    "OR",
+    "AND",
+    "BITOR",
+    "BITXOR",
+    "BITAND",
+    "EQ",
+    "NE",
+    "LT",
+    "LE",
+    "GT",
+    "GE",
+    "LSHIFT",
+    "RSHIFT",
+    "PLUS",
+    "MINUS",
+    "STAR",
+    "SLASH",
+    "PERCENT",
+    "IMPLIES",
+    "UNTIL",
+}
 _CALLED = {
     "NAME": "a name",
     "UNAME": "the name of a typedef",
@@ -214,10 +268,24 @@ def parse_tokens(tokens: Sequence[Token], end: Place, start: str = "file") -> Pl
         for number, token in enumerate(tokens)
     ]
     try:
-        tree = _parser().parse(lexed, start=start)  # type: ignore[arg-type]
+        tree = _parser().parse(lexed, start=start)
     except UnexpectedToken as error:
         raise _syntax_error(error, tokens, end) from None
     return _plain(tree, tokens, end)
+
+
+def parse_expression(text: str, proctypes: set[str]) -> Node:
+    """Return the tree of an expression, as it is written.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    place = Place("", 1, 1)
+    tokens = expression_tokens(text, place, proctypes)
+    lone = complete(tree_of(parse_tokens(tokens, place, start="lone")))
+    return lone.parts[0]  # type: ignore[no-any-return]
 
 
 def tree_of(plain: Plain) -> Job[Node]:

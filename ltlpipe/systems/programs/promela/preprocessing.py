@@ -17,7 +17,7 @@ from pcpp import Preprocessor
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import open_regular
-from ltlpipe.systems.programs.promela.sources import Preprocessed
+from ltlpipe.systems.programs.promela.sources import SEPARATOR, Preprocessed
 from ltlpipe.systems.programs.promela.syntax import Place
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def preprocess(
     while token := preprocessor.token():
         value = token.value.replace(_HIDDEN, _RANDOM).replace("\x01", "?")
         if _would_join(before, token):
-            pieces.append(" ")
+            pieces.append(SEPARATOR)
             length += 1
         starts.append(length)
         places.append(preprocessor.place(token))
@@ -78,7 +78,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
     def __init__(self, file: str, folders: Sequence[str]) -> None:
         super().__init__()
         self.file = file
-        self.rewrite_paths = []
+        self.rewrite_paths: list[Any] = []
         self.expand_countermacro = False
         own = os.path.dirname(os.path.abspath(file))
         self.allowed = [os.path.realpath(f) for f in (own, *folders)]
@@ -138,7 +138,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         shown = self._shown(file) if file else self.file
         raise InputError(f"preprocessing: {message}", file=shown, line=line or None)
 
-    def on_file_open(self, _is_system: bool, path: str) -> Any:  # noqa: FBT001
+    def on_file_open(self, _is_system: bool, path: str) -> Any:
         real = os.path.realpath(path)
         if not any(real.startswith(folder + os.sep) for folder in self.allowed):
             if not os.path.exists(path):
@@ -159,7 +159,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         _malformed: bool,
         _is_system: bool,
         _folder: str,
-        path: str,  # noqa: FBT001
+        path: str,
     ) -> None:
         self._refuse(f"cannot include {path!r}: no such file")
 

@@ -8,14 +8,14 @@ predefines, and `ltlpipe.systems.programs.promela.facts`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ltlpipe.logic.propositions import syntax as generic
 from ltlpipe.runtime.errors import FormulaError, InputError, UnknownNameError
 from ltlpipe.runtime.names import nearest
 from ltlpipe.systems.programs.promela.checking import Expressions
 from ltlpipe.systems.programs.promela.facts import FACTS
-from ltlpipe.systems.programs.promela.parsing import Node
+from ltlpipe.systems.programs.promela.parsing import Node, parse_expression
 from ltlpipe.systems.programs.promela.resolving import check_label
 from ltlpipe.systems.programs.promela.scopes import Scope
 from ltlpipe.systems.programs.promela.syntax import Place, RemoteLabel
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ltlpipe.systems.programs.promela import syntax
-    from ltlpipe.systems.programs.promela.model import PromelaModel
     from ltlpipe.systems.programs.promela.scopes import Table
+    from ltlpipe.systems.propositions.binding import Vocabulary
 
 _SPECIAL = ("_nr_pr", "_last")
 _NOWHERE = Place("", 0, 0)
@@ -34,7 +34,27 @@ _MEASURES = ("len", "full", "empty", "nfull", "nempty")
 _CALLS = ("enabled", "pc_value", "get_priority")
 
 
-def bound(model: PromelaModel, proposition: Any, text: str) -> generic.Expression:
+class Judged(Protocol):
+    """A model whose states are judged."""
+
+    tree: syntax.Model
+
+    @property
+    def written(self) -> Mapping[str, syntax.Expression]:
+        """What propositions of the model's own formulas and claims mean."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The names of actions."""
+
+    def proposition(self, tree: syntax.Expression) -> generic.Expression:
+        """Return an expression of the model as a proposition about its states."""
+
+    def fact(self, name: str) -> generic.Expression:
+        """Return what one of `FACTS` is."""
+
+
+def bound(model: Judged, proposition: Any, text: str) -> generic.Expression:
     """Return a proposition about a model, with its names bound to variables.
 
     Raises
@@ -47,7 +67,7 @@ def bound(model: PromelaModel, proposition: Any, text: str) -> generic.Expressio
 
 
 class _Lookup:
-    def __init__(self, model: PromelaModel, text: str) -> None:
+    def __init__(self, model: Judged, text: str) -> None:
         self.model = model
         self.text = text
         self.table: Table = model.tree.names
@@ -125,8 +145,6 @@ class _Lookup:
 
     def macro(self, name: str) -> Node:
         """Return what a macro of the model stands for."""
-        from ltlpipe.systems.programs.promela.reading import parse_expression
-
         text = self.model.tree.macros[name]
         try:
             return parse_expression(text, set(self.table.proctypes))

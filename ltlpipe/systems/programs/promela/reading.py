@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.plain import Plain
-    from ltlpipe.systems.programs.promela.parsing import Node
     from ltlpipe.systems.programs.promela.syntax import Model
 
 
@@ -85,20 +84,3 @@ def build(plain: Plain, file: str, *, processes: int | None = None) -> Job[Any]:
 
     tree = yield from model_job(plain, file)
     return (yield from promela_model(tree, processes=processes))
-
-
-def parse_expression(text: str, proctypes: set[str]) -> Node:
-    """Return the tree of an expression, as it is written.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
-    from ltlpipe.systems.programs.promela.parsing import parse_tokens, tree_of
-    from ltlpipe.systems.programs.promela.tokens import expression_tokens
-
-    place = Place("", 1, 1)
-    tokens = expression_tokens(text, place, proctypes)
-    lone = complete(tree_of(parse_tokens(tokens, place, start="lone")))
-    return lone.parts[0]  # type: ignore[no-any-return]

@@ -6,24 +6,24 @@ proctypes that are run, labels, and everything in formulas, which are read last.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.systems.programs.promela.checking import Expressions, priority_of
 from ltlpipe.systems.programs.promela.declarations import (
     constant_of,
     declared,
     fields_of_typedef,
     set_of_constants,
 )
-from ltlpipe.systems.programs.promela.checking import Expressions, priority_of
 from ltlpipe.systems.programs.promela.formulas import formula_of
 from ltlpipe.systems.programs.promela.scopes import Scope, Table
-from ltlpipe.systems.programs.promela.statements import Statements
+from ltlpipe.systems.programs.promela.statements import Statements, with_places
 from ltlpipe.systems.programs.promela.syntax import Claim, Model, Proctype, RemoteLabel
 from ltlpipe.systems.programs.promela.tokens import input_error
 
 if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.parsing import Node
-    from ltlpipe.systems.programs.promela.scopes import Symbol
     from ltlpipe.systems.programs.promela.syntax import (
         Formula,
         Place,
@@ -197,10 +197,13 @@ class _Resolver:
         self.formulas.append(found)
 
     def check_remotes(self) -> None:
-        """Refuse labels of processes that there are not."""
+        """Refuse labels of processes that there are not; give the others places."""
         for remote in self.remotes:
             if isinstance(remote, RemoteLabel):
                 check_label(remote, self.proctypes)
+                proctype = self.proctypes[remote.proctype]
+                body = with_places(proctype.body, frozenset([remote.label]))
+                self.proctypes[proctype.name] = replace(proctype, body=body)
 
     def check_starts(self, tree: Node) -> None:
         """Refuse a model in which nothing runs, and wrong numbers of arguments."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.programs.program import Program
-    from ltlpipe.systems.programs.promela.flow import Flow
     from ltlpipe.systems.programs.promela.storage import Storage
 
 NO_CHANNEL = "-"
@@ -87,7 +86,9 @@ class Shown:
         for k in range(min(length, _SHOWN_MESSAGES)):
             cells = [first + k for first in channel.cells]
             kinds = [self.program.variables[cell].kind for cell in cells]
-            values = [self.value(kind, state[c]) for kind, c in zip(kinds, cells)]
+            values = [
+                self.value(kind, state[c]) for kind, c in zip(kinds, cells, strict=True)
+            ]
             texts.append(",".join(map(str, values)))
         left = length - len(texts)
         return "[" + " ".join(texts + ([f"... {left} more"] if left else [])) + "]"
@@ -95,13 +96,14 @@ class Shown:
 
 def _frames(storage: Storage) -> list[tuple[int, range, list[int]]]:
     """Return for each proctype in a slot the variable for its place, the values of
-    that, and its own variables."""
+    that, and its own variables.
+    """
     found = []
     for frame, offset in storage.offsets.items():
         places = range(
             offset + 1, offset + 1 + len(storage.flows[frame.proctype].nodes)
         )
-        own = []
+        own: list[int] = []
         for variable in storage.leaves(frame):
             first = storage.address(variable, frame)
             size = 1
@@ -110,29 +112,3 @@ def _frames(storage: Storage) -> list[tuple[int, range, list[int]]]:
             own += range(first, first + size)
         found.append((storage.states[frame.slot], places, own))
     return found
-
-
-def names_of_places(flow: Flow, prefix: str) -> list[str]:
-    """Return names for the places of a proctype: labels, or lines of statements."""
-    labels = {node: name for name, node in reversed(flow.labels.items())}
-    names: list[str] = []
-    for node in flow.nodes:
-        if node in labels:
-            name = labels[node]
-        elif node is flow.end:
-            name = "-end-"
-        else:
-            name = str(node.edges[0].step.place.line)
-        names.append(_unused(prefix + name, names))
-    return names
-
-
-def _unused(name: str, taken: Iterable[str]) -> str:
-    """Return a name with a number behind it if it is taken."""
-    known = set(taken)
-    if name not in known:
-        return name
-    number = 2
-    while f"{name}.{number}" in known:
-        number += 1
-    return f"{name}.{number}"

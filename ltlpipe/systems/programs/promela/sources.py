@@ -8,6 +8,10 @@ from typing import NamedTuple
 from ltlpipe.systems.programs.promela.syntax import Place
 
 
+SEPARATOR = "\x02"
+"""Stands between tokens that expansion has brought side by side."""
+
+
 class Preprocessed(NamedTuple):
     """A text without directives and macros."""
 

@@ -6,15 +6,19 @@ its label and before its ``unless``.  A ``select`` of constants is a choice.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.systems.programs.promela.checking import (
+    Expressions,
+    constant,
+    fields_of,
+)
 from ltlpipe.systems.programs.promela.declarations import declared
-from ltlpipe.systems.programs.promela.checking import Expressions, constant
 from ltlpipe.systems.programs.promela.labels import Labels
 from ltlpipe.systems.programs.promela.printing import written
 from ltlpipe.systems.programs.promela.syntax import (
     BYTE,
-    SHORT,
     Argument,
     Assert,
     Assign,
@@ -32,7 +36,6 @@ from ltlpipe.systems.programs.promela.syntax import (
     Measure,
     NewChannel,
     Number,
-    Poll,
     Print,
     Receive,
     Reference,
@@ -40,7 +43,6 @@ from ltlpipe.systems.programs.promela.syntax import (
     Send,
     Sequence,
     Special,
-    Unary,
     Unless,
     Variable,
 )
@@ -61,6 +63,7 @@ _ALTERNATIVES = (
     32  # values of a ``select`` that are alternatives, at most, and one more
 )
 _DEEPEST = 100  # statements inside each other
+_SPECIAL = ("accept", "end", "progress")  # what labels with a meaning begin with
 
 
 class Statements:
@@ -110,7 +113,7 @@ class Statements:
             return []
         if self.kind != "proctype":
             self._check_claim(node)
-        found = getattr(self, node.kind.rstrip("_") + "_")(node)
+        found = getattr(self, f"_on_{node.kind}")(node)
         self.scope.at_birth = False
         return found if isinstance(found, list) else [found]
 
@@ -147,9 +150,9 @@ class Statements:
 
     # What the rules of the grammar mean.
 
-    block_ = block
+    _on_block = block
 
-    def assign_(self, node: Node) -> Statement:
+    def _on_assign(self, node: Node) -> Statement:
         target, value = node.parts
         if target.parts == ("_", None):
             return Print(node.place, "", (self.value(value),), node.text)
@@ -173,7 +176,7 @@ class Statements:
         """Return the value of an assignment; a process can be run in it."""
         return self.expressions.expression(node)
 
-    def increment_(self, node: Node) -> Assign:
+    def _on_increment(self, node: Node) -> Assign:
         target, mark = node.parts
         return self._added(node.place, self.target(target), mark[0], node.text)
 
@@ -183,7 +186,7 @@ class Statements:
         value = Binary(place, op, target, Number(place, 1))
         return Assign(place, target, value, text or f"{written(target)}++")
 
-    def send_(self, node: Node) -> Statement:
+    def _on_send(self, node: Node) -> Statement:
         reference, mark, messages = node.parts
         channel = self.expressions.channel(reference)
         if self.kind == "trace":
@@ -192,7 +195,7 @@ class Statements:
         self.expressions.check_fields(channel, len(values), node.place)
         return Send(node.place, channel, mark == "!!", values, node.text)
 
-    def receive_(self, node: Node) -> Statement:
+    def _on_receive(self, node: Node) -> Statement:
         reference, mark, *rest = node.parts
         channel = self.expressions.channel(reference)
         if self.kind == "trace":
@@ -211,7 +214,7 @@ class Statements:
         self.expressions.check_fields(channel, len(found), node.place)
         return Event(node.place, channel, sends, found, node.text)
 
-    def for_(self, node: Node) -> list[Statement]:
+    def _on_for(self, node: Node) -> list[Statement]:
         _, counter, low, high, sequence = node.parts
         target = self._counter(counter)
         begin, end = self.value(low), self.value(high)
@@ -223,48 +226,44 @@ class Statements:
             raise input_error("expected a variable that counts", node.place)
         return target
 
-    def for_in_(self, node: Node) -> list[Statement]:
+    def _on_for_in(self, node: Node) -> list[Statement]:
         _, item, container, sequence = node.parts
+        symbol = self.scope.known.get(item.parts[0])
+        path = tuple(item.parts[2::2])
+        if symbol is not None and path not in symbol.leaves:
+            return self._channel_loop(node, item, container, sequence)
         name = container.parts[0]
-        symbol = self.scope.find(name, container.place)
-        leaf = symbol.leaves.get(tuple(container.parts[2::2]))
-        if leaf is None or any(index is not None for index in container.parts[1::2]):
-            raise input_error(f"{name!r} is no array or channel", container.place)
-        if leaf.type.name != "chan" or leaf.dimensions:
-            if len(leaf.dimensions) != 1:
-                raise input_error(f"{name!r} is no array or channel", container.place)
-            zero, last = (
-                Number(node.place, 0),
-                Number(node.place, leaf.dimensions[0] - 1),
-            )
-            return self._loop(node, self._counter(item), zero, "<=", last, sequence)
-        return self._channel_loop(node, item, leaf, sequence)
+        array = self.scope.find(name, container.place)
+        leaf = array.leaves.get(tuple(container.parts[2::2]))
+        indexed = any(index is not None for index in container.parts[1::2])
+        if leaf is None or indexed or len(leaf.dimensions) != 1:
+            raise input_error(f"{name!r} is no array", container.place)
+        zero, last = (Number(node.place, n) for n in (0, leaf.dimensions[0] - 1))
+        return self._loop(node, self._counter(item), zero, "<=", last, sequence)
 
     def _channel_loop(
-        self, node: Node, item: Node, channel: Variable, sequence: Node
+        self, node: Node, item: Node, container: Node, sequence: Node
     ) -> list[Statement]:
         """Return the loop over the messages of a channel, which are rotated."""
         place = node.place
+        source = self.expressions.channel(container)
         fields = self.expressions.leaves(item)
-        initial = channel.initial
-        known = isinstance(initial, NewChannel)
-        if not known or len(initial.fields) != len(fields):  # type: ignore[union-attr]
-            message = f"expected a record of the type of the messages of {channel.name}"
-            raise input_error(message, item.place)
-        wide = initial.capacity > BYTE.bounds[1]  # type: ignore[union-attr]
+        known = fields_of(source)
+        if known is None or known != len(fields):
+            message = "expected a channel whose messages are records of this type"
+            raise input_error(message, container.place)
         counter = Variable(
             place,
             self.scope.unique("_f0r", place),
-            SHORT if wide else BYTE,
+            BYTE,
             proctype=self.scope.owner,
         )
         self.scope.variables.append(counter)
-        source = Reference(place, channel)
         stored = tuple(Argument(place, "store", value) for value in fields)
-        text = ",".join(map(written, fields))
+        name, text = written(source), ",".join(map(written, fields))
         rotation: list[Statement] = [
-            Receive(place, source, False, False, stored, f"{channel.name}?{text}"),
-            Send(place, source, False, tuple(fields), f"{channel.name}!{text}"),
+            Receive(place, source, False, False, stored, f"{name}?{text}"),
+            Send(place, source, False, tuple(fields), f"{name}!{text}"),
         ]
         target = Reference(place, counter)
         zero, end = Number(place, 0), Measure(place, "len", source)
@@ -305,7 +304,7 @@ class Statements:
         self.loops.pop()
         return found
 
-    def select_(self, node: Node) -> list[Statement]:
+    def _on_select(self, node: Node) -> list[Statement]:
         _, counter, low, high = node.parts
         place = node.place
         target = self._counter(counter)
@@ -330,13 +329,13 @@ class Statements:
         options_ = (step, leave) if at_once else (leave, step)
         return [self._set(target, begin), Choice(place, True, options_)]
 
-    choose_ = select_
+    _on_choose = _on_select
 
-    def if_(self, node: Node) -> Choice:
+    def _on_if(self, node: Node) -> Choice:
         options = [self.option(part) for part in node.parts[1:-1]]
         return self._choice(node, options, repeats=False)
 
-    def do_(self, node: Node) -> Choice:
+    def _on_do(self, node: Node) -> Choice:
         options = self._within_loop(
             lambda: [self.option(part) for part in node.parts[1:-1]]
         )
@@ -373,18 +372,18 @@ class Statements:
                 message = "'else' can only begin an alternative of 'if' or 'do'"
                 raise input_error(message, statement.place)
 
-    def break_(self, node: Node) -> Break:
+    def _on_break(self, node: Node) -> Break:
         if not self.loops:
             raise input_error("'break' outside of a loop", node.place)
         if not self.loops[-1]:
             raise input_error("'break' out of a d_step", node.place)
         return Break(node.place)
 
-    def goto_(self, node: Node) -> Goto:
+    def _on_goto(self, node: Node) -> Goto:
         label = self.labels.used(node.parts[1], self.scope.block, node.place)
         return Goto(node.place, label, node.text)
 
-    def labelled_(self, node: Node) -> list[Statement]:
+    def _on_labelled(self, node: Node) -> list[Statement]:
         name, *inner = node.parts
         if name in self.scope.known or name in self.scope.table.constants:
             message = f"label {name!r} is called like a variable or constant"
@@ -394,9 +393,11 @@ class Statements:
             skip = Condition(node.place, Number(node.place, 1), "skip")
             return [Labelled(node.place, label, skip)]
         *before, statement = self.statements(inner[0])
+        if isinstance(statement, (Goto, Break)) and name.startswith(_SPECIAL):
+            return [*before, *separated(node.place, label, statement)]
         return [*before, Labelled(node.place, label, statement)]
 
-    def set_priority_(self, node: Node) -> Condition:
+    def _on_set_priority(self, node: Node) -> Condition:
         _, pid, priority = node.parts
         self.scope.table.mentions.add("priority")
         values = self.value(pid), self.value(priority)
@@ -404,32 +405,32 @@ class Statements:
             node.place, Call(node.place, "set_priority", values), node.text
         )
 
-    def print_(self, node: Node) -> Print:
+    def _on_print(self, node: Node) -> Print:
         _, text, *values = node.parts
         found = self.expressions.several(values)
         return Print(node.place, text, found, node.text)
 
-    def print_mtype_(self, node: Node) -> Print:
+    def _on_print_mtype(self, node: Node) -> Print:
         value = self.value(node.parts[1])
         return Print(node.place, '"%e"', (value,), node.text)
 
-    def assert_(self, node: Node) -> Assert:
+    def _on_assert(self, node: Node) -> Assert:
         return Assert(node.place, self.value(node.parts[1]), node.text)
 
-    def condition_(self, node: Node) -> Condition:
+    def _on_condition(self, node: Node) -> Condition:
         expression = self.value(node.parts[0])
         if not isinstance(expression, Run) and _runs(expression):
             message = "'run' within an expression, expected it alone"
             raise input_error(message, node.place)
         return Condition(node.place, expression, node.text)
 
-    def else_(self, node: Node) -> Else:
+    def _on_else(self, node: Node) -> Else:
         return Else(node.place)
 
-    def atomic_(self, node: Node) -> Atomic:
+    def _on_atomic(self, node: Node) -> Atomic:
         return Atomic(node.place, False, self.block(node))
 
-    def d_step_(self, node: Node) -> Atomic:
+    def _on_d_step(self, node: Node) -> Atomic:
         if self.labels.step:
             return Atomic(node.place, True, self.block(node))
         self.loops.append(False)
@@ -439,7 +440,7 @@ class Statements:
         self.loops.pop()
         return Atomic(node.place, True, found)
 
-    def unless_(self, node: Node) -> list[Statement]:
+    def _on_unless(self, node: Node) -> list[Statement]:
         body, _, escape = node.parts
         if self.labels.step:
             raise input_error("'unless' in a d_step", node.place)
@@ -469,6 +470,41 @@ class Statements:
             expected = "sends and receives" if self.kind == "trace" else "tests"
             message = f"expected {expected} only in a {self.kind} claim"
             raise input_error(message, node.place)
+
+
+def separated(place: Place, label: str, jump: Statement) -> list[Statement]:
+    """Return a labelled jump with a place for its label: a ``skip`` in front."""
+    skip = Condition(place, Number(place, 1), "skip")
+    return [Labelled(place, label, skip), jump]
+
+
+def with_places(statement: Any, labels: frozenset[str]) -> Any:
+    """Return a body in which labels that are spoken of are places of their own."""
+    if isinstance(statement, Sequence):
+        parts: list[Statement] = []
+        for part in statement.statements:
+            named = isinstance(part, Labelled) and part.label in labels
+            inner = part.statement if isinstance(part, Labelled) else part
+            if named and isinstance(inner, (Goto, Break)):
+                parts += separated(part.place, part.label, inner)  # type: ignore[union-attr]
+            else:
+                parts.append(with_places(part, labels))
+        return replace(statement, statements=tuple(parts))
+    if isinstance(statement, Labelled):
+        return replace(statement, statement=with_places(statement.statement, labels))
+    if isinstance(statement, Choice):
+        options = tuple(with_places(option, labels) for option in statement.options)
+        return replace(statement, options=options)
+    if isinstance(statement, Atomic):
+        return replace(statement, body=with_places(statement.body, labels))
+    if isinstance(statement, Unless):
+        body, escape = statement.body, statement.escape
+        return replace(
+            statement,
+            body=with_places(body, labels),
+            escape=with_places(escape, labels),
+        )
+    return statement
 
 
 def _sequence(statement: Statement) -> Sequence:

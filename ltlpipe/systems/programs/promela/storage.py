@@ -30,8 +30,7 @@ from ltlpipe.systems.programs.program import (
 )
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.channels import Sites, nodes_in, written
-from ltlpipe.systems.programs.promela.flow import Flow
-from ltlpipe.systems.programs.promela.showing import names_of_places
+from ltlpipe.systems.programs.promela.flow import Flow, names_of_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.systems.programs.promela.sources import Preprocessed
+from ltlpipe.systems.programs.promela.sources import SEPARATOR, Preprocessed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,10 +24,16 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.syntax import Place
 
 TYPES = ("bit", "bool", "byte", "pid", "short", "int", "unsigned", "mtype", "chan")
-_WORDS = """active assert atomic break D_proctype do else empty enabled eval fi for full
-    get_priority goto hidden if init inline len local ltl nempty never nfull notrace np_
-    od of pc_value printf printm priority proctype provided return run d_step select
-    set_priority show timeout trace typedef unless xr xs""".split()
+# fmt: off
+_WORDS = [
+    "active", "assert", "atomic", "break", "D_proctype", "do", "else", "empty",
+    "enabled", "eval", "fi", "for", "full", "get_priority", "goto", "hidden", "if",
+    "init", "inline", "len", "local", "ltl", "nempty", "never", "nfull", "notrace",
+    "np_", "od", "of", "pc_value", "printf", "printm", "priority", "proctype",
+    "provided", "return", "run", "d_step", "select", "set_priority", "show", "timeout",
+    "trace", "typedef", "unless", "xr", "xs",
+]
+# fmt: on
 KEYWORDS = {word: word.upper().rstrip("_") for word in _WORDS} | {
     "D_proctype": "PROCTYPE",
     "notrace": "TRACE",
@@ -93,7 +99,7 @@ _TEMPORAL = {
     **dict.fromkeys(("implies", "equivalent"), "IMPLIES"),
 }
 _WORD = r"""
-    (?P<blank>\s+)
+    (?P<blank>[\s\x02]+)
   | (?P<name>[A-Za-z_]\w*)
   | (?P<number>\d+)
   | (?P<string>"(?:[^"\\\n]|\\.)*")
@@ -203,7 +209,8 @@ def _lexed(source: Preprocessed) -> Iterator[Token]:
             return
         offset = found.end()
         if found.lastgroup == "blank":
-            spaced, line = True, line or "\n" in found[0]
+            spaced = spaced or found[0] != SEPARATOR
+            line = line or "\n" in found[0]
             continue
         kind, word = _kind(found, ltl=ltl is not None and depth > ltl)
         if kind == "LTL":
