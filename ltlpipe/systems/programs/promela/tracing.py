@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.systems.programs.program import Expression
-    from ltlpipe.systems.programs.promela.lowering import Lowering
+    from ltlpipe.systems.programs.promela.translation import Translator
 
 
 class Tracing:
     """The automaton of a trace."""
 
-    def __init__(self, lowering: Lowering, claim: syntax.Claim) -> None:
+    def __init__(self, lowering: Translator, claim: syntax.Claim) -> None:
         self.lowering = lowering
         self.is_negated = claim.kind == "notrace"
         self.flow = Flow(claim.body)
