@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.lowering import Lowered
 
 
+_OPERATORS = frozenset(("==", "<", "<=", "+", "*", "/", "%", "&&", "||"))
+_OPERATORS |= {"&", "|", "^", "<<", ">>"}
+
+
 def promela_model(
     tree: syntax.Model, *, assertions: bool = True, processes: int | None = None
 ) -> Job[PromelaModel]:
@@ -246,6 +250,6 @@ def bound(expression: ir.Expression) -> propositions.Expression:
         return operation("<" if expression.op == ">" else "<=", parts[::-1])
     if expression.op == "!=":
         return operation("!", (operation("==", parts),))
-    if expression.op in ("==", "<", "<=", "+", "*", "/", "%", "&&", "||"):
+    if expression.op in _OPERATORS:
         return operation(expression.op, parts)
     raise UnsupportedError(f"the operator {expression.op!r} in a proposition")

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from ltlpipe.systems.programs.promela.syntax import Place
 
-
 SEPARATOR = "\x02"
 """Stands between tokens that expansion has brought side by side."""
 
