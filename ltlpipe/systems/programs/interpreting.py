@@ -129,8 +129,10 @@ class Interpreter:
                 stored.append((path, _failed(state, BLOCKED) if is_blocked else target))
             walks += [((*path, number), to) for number, to in moves]
             if len(walks) > MAX_WALKS:
-                stored = [(walks[0][0], _failed(state, ENDLESS))]
+                stored.clear()
                 break
+        if walks and not stored:  # nor does a step end that goes round for ever
+            stored.append((walks[0][0], _failed(state, ENDLESS)))
         yield from stored
 
     def target(self, action: Action, state: State) -> State | None:

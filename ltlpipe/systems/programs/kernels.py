@@ -181,20 +181,24 @@ def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
 
 @called
 def settled(ints, n_own, out_rows, out_letters, out_actions, count):
-    """Move the rows behind which control is not kept to the front; return how many."""
+    """Move the rows behind which control is not kept to the front; return how many.
+
+    If there are none, or too many moves, one row tells of that instead.
+    """
+    is_endless = count > MAX_MOVES
     kept = 0
-    if count > MAX_MOVES:
-        failed(ints, out_rows, 1, ENDLESS)
-        count = 2
-        out_letters[1] = 0
     for i in range(1, count):
-        if out_letters[i] == 0:
+        if out_letters[i] == 0 and not is_endless:
             if fault_of(ints, out_rows, i) == np.uint64(FULL):
                 ints[Header.IS_FULL] = 1
             for word in range(n_own):
                 out_rows[kept, word] = out_rows[i, word]
             out_actions[kept] = out_actions[i]
             kept += 1
+    if count > 1 and kept == 0:  # nor does a step end that goes round for ever
+        failed(ints, out_rows, 0, ENDLESS)
+        out_actions[0] = out_actions[1]
+        kept = 1
     return kept
 
 
