@@ -73,7 +73,7 @@ def random_promela(rng):
         try:
             tree = read_model(text, "m.pml")
             return complete(promela_model(tree)).without_assertions()
-        except InputError:
+        except (InputError, UnsupportedError):
             continue
 
 

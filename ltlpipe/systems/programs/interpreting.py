@@ -117,13 +117,14 @@ class Interpreter:
             if holder is None or target[error]:
                 stored.append((path, target))
                 continue
-            if holder.keeps == ATOMIC:
-                if (path[0], holder.process, target) in seen:
-                    continue
-                seen.add((path[0], holder.process, target))
+            is_atomic = holder.keeps == ATOMIC
+            if is_atomic and (path[0], holder.process, target) in seen:
+                continue
             moves = list(self.moves(target, holder.process))
             if holder.keeps == D_STEP:
                 del moves[1:]
+            elif moves:
+                seen.add((path[0], holder.process, target))
             if not moves:
                 is_blocked = holder.keeps == D_STEP
                 stored.append((path, _failed(state, BLOCKED) if is_blocked else target))

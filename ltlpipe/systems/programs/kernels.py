@@ -34,7 +34,7 @@ MAX_MOVES = 1 << 12
 """Moves of all steps of a state together beyond which a step fails."""
 
 GONE = -1
-"""Of a row, that control is kept behind it and moves lead on."""
+"""What letters have for the row that steps begin with."""
 
 FAILED = 1 << 31
 """The mark of a step of a synchronous system that fails."""
@@ -115,7 +115,7 @@ def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
     """Take note of moves that lead on from row `at`, which are ``before:count``.
 
     Actions become those that the step begins with; letters tell by which code control
-    is kept behind a row, 0 if it is not, GONE if it is kept no more, as moves lead on.
+    is kept behind a row, 0 if it is not, less than 0 if moves lead on.
     Returns how many rows there are: of several on an only way, the first is taken.
     """
     table = ints[Header.CONTROL]
@@ -126,7 +126,7 @@ def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
             if code & 3 == D_STEP and fault_of(ints, out_rows, at) == 0:
                 failed(ints, out_rows, at, BLOCKED)
             return count
-        out_letters[at] = GONE
+        out_letters[at] = -code
         if code & 3 == D_STEP:
             count = before + 1
     for i in range(before, count):
@@ -167,14 +167,14 @@ def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
             is_new = True
             if code & 3 == ATOMIC:
                 for other in range(1, at):
-                    if out_letters[other] == GONE and is_new:
+                    if out_letters[other] == -code and is_new:
                         same = out_actions[other] == out_actions[at]
                         for word in range(n_own):
                             same &= out_rows[other, word] == out_rows[at, word]
                         is_new = not same
             if is_new:
                 return at
-            out_letters[at] = GONE
+            out_letters[at] = -code
         at += 1
     return count
 
