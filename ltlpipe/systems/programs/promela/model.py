@@ -128,7 +128,7 @@ class PromelaModel(ProgramModel):
     @cached_property
     def own_questions(self) -> tuple[OwnQuestion, ...]:  # type: ignore[override]
         """Assertions, end states, formulas, claims, and labels ``accept``."""
-        found = [OwnQuestion("assertions", f"[](!{FAULT})")]
+        found = [OwnQuestion("assertions", f"G !{FAULT}")]
         found.append(OwnQuestion("end states", self.ends_validly))
         found += [
             OwnQuestion(f.name, f.text, written=f.written) for f in self.tree.formulas
@@ -139,11 +139,11 @@ class PromelaModel(ProgramModel):
                 found.append(OwnQuestion(claim.name or "never", automaton=hoa))
         labels = [label for p in self.tree.proctypes for label in p.labels]
         if any(label.startswith("accept") for label in labels):
-            found.append(OwnQuestion("acceptance", f"<>[](!{ACCEPT})"))
+            found.append(OwnQuestion("acceptance", f"FG !{ACCEPT}"))
         return tuple(found)
 
-    ends_validly = f"[](!(deadlock && !{VALID_END}))"
-    makes_progress = "[]<>(!np_)"
+    ends_validly = f"G(deadlock -> {VALID_END})"
+    makes_progress = "GF !np_"
 
     def fact(self, name: str) -> propositions.Expression:
         """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""
