@@ -187,7 +187,8 @@ def check(
         if options.certificate is not None and len(questions) > 1:
             raise typer.BadParameter("--certificate goes with one formula")
         is_single = len(questions) == 1 and formula_file is None
-        prelude = PRELUDE_ALONE if is_single else PRELUDE
+        is_own = not (formula or formula_file)  # few, and worth no kernel if easy
+        prelude = PRELUDE_ALONE if is_single or is_own else PRELUDE
         if not is_single and options.unknown != NEVER:
             _refuse_unknown_names(loaded, questions, options)
         for asked in questions:

@@ -99,7 +99,9 @@ def _tell(
             verdict = look_for_one(system, progress=bar, **of_question(chosen))
         except StoppedError as stopped:
             verdict = not_read(" ".join(files), stopped.reason)
+            if getattr(system, "ends_validly", None) is not None:
+                label = {"deadlock": "invalid end state"}.get(label, label)
         bar.hide()
         plans.show(verdict.plan)
-    report(verdict, form, about="no deadlock" if label == "deadlock" else None)
+    report(verdict, form, about=None if label == "livelock" else f"no {label}")
     raise typer.Exit(exit_code([verdict.verdict]))

@@ -41,11 +41,11 @@ _WEAK = re.compile(_QUOTED + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
-# What no formula over plain names has: comparisons, elements, and what looks like a
-# call or is about one process.
+# What no formula over plain names has: comparisons, elements, escapes, and what looks
+# like a call or is about one process.
 _COMPARING = re.compile(
     _QUOTED + r"|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)|\bfireable\b"
-    r"|\w@\w|\]\s*[@:]|[A-Za-z_]\w*:[A-Za-z_]"
+    r"|(?<!/)\\(?!/)|\w@\w|\]\s*[@:]|[A-Za-z_]\w*:[A-Za-z_]"
     r"|\b(?:len|n?full|n?empty|enabled|pc_value|get_priority)\s*\("
     r"|(?<![\w.])(?![XFGUWRM]+\[)[A-Za-z_][\w.]*\[)"
 )

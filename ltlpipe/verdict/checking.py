@@ -223,7 +223,9 @@ def livelock(
                 f"no action of the system is called {name!r}, which is to be progress"
             )
     if not progress_actions:
-        raise UnsupportedError("name at least one action that is progress")
+        raise UnsupportedError(
+            "missing option '--progress': name at least one action that is progress"
+        )
     said = "{}" if isinstance(system, Network) else 'action=="{}"'
     parts = [quoted(said.format(name)) for name in progress_actions]
     formula = f"GF({' | '.join(parts)})"

@@ -241,8 +241,8 @@ def test_another_format_than_the_file_has(tmp_path):
         load(path, format="aut")
     with pytest.raises(InputError, match=r"m.dot:1: no XML"):
         load(path, format="pnml")
-    with pytest.raises(UnsupportedError, match="'pml': expected dot, aut, hoa, dve or"):
-        load(path, format="pml")
+    with pytest.raises(UnsupportedError, match="'ll_net': expected dot, aut, hoa, dve"):
+        load(path, format="ll_net")
     with pytest.raises(UnsupportedError, match="expected components of a network"):
         load_network(path, format="dve")
 

@@ -68,7 +68,7 @@ _GRAMMAR = r"""
 dotted: NAME ("." PART)*
 field: "." PART ["[" formula "]"]
 
-TEMPORAL.3: /\[\]|<>|[XFG]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\w))/
+TEMPORAL.3: /\[\]|<>|[XFG]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\\|\w))/
 TRUTH.3: /(true|false)(?!\w)/
 _NOT.3: /!(?!=)|~|not(?!\w)/
 _AND: /&&?|and(?!\w)/

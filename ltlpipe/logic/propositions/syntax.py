@@ -195,7 +195,9 @@ class Enabled:
 class Operation:
     """An operator and its operands."""
 
-    operator: str  # one of + * / % == < <= && ||, or - and ! of one operand
+    operator: str
+    """One of + * / % == < <= && ||, or - and ! of one operand; bound to a system also
+    & | ^ << >>, which have no text."""
     operands: tuple[Expression, ...]  # two or more; one of - and !
 
     def __str__(self) -> str:

@@ -125,6 +125,8 @@ class Expressions:
     def special(self, node: Node) -> Special:
         """Return ``timeout`` or ``np_``."""
         name = "np_" if node.parts[0] == "np_" else "timeout"
+        if name == "timeout" and (self.scope.owner or ":").startswith(":"):
+            raise input_error("'timeout' outside of a proctype", node.place)
         self.table.mentions.add(name)
         return Special(node.place, name)
 

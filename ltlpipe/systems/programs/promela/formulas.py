@@ -68,7 +68,10 @@ def _formula(node: Node, expressions: Expressions, found: dict[str, Expression])
 
 def named(expression: Expression, found: dict[str, Expression]) -> str:
     """Return an expression as a proposition of a formula; note what it means."""
-    generic = generic_of(expression) or propositions.Name(written(expression))
+    generic = generic_of(expression)
+    if generic is None:  # brackets cannot be part of a name
+        text = written(expression).replace("[", "(").replace("]", ")")
+        generic = propositions.Name(text)
     key = generic.text if isinstance(generic, propositions.Name) else str(generic)
     found[key] = expression
     return str(generic)

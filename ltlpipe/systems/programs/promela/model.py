@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.promela.lowering import Lowered
 
 
+_OPERATORS = frozenset(("==", "<", "<=", "+", "*", "/", "%", "&&", "||"))
+_OPERATORS |= {"&", "|", "^", "<<", ">>"}
+
+
 def promela_model(
     tree: syntax.Model, *, assertions: bool = True, processes: int | None = None
 ) -> Job[PromelaModel]:
@@ -124,7 +128,7 @@ class PromelaModel(ProgramModel):
     @cached_property
     def own_questions(self) -> tuple[OwnQuestion, ...]:  # type: ignore[override]
         """Assertions, end states, formulas, claims, and labels ``accept``."""
-        found = [OwnQuestion("assertions", f"[](!{FAULT})")]
+        found = [OwnQuestion("assertions", f"G !{FAULT}")]
         found.append(OwnQuestion("end states", self.ends_validly))
         found += [
             OwnQuestion(f.name, f.text, written=f.written) for f in self.tree.formulas
@@ -135,11 +139,11 @@ class PromelaModel(ProgramModel):
                 found.append(OwnQuestion(claim.name or "never", automaton=hoa))
         labels = [label for p in self.tree.proctypes for label in p.labels]
         if any(label.startswith("accept") for label in labels):
-            found.append(OwnQuestion("acceptance", f"<>[](!{ACCEPT})"))
+            found.append(OwnQuestion("acceptance", f"FG !{ACCEPT}"))
         return tuple(found)
 
-    ends_validly = f"[](!(deadlock && !{VALID_END}))"
-    makes_progress = "[]<>(!np_)"
+    ends_validly = f"G(deadlock -> {VALID_END})"
+    makes_progress = "GF !np_"
 
     def fact(self, name: str) -> propositions.Expression:
         """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""
@@ -246,6 +250,6 @@ def bound(expression: ir.Expression) -> propositions.Expression:
         return operation("<" if expression.op == ">" else "<=", parts[::-1])
     if expression.op == "!=":
         return operation("!", (operation("==", parts),))
-    if expression.op in ("==", "<", "<=", "+", "*", "/", "%", "&&", "||"):
+    if expression.op in _OPERATORS:
         return operation(expression.op, parts)
     raise UnsupportedError(f"the operator {expression.op!r} in a proposition")

@@ -78,12 +78,12 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
     def __init__(self, file: str, folders: Sequence[str]) -> None:
         super().__init__()
         self.file = file
-        self.rewrite_paths: list[Any] = []
         self.expand_countermacro = False
         own = os.path.dirname(os.path.abspath(file))
         self.allowed = [os.path.realpath(f) for f in (own, *folders)]
         for folder in folders:
             self.add_path(folder)
+        self.rewrite_paths: list[Any] = []
         self.lines: dict[str, list[str]] = {}
         self.offsets: dict[str, list[int]] = {}
         self.reached = ("", 0, 0)  # file, line and column of the last token

@@ -118,6 +118,7 @@ def body(*lines, before=""):
         (body("mtype:f x; skip"), (3, 1), "no set of mtypes is called 'f'"),
         (body("byte:f x; skip"), (3, 1), "byte:f, expected mtype"),
         ("never { x = 1 }\nbyte x;\n" + INIT, (1, 9), "expected tests only in a never"),
+        ("ltl p { <> timeout }\n" + INIT, (1, 12), "'timeout' outside of a proctype"),
         ("ltl p { [] y }\n" + INIT, (1, 12), "undeclared variable 'y'"),
         ("ltl p { true }\nltl p { true }\n" + INIT, (2, 1), "a second formula 'p'"),
         ("byte x;\nltl p { [] x == 1 }\n" + INIT, (2, 9), "parentheses are missing"),
