@@ -1,12 +1,13 @@
 """Promela models, searched by ltlpipe and by Spin: one table.
 
-Models of one size parameter in ``promela_models``, as Spin's verifier and
-`ltlpipe` see them without reduction: both store all states, and have to find as many.  Rates are by processor time, so that other work on the machine counts
-little: that of the verifier's own process, and that of the second count of ltlpipe, as
-the first one has the kernels compiled.  How long a person waits is in other columns,
-wall clock of whole processes: ``spin -a``, gcc and the verifier (`spin_seconds`), and
-Python with `ltlpipe`, for a new model and for one that is known (`first_seconds`,
-`second_seconds`), where kernels that are the same for all models are compiled::
+Models of one size parameter in ``promela_models``, as Spin's verifier and `ltlpipe` see
+them without reduction: both store all states, and have to find as many.  Rates are by
+processor time, so that other work on the machine counts little: that of the verifier's
+own process, and that of the second count of ltlpipe, as the first one has the kernels
+compiled.  How long a person waits is in other columns, wall clock of whole processes:
+``spin -a``, gcc and the verifier (`spin_seconds`), and Python with `ltlpipe`, for a new
+model and for one that is known (`first_seconds`, `second_seconds`), where kernels that
+are the same for all models are compiled::
 
     python -m benchmarks.promela --models philosophers=9 paxos=5
 """
