@@ -57,8 +57,8 @@ class Interpreter:
             yield from self._joint_steps(state)
             return
         if self.program.has_control:
-            for path, target in self.walks(state):
-                yield path[0], target
+            for path, to in self.walks(state):
+                yield path[0], to
             return
         processes = self.program.processes
         committed = any(state[p.state] in p.committed for p in processes)
@@ -109,7 +109,9 @@ class Interpreter:
                 (number, (*to[:timeout], 0, *to[timeout + 1 :]))
                 for number, to in self.moves(waiting)
             ]
-        walks = [((number,), target) for number, target in found]
+        walks: list[tuple[tuple[int, ...], State]] = [
+            ((number,), target) for number, target in found
+        ]
         stored = []
         seen = set()
         for path, target in walks:  # which grows meanwhile

@@ -290,8 +290,8 @@ class ProgramModel(Model):
 
     def _full(self) -> Job[PackedSystem | None]:
         """Raise the error that a process finds no room."""
+        yield from ()
         raise self.full_error()
-        yield  # a job, all the same
 
 
 class DveModel(ProgramModel):

@@ -12,17 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs.program import (
     ASSERTION,
     FULL,
-    NO_CHANNEL,
     Assignment,
     Binary,
-    Conditional,
-    Element,
     Message,
     Number,
     Process,
@@ -31,22 +28,21 @@ from ltlpipe.systems.programs.program import (
     Transition,
     converted,
     evaluate,
-    fitting,
     position,
 )
 from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.channels import nodes_in
+from ltlpipe.systems.programs.promela.executability import Executability
 from ltlpipe.systems.programs.promela.flow import Edge, Flow, Node, leaving
 from ltlpipe.systems.programs.promela.fusion import fused
+from ltlpipe.systems.programs.promela.messages import Alternative
 from ltlpipe.systems.programs.promela.storage import (
     GLOBAL,
     Frame,
     Plan,
     Storage,
 )
-from ltlpipe.systems.programs.promela.tracing import Tracing
 from ltlpipe.systems.programs.promela.translation import (
-    Translator,
     all_of,
     any_of,
     equal,
@@ -58,16 +54,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.systems.programs.program import Expression
-
-
-class Alternative(NamedTuple):
-    """One of the ways in which a statement can be executed."""
-
-    conditions: tuple[Expression, ...] = ()
-    exchange: tuple[Assignment, ...] = ()  # at once
-    effects: tuple[Assignment, ...] = ()  # one after the other
-    message: Message | None = None  # over a channel without buffer
-    start: Transition | None = None
 
 
 @dataclass(frozen=True)
@@ -93,20 +79,18 @@ def lower(
     return Lowering(storage, assertions=assertions).lowered()
 
 
-class Lowering(Translator):
+class Lowering(Executability):
     """Everything that is known while a program is made."""
 
     def __init__(self, storage: Storage, *, assertions: bool) -> None:
         super().__init__(storage)
         storage.finish()
-        self.model, self.plan = storage.model, storage.plan
+        self.plan = storage.plan
         model = self.model
         self.assertions = assertions
         self.is_limited = False  # whether a process may find no room
         self.numbers = {p.name: i for i, p in enumerate(model.proctypes)}
         self.steps: dict[Transition, tuple[Frame, Edge | None]] = {}
-        traces = [Tracing(self, c) for c in model.claims if c.kind != "never"]
-        self.trace = traces[0] if traces else None
 
     def lowered(self) -> Lowered:
         """Make the program."""
@@ -207,9 +191,6 @@ class Lowering(Translator):
         values += [Number(0)] * (size - len(values) if again else 0)
         return [self._set(Read(first + i), value) for i, value in enumerate(values)]
 
-    def _set(self, target: Read | Element, value: Expression) -> Assignment:
-        return Assignment(target, value, self.storage.variables[target.first].bounds)
-
     def _fused(self, frame: Frame) -> Iterator[Transition]:
         """Yield the transitions of a proctype in a slot, those in control made one."""
         begin = self.storage.flows[frame.proctype].nodes[0].number
@@ -285,142 +266,6 @@ class Lowering(Translator):
             return []
         return [self._set(Read(last), Number(frame.slot))]
 
-    def _allowed(self, frame: Frame) -> list[Expression]:
-        """Return when the process of a slot may move at all."""
-        provided = self._provided(frame)
-        first = self.storage.priorities
-        if first < 0:
-            return provided
-        for other in self.storage.offsets:
-            if other.slot != frame.slot:
-                higher = Binary(">", Read(first + other.slot), Read(first + frame.slot))
-                can = all_of([higher, *self._provided(other), self._enabled(other)])
-                provided.append(negated(can))
-        return provided
-
-    def _provided(self, frame: Frame) -> list[Expression]:
-        provided = self.model.proctypes[frame.proctype].provided
-        return [] if provided is None else [self.value(provided, frame)]
-
-    def _enabled(self, frame: Frame) -> Expression:
-        """Return whether a slot's process could move by itself, as Spin tests it.
-
-        A message without buffer can be sent then, whoever waits for it.
-        """
-        storage = self.storage
-        flow, offset = storage.flows[frame.proctype], storage.offsets[frame]
-        state, ways = storage.states[frame.slot], []
-        for node in flow.nodes:
-            found = [
-                all_of([*self._unescaped(frame, edge), *way.conditions])
-                for edge in leaving(node)
-                for way in self._ways(frame, node, edge)
-                if way.message is None or way.message.sends
-            ]
-            if node is flow.end:
-                found.append(all_of(self._ended(frame).conditions))
-            here = equal(Read(state), Number(offset + node.number))
-            ways.append(all_of([here, any_of(found)]))
-        return any_of(ways)
-
-    def called(self, tree: syntax.Call, frame: Frame) -> Expression:
-        """Return the value of a function of processes."""
-        storage = self.storage
-        pid = self.value(tree.arguments[0], frame)
-        if tree.name == "get_priority":
-            if storage.priorities < 0:
-                return Number(1)
-            n_slots = len(storage.states)
-            priority = Element(storage.priorities, n_slots, pid)
-            return Conditional(self._is_slot(tree, frame), priority, Number(0))
-        if tree.name == "set_priority":
-            return Number(1)
-        values: list[tuple[Expression, Expression]] = []
-        for other, offset in storage.offsets.items():
-            here = equal(self.value(tree.arguments[0], frame), Number(other.slot))
-            if tree.name == "enabled":
-                values.append((here, self._enabled(other)))
-            else:
-                place = Binary("-", Read(storage.states[other.slot]), Number(offset))
-                values.append((all_of([here, self.alive(other)]), place))
-        if tree.name == "enabled":
-            return any_of(all_of(pair) for pair in values)
-        return self._chosen(values)
-
-    def _is_slot(self, tree: syntax.Call, frame: Frame) -> Expression:
-        pid, again = (self.value(tree.arguments[0], frame) for _ in range(2))
-        n_slots = Number(len(self.storage.states))
-        return all_of([Binary(">=", pid, Number(0)), Binary("<", again, n_slots)])
-
-    def _reset(self, tree: syntax.Expression, frame: Frame) -> list[Assignment]:
-        """Return the assignments that ``set_priority`` is."""
-        calls = [
-            node
-            for node in nodes_in(tree)
-            if isinstance(node, syntax.Call) and node.name == "set_priority"
-        ]
-        effects = []
-        for call in calls:
-            for slot, state in enumerate(self.storage.states):
-                pid, value = (self.value(a, frame) for a in call.arguments)
-                here = all_of(
-                    [equal(pid, Number(slot)), Binary("!=", Read(state), Number(0))]
-                )
-                target = Read(self.storage.priorities + slot)
-                chosen = Conditional(here, value, Read(target.variable))
-                effects.append(self._set(target, chosen))
-        return effects
-
-    def _unescaped(self, frame: Frame, edge: Edge) -> list[Expression]:
-        """Return that no escape from a statement can be executed."""
-        return [
-            negated(self._can_leave(frame, escape.resolved.node))
-            for escape in edge.escapes
-        ]
-
-    def _preferred(self, frame: Frame, node: Node, edge: Edge) -> list[Expression]:
-        """Return that no statement can be executed that comes before this one."""
-        if not edge.rivals or isinstance(edge.step, syntax.Else):
-            return []
-        return [negated(self._can_leave(frame, node, edge.rivals))]
-
-    def _can_leave(
-        self, frame: Frame, node: Node, edges: Sequence[Edge] | None = None
-    ) -> Expression:
-        """Return whether a statement at a place, or one of some, can be executed."""
-        some = node.edges if edges is None else edges
-        return any_of(self._executable(frame, node, edge) for edge in some)
-
-    def _executable(self, frame: Frame, node: Node, edge: Edge) -> Expression:
-        return any_of(
-            all_of([*way.conditions, self._paired(frame, way.message)])
-            for way in self._ways(frame, node, edge)
-        )
-
-    def _paired(self, frame: Frame, message: Message | None) -> Expression:
-        """Return whether another process waits for a message that is sent."""
-        if message is None:
-            return Number(1)
-        if not message.sends:
-            return Number(0)
-        ready = []
-        for other, offset in self.storage.offsets.items():
-            if other.slot == frame.slot:
-                continue
-            flow = self.storage.flows[other.proctype]
-            state = self.storage.states[other.slot]
-            for node in flow.nodes:
-                for edge in leaving(node):
-                    if not isinstance(edge.step, syntax.Receive):
-                        continue
-                    here = equal(Read(state), Number(offset + node.number))
-                    for way in self._received(edge.step, other):
-                        checks = fitting(message, way.message)
-                        if checks is not None:
-                            some = (*self._allowed(other), *way.conditions, *checks)
-                            ready.append(all_of([here, *some]))
-        return any_of(ready)
-
     def _ended(self, frame: Frame) -> Alternative:
         """Return how a process ends."""
         storage, slot = self.storage, frame.slot
@@ -477,17 +322,6 @@ class Lowering(Translator):
         elif isinstance(step, syntax.Assert) and self.assertions:
             effects.append(self.check(self.value(step.expression, frame), ASSERTION))
         return [Alternative(effects=tuple(effects))]
-
-    def check(self, condition: Expression, fault: int) -> Assignment:
-        """Return what makes a step fail unless a condition holds."""
-        error = self.storage.error
-        before = Read(error)
-        value = Conditional(condition, Read(error), Number(fault))
-        both = Conditional(before, Read(error), value)
-        return Assignment(Read(error), both, self.storage.variables[error].bounds)
-
-    def _failing(self, fault: int) -> Assignment:
-        return self._set(Read(self.storage.error), Number(fault))
 
     def _evaluated(
         self, step: syntax.Assign | syntax.Condition, frame: Frame
@@ -579,166 +413,6 @@ class Lowering(Translator):
         # parameters belong to nobody yet.
         start = Transition(born.slot, 0, entry, None, None, tuple(effects), (), ())
         return start, tuple(checks)
-
-    def _sent(self, step: syntax.Send, frame: Frame) -> list[Alternative]:
-        """Return the ways of sending a message."""
-        ways = []
-        for condition, number in self.channels(step.channel, frame):
-            channel = self.storage.channels[number]
-            site_fields = self._fields(number)
-            values = tuple(
-                fitted(self.value(tree, frame), kind.bounds, self.storage)
-                for tree, kind in zip(step.values, site_fields, strict=False)
-            )
-            if len(step.values) != len(site_fields):
-                continue  # of another type: the variable never stands for it
-            if not channel.capacity:
-                message = Message(number, True, values)
-                effects = [
-                    assignment
-                    for sends in (True, False)  # of both that move, here
-                    for assignment in self._traced(number, values, sends=sends)
-                ]
-                way = Alternative((condition,), (), tuple(effects), message)
-                ways.append(way)
-            elif step.sorted:
-                ways += self._sorted(condition, number, values)
-            else:
-                room = Binary("<", self.length(number), Number(channel.capacity))
-                exchange = [
-                    self._set(self._cell(cell, channel.capacity, number), value)
-                    for cell, value in zip(channel.cells, values, strict=True)
-                ]
-                exchange.append(self._lengthened(number, "+"))
-                exchange += self._traced(number, values, sends=True)
-                ways.append(Alternative((condition, room), tuple(exchange)))
-        return [*ways, *self._uninitialised(step.channel, frame)]
-
-    def _traced(
-        self, channel: int, values: Sequence[Expression], *, sends: bool
-    ) -> list[Assignment]:
-        """Return what a message does to the place of a trace."""
-        if self.trace is None:
-            return []
-        return self.trace.steps(channel, values, sends=sends)
-
-    def _fields(self, channel: int) -> tuple[syntax.Type, ...]:
-        for (_, site), own in self.storage.made.items():
-            if channel in own:
-                assert isinstance(site.initial, syntax.NewChannel)
-                return site.initial.fields
-        raise AssertionError
-
-    def _cell(self, cell: int, capacity: int, channel: int) -> Read | Element:
-        if capacity == 1:
-            return Read(cell)
-        return Element(cell, capacity, self.length(channel))
-
-    def _lengthened(self, channel: int, op: str) -> Assignment:
-        length = self.storage.channels[channel].length
-        return self._set(Read(length), Binary(op, Read(length), Number(1)))
-
-    def _uninitialised(
-        self, tree: syntax.Expression, frame: Frame
-    ) -> list[Alternative]:
-        """Return the way that is an error: a variable that stands for no channel."""
-        value = self.value(tree, frame)
-        fails = (self._failing(NO_CHANNEL),)
-        none = equal(value, Number(0))
-        if isinstance(none, Number) and not none.value:
-            return []
-        if isinstance(tree, syntax.Reference):
-            constant = self.storage.constant(tree.variable, frame)
-            if constant is not None and 0 not in constant:
-                return []
-        return [Alternative((none,), effects=fails)]
-
-    def _sorted(
-        self, condition: Expression, number: int, values: tuple[Expression, ...]
-    ) -> Iterator[Alternative]:
-        """Yield for each place of a channel the way to put a message there.
-
-        It is the place of the first message that is not smaller.
-        """
-        channel = self.storage.channels[number]
-        for place in range(channel.capacity):
-            conditions = [
-                condition,
-                Binary("<", self.length(number), Number(channel.capacity)),
-                Binary(">=", self.length(number), Number(place)),
-            ]
-            conditions += [self._smaller(number, p, values) for p in range(place)]
-            last = equal(self.length(number), Number(place))
-            rest = negated(self._smaller(number, place, values))
-            conditions.append(any_of([last, rest]))
-            exchange = []
-            for cell, value in zip(channel.cells, values, strict=True):
-                exchange.append(self._set(Read(cell + place), value))
-                for k in range(place + 1, channel.capacity):
-                    exchange.append(self._set(Read(cell + k), Read(cell + k - 1)))
-            exchange.append(self._lengthened(number, "+"))
-            exchange += self._traced(number, values, sends=True)
-            yield Alternative(tuple(conditions), tuple(exchange))
-
-    def _smaller(
-        self, number: int, place: int, values: tuple[Expression, ...]
-    ) -> Expression:
-        """Return whether the message at a place is smaller than another one."""
-        cells = self.storage.channels[number].cells
-        result: Expression = Number(0)
-        for cell, value in reversed(list(zip(cells, values, strict=True))):
-            less = Binary("<", Read(cell + place), value)
-            same = Binary("==", Read(cell + place), value)
-            result = any_of([less, all_of([same, result])])
-        return result
-
-    def _received(self, step: syntax.Receive, frame: Frame) -> list[Alternative]:
-        """Return the ways of receiving a message."""
-        ways = []
-        for condition, number in self.channels(step.channel, frame):
-            channel = self.storage.channels[number]
-            if len(step.arguments) != len(self._fields(number)):
-                continue
-            if not channel.capacity:
-                matches = tuple(self.match(a, frame) for a in step.arguments)
-                targets = tuple(self._stored(a, frame) for a in step.arguments)
-                message = Message(number, False, targets, matches)
-                ways.append(Alternative((condition,), message=message))
-                continue
-            before: list[Expression] = []
-            for place in range(channel.capacity if step.anywhere else 1):
-                fits = self.received(step.arguments, number, place, frame)
-                conditions = (condition, *before, fits)
-                exchange = self._taken(step, number, place, frame)
-                ways.append(Alternative(conditions, tuple(exchange)))
-                again = self.received(step.arguments, number, place, frame)
-                before.append(negated(again))
-        return [*ways, *self._uninitialised(step.channel, frame)]
-
-    def _stored(self, argument: syntax.Argument, frame: Frame) -> Read | Element | None:
-        if argument.kind != "store":
-            return None
-        assert isinstance(argument.value, syntax.Reference)
-        return self.target(argument.value, frame)
-
-    def _taken(
-        self, step: syntax.Receive, number: int, place: int, frame: Frame
-    ) -> Iterator[Assignment]:
-        """Yield what taking the message at a place of a channel does."""
-        channel = self.storage.channels[number]
-        if not step.stays:
-            values = [Read(cell + place) for cell in channel.cells]
-            yield from self._traced(number, values, sends=False)
-            yield self._lengthened(number, "-")
-            for cell in channel.cells:
-                last = cell + channel.capacity - 1
-                for k in range(cell + place, last):
-                    yield self._set(Read(k), Read(k + 1))
-                yield self._set(Read(last), Number(0))
-        for cell, argument in zip(channel.cells, step.arguments, strict=True):
-            target = self._stored(argument, frame)
-            if target is not None:
-                yield self._set(target, Read(cell + place))
 
 
 def _holds(condition: Expression) -> bool:

@@ -285,7 +285,8 @@ def kind_of(type_: syntax.Type) -> str:
 
 def _read(model: syntax.Model) -> set[syntax.Variable]:
     """Return the variables that are read anywhere."""
-    targets, found = set(), set()
+    targets: set[Any] = set()
+    found: set[syntax.Variable] = set()
     parts: list[Any] = [model.proctypes, model.claims]
     parts += [v.initial for v in model.variables]
     parts += [v.initial for p in model.proctypes for v in p.variables]

@@ -8,7 +8,7 @@ fails where it comes to its end by statements that fit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ltlpipe.systems.programs.program import (
     TRACE,
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.systems.programs.program import Expression
+    from ltlpipe.systems.programs.promela.translation import Translator
 
 
 class Tracing:
     """The automaton of a trace."""
 
-    def __init__(self, lowering: Any, claim: syntax.Claim) -> None:
+    def __init__(self, lowering: Translator, claim: syntax.Claim) -> None:
         self.lowering = lowering
         self.is_negated = claim.kind == "notrace"
         self.flow = Flow(claim.body)

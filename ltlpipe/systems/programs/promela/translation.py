@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs.program import (
+    Assignment,
     Binary,
     Conditional,
     Element,
@@ -103,14 +105,14 @@ def fitted(value: Expression, bounds: tuple[int, int], storage: Storage) -> Expr
     return Binary("+", shifted, Number(low))
 
 
-class Translator:
+class Translator(ABC):
     """Translates expressions, whose names are those of a `Storage`.
 
     In them `run` has the value that the caller says.
     """
 
     def __init__(self, storage: Storage) -> None:
-        self.storage = storage
+        self.storage, self.model = storage, storage.model
 
     def value(
         self, tree: syntax.Expression, frame: Frame, started: int = 0
@@ -149,9 +151,20 @@ class Translator:
                 choices.append((condition, self._polled(tree, channel, frame)))
         return self._chosen(choices)
 
+    @abstractmethod
     def called(self, tree: syntax.Call, frame: Frame) -> Expression:
         """Return the value of a function of processes."""
-        raise UnsupportedError(f"{_where(tree)}: {tree.name} is not supported here")
+
+    def _set(self, target: Read | Element, value: Expression) -> Assignment:
+        return Assignment(target, value, self.storage.variables[target.first].bounds)
+
+    def check(self, condition: Expression, fault: int) -> Assignment:
+        """Return what makes a step fail unless a condition holds."""
+        error = self.storage.error
+        before = Read(error)
+        value = Conditional(condition, Read(error), Number(fault))
+        both = Conditional(before, Read(error), value)
+        return Assignment(Read(error), both, self.storage.variables[error].bounds)
 
     def target(self, tree: syntax.Reference, frame: Frame) -> Read | Element | None:
         """Return what a statement writes to; None if nothing ever reads it."""
@@ -187,8 +200,10 @@ class Translator:
         if tree.name == "_pid" and frame.slot >= 0:
             return Number(frame.slot)
         if tree.name == "_nr_pr":
-            alive = [Binary("!=", Read(s), Number(0)) for s in storage.states]
-            return reduce(lambda a, b: Binary("+", a, b), alive, Number(0))
+            number: Expression = Number(0)
+            for state in storage.states:
+                number = Binary("+", number, Binary("!=", Read(state), Number(0)))
+            return number
         if tree.name == "timeout" and storage.timeout >= 0:
             return Read(storage.timeout)
         if tree.name == "_last" and storage.last >= 0:

@@ -25,8 +25,10 @@ COUNTS = {
         2,
     ),
     "atomic that blocks": (
-        "byte x, y; active proctype P() { atomic { x = 1; y == 1; x = 2 } }"
-        "active proctype Q() { x == 1; y = 1 }",
+        (
+            "byte x, y; active proctype P() { atomic { x = 1; y == 1; x = 2 } }"
+            "active proctype Q() { x == 1; y = 1 }"
+        ),
         8,
     ),
     "d_step takes its first choice": (
@@ -34,9 +36,11 @@ COUNTS = {
         3,
     ),
     "control goes with a message": (
-        "byte x; chan c = [0] of { bit };"
-        "active proctype P() { atomic { x = 1; c!1; x = 2; x = 3 } }"
-        "active proctype Q() { atomic { c?1; x = x + 4; x = x + 4 } }",
+        (
+            "byte x; chan c = [0] of { bit };"
+            "active proctype P() { atomic { x = 1; c!1; x = 2; x = 3 } }"
+            "active proctype Q() { atomic { c?1; x = x + 4; x = x + 4 } }"
+        ),
         6,
     ),
     "an escape is tried at every statement": (
@@ -56,13 +60,18 @@ COUNTS = {
         8,
     ),
     "sorted messages, and one from the middle": (
-        "chan q = [3] of { byte }; byte x;"
-        "active proctype P() { q!!2; q!!1; q!!3; q??2; q?x; q?x }",
+        (
+            "chan q = [3] of { byte }; byte x;"
+            "active proctype P() { q!!2; q!!1; q!!3; q??2; q?x; q?x }"
+        ),
         8,
     ),
     "a channel in a message": (
-        "chan c = [1] of { chan }; chan a = [1] of { byte }; chan b = [1] of { byte };"
-        "byte x; active proctype P() { chan r; if :: c!a :: c!b fi; c?r; r!7; a?x }",
+        (
+            "chan c = [1] of { chan }; chan a = [1] of { byte }; chan b ="
+            " [1] of { byte }; byte x;"
+            "active proctype P() { chan r; if :: c!a :: c!b fi; c?r; r!7; a?x }"
+        ),
         9,
     ),
 }
@@ -81,8 +90,10 @@ FAULTS = {
     "assertion": ("byte x; active proctype P() { x = 1; assert(x == 0) }", "assertion"),
     "index": ("byte a[2]; byte i = 2; active proctype P() { a[i] = 1 }", "index"),
     "inner index": (
-        "typedef T { byte b[2] } T t[2]; byte i = 2; active proctype P() "
-        "{ t[0].b[i] = 1 }",
+        (
+            "typedef T { byte b[2] } T t[2]; byte i = 2; active proctype P() "
+            "{ t[0].b[i] = 1 }"
+        ),
         "index",
     ),
     "division": ("byte x; active proctype P() { x = 1 / x }", "division"),
@@ -92,14 +103,18 @@ FAULTS = {
         "atomic",
     ),
     "too long": (
-        "short x; active proctype P() { d_step { do :: x < 9999 -> x++ :: else -> "
-        "break od } }",
+        (
+            "short x; active proctype P() { d_step { do :: x < 9999 -> x++ :: else -> "
+            "break od } }"
+        ),
         "atomic",
     ),
     "channel": ("chan c; active proctype P() { c!1 }", "channel"),
     "trace": (
-        "chan q = [2] of { byte }; active proctype P() { q!1; q!1 }"
-        "trace { do :: q!1; q?1 od }",
+        (
+            "chan q = [2] of { byte }; active proctype P() { q!1; q!1 }"
+            "trace { do :: q!1; q?1 od }"
+        ),
         "trace",
     ),
 }
