@@ -125,4 +125,4 @@ def test_rendezvous_in_charts(tmp_path):
     )
     chart = str(check(load(file), "G x==0").lasso.chart())
     row = chart.splitlines()[2]
-    assert row.index("◀") < row.index("●")
+    assert row.index("◀") < row.index("◆")  # the sender is on the right
