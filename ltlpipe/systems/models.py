@@ -100,6 +100,16 @@ class Model(Displayed, ABC):
         del action
         return ()
 
+    def message(
+        self, action: int, before: Valuation, after: Valuation
+    ) -> tuple[str, str] | None:
+        """Return from where to where a message goes in a step, if one does.
+
+        Ends are processes, and channels with a buffer as `shown` calls them.
+        """
+        del action, before, after
+        return None
+
     @abstractmethod
     def initial(self) -> Valuation:
         """Return the valuation in which runs begin."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe import load
+from ltlpipe import check, load
 from ltlpipe.systems.networks.exports import to_promela
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "promela"
@@ -105,8 +105,24 @@ def test_others_have_no_questions_of_their_own(run):
     assert "expected one of -f FORMULA" in outcome.complaint
 
 
-def test_charts_and_steps(run):
-    """Processes and channels are the lanes."""
+def test_charts(run):
+    """Processes and channels are the lanes, with arrows for messages."""
     outcome = run("check", EXAMPLES / "retransmission.pml", "-N", "arrives", "--chart")
     first = outcome.out.splitlines()[1]
     assert {"sender[0]", "thief[2]", "line"} <= set(first.split())
+    assert "▶ [data,0]" in outcome.out  # from the sender, on the left
+    assert "◀ end" in outcome.out  # from the channel, on the right
+    lasso = check(load(EXAMPLES / "retransmission.pml"), "F sent==3").lasso
+    assert lasso.chart().svg.count('class="arrow"') == 3
+
+
+def test_rendezvous_in_charts(tmp_path):
+    """An arrow from the process that sends to the one that receives."""
+    file = tmp_path / "m.pml"
+    file.write_text(
+        "chan c = [0] of { byte }; byte x;\n"
+        "active proctype receiver() { c?x }\nactive proctype sender() { c!1 }\n"
+    )
+    chart = str(check(load(file), "G x==0").lasso.chart())
+    row = chart.splitlines()[2]
+    assert row.index("◀") < row.index("◆")  # the sender is on the right

@@ -126,6 +126,25 @@ class ProgramModel(Model):
         transitions = self.program.actions[action].transitions
         return tuple(self.processes[t.process] for t in transitions)
 
+    def message(
+        self, action: int, before: Valuation, after: Valuation
+    ) -> tuple[str, str] | None:
+        """Return from where to where a message goes; see `Model.message`."""
+        program = self.program
+        if program.synchronous:
+            return None
+        leader, partner = program.actions[action][:2]
+        mover = self.processes[leader.process]
+        if partner is not None and leader.start is None:
+            return mover, self.processes[partner.process]
+        for channel in program.channels:
+            if not channel.capacity or before[channel.length] == after[channel.length]:
+                continue
+            name = self.shown_name(channel.length)
+            is_sent = before[channel.length] < after[channel.length]
+            return (mover, name) if is_sent else (name, mover)
+        return None
+
     def initial(self) -> Valuation:
         """Return the valuation in which runs begin."""
         return self.program.initial
