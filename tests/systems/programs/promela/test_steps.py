@@ -57,15 +57,15 @@ COUNTS = {
     ),
     "an array behind a statement": (
         (
-            "byte x; active proctype P() { x++; byte u[2] = 3; if :: u[1] == 3 -> x = 5; "
-            "x = 6; x = 7 :: u[1] == 0 -> x = 8 fi }"
+            "byte x; active proctype P() { x++; byte u[2] = 3; if :: u[1] == 3 -> "
+            "x = 5; x = 6; x = 7 :: u[1] == 0 -> x = 8 fi }"
         ),
         6,
     ),
     "a record behind a statement": (
         (
-            "typedef T { byte a } byte x; active proctype P() { do :: x < 2 -> x++; T u; "
-            "u.a++; if :: x == 2 && u.a == 2 -> x = 5; x = 6; x = 7 :: else fi "
+            "typedef T { byte a } byte x; active proctype P() { do :: x < 2 -> x++; "
+            "T u; u.a++; if :: x == 2 && u.a == 2 -> x = 5; x = 6; x = 7 :: else fi "
             ":: else -> break od }"
         ),
         16,
