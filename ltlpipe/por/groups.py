@@ -16,7 +16,8 @@ transitions take the same tokens from the same places, and at least one: then th
 enabled together, and no other process can disable them (docs/models-por.md has the
 proof).
 
-Groups of DVE and Promela models: those of one process or two, in their states.  A *place* is a
+Groups of DVE and Promela models: those of one process or two, in their states.  A
+*place* is a
 process in one of its states.  One place, or two of different processes, are *closed* if
 for each transition from them:
 
