@@ -16,14 +16,14 @@ transitions take the same tokens from the same places, and at least one: then th
 enabled together, and no other process can disable them (docs/models-por.md has the
 proof).
 
-Groups of DVE models: those of one process or two, in their states.  A *place* is a
+Groups of DVE and Promela models: those of one process or two, in their states.  A *place* is a
 process in one of its states.  One place, or two of different processes, are *closed* if
 for each transition from them:
 
 - no other process sends or receives with it over a channel without buffer;
 - it writes only what no other process reads or writes, and reads only what no other
   process writes (the contents of channels with a buffer included);
-- it cannot fail;
+- it cannot fail, starts no process, waits for no ``timeout`` and keeps no control;
 - it does not lead into a committed state from one that is not.
 
 Then the steps of closed places are a group (docs/models-por.md has the proof).  Two

@@ -14,7 +14,10 @@ Semantics of a step, decided here once (docs/dve.md says the same for users): gu
 are evaluated in the state, sender's first; values are sent as they are in that state;
 the receiver gets them, moves, and has its effects, then the sender moves and has its
 effects.  If a process is in a committed state, only steps begin in which all
-processes that move are in one.
+processes that move are in one.  Behind a transition that *keeps* control its process
+goes on alone, and no state is stored until nobody keeps control or who does cannot
+move; a transition that starts a process moves with how that one begins, which has its
+effects first.
 
 In expressions names have become numbers of variables, and constants are folded.
 Arithmetic is that of 32-bit integers in C: a result is taken modulo 2**32, division

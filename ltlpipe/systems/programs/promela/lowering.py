@@ -156,7 +156,7 @@ class Lowering(Executability):
         return [
             assignment
             for variable in proctype.variables
-            if variable.at_birth
+            if variable.at_birth or _is_field(variable)
             for assignment in self._initialised(variable, frame)
         ]
 
@@ -317,8 +317,11 @@ class Lowering(Executability):
             return self._evaluated(step, frame)
         effects: list[Assignment] = []
         if isinstance(step, syntax.Declare):
+            # As in Spin, a record stays as it is, and of an array the first element is
+            # set.
             for variable in step.variables:
-                effects += self._initialised(variable, frame, again=True)
+                if not _is_field(variable):
+                    effects += self._initialised(variable, frame, again=True)[:1]
         elif isinstance(step, syntax.Assert) and self.assertions:
             effects.append(self.check(self.value(step.expression, frame), ASSERTION))
         return [Alternative(effects=tuple(effects))]
@@ -413,6 +416,11 @@ class Lowering(Executability):
         # parameters belong to nobody yet.
         start = Transition(born.slot, 0, entry, None, None, tuple(effects), (), ())
         return start, tuple(checks)
+
+
+def _is_field(variable: syntax.Variable) -> bool:
+    """Whether a variable is a field of a record."""
+    return "." in variable.name
 
 
 def _holds(condition: Expression) -> bool:

@@ -55,6 +55,21 @@ COUNTS = {
         "byte x; proctype Q() { x = 1 - x } init { do :: run Q(); _nr_pr == 1 od }",
         8,
     ),
+    "an array behind a statement": (
+        (
+            "byte x; active proctype P() { x++; byte u[2] = 3; if :: u[1] == 3 -> "
+            "x = 5; x = 6; x = 7 :: u[1] == 0 -> x = 8 fi }"
+        ),
+        6,
+    ),
+    "a record behind a statement": (
+        (
+            "typedef T { byte a } byte x; active proctype P() { do :: x < 2 -> x++; "
+            "T u; u.a++; if :: x == 2 && u.a == 2 -> x = 5; x = 6; x = 7 :: else fi "
+            ":: else -> break od }"
+        ),
+        16,
+    ),
     "timeout": (
         "byte x; active proctype P() { do :: x < 3 -> x++ :: timeout -> x = 0 od }",
         8,
