@@ -12,6 +12,7 @@ from ltlpipe.cli.check import check
 from ltlpipe.cli.compare import compare
 from ltlpipe.cli.convert import compile_model, convert, reduce, translate
 from ltlpipe.cli.generate import generate
+from ltlpipe.cli.info import info
 from ltlpipe.cli.livelock import deadlocks, livelock
 from ltlpipe.cli.options import Command
 from ltlpipe.cli.report import plot, report
@@ -57,7 +58,7 @@ app.command(cls=Command)(check)
 app.command(cls=Command)(solve)
 for command in (results, report, status, verify):
     app.command(context_settings=_WITH_H)(command)
-for command in (livelock, deadlocks, simulate, compare):
+for command in (livelock, deadlocks, simulate, compare, info):
     app.command(cls=Command)(command)
 app.command(context_settings=_WITH_H)(analyze)
 app.command(cls=Command)(translate)

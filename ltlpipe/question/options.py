@@ -42,7 +42,7 @@ from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
-TRANSLATE, SIMULATE = "translate", "simulate"
+TRANSLATE, SIMULATE, INFO = "translate", "simulate", "info"
 ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
 ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
 EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
@@ -267,7 +267,7 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
     return field(default=default, metadata={"option": option})
 
 
-_limit = partial(_option, commands=EVERYWHERE, least=0, unlimited=True)
+_limit = partial(_option, commands=EVERYWHERE | {INFO}, least=0, unlimited=True)
 _of_networks = partial(_option, systems=NETWORKS)
 
 
@@ -280,21 +280,21 @@ class _Question:
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
         "dve, pnml, pml.",
         "NAME",
-        commands=EVERYWHERE | {SIMULATE},
+        commands=EVERYWHERE | {SIMULATE, INFO},
     )
     alphabet: str = _of_networks(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
-        commands=EVERYWHERE | {SIMULATE},
+        commands=EVERYWHERE | {SIMULATE, INFO},
     )
     define: tuple[str, ...] = _option(
         (),
         "A macro of a Promela model, defined in front of its text; may be repeated.",
         "NAME[=VALUE]",
         "As of the C preprocessor; without a value it is 1.",
-        commands=EVERYWHERE | {SIMULATE},
+        commands=EVERYWHERE | {SIMULATE, INFO},
         flags=("-D",),
     )
     include: tuple[str, ...] = _option(
@@ -302,7 +302,7 @@ class _Question:
         "A folder from which a Promela model may include files, beside its own; may be "
         "repeated.",
         "DIR",
-        commands=EVERYWHERE | {SIMULATE},
+        commands=EVERYWHERE | {SIMULATE, INFO},
         flags=("-I",),
     )
     processes: int | None = _option(
@@ -312,7 +312,7 @@ class _Question:
         "A process more is an error of the run, behind which nothing moves.",
         least=1,
         most=255,
-        commands=EVERYWHERE | {SIMULATE},
+        commands=EVERYWHERE | {SIMULATE, INFO},
     )
     semantics: str | None = _option(
         None,

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.formats import Format
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.plain import Plain
-    from ltlpipe.systems.programs.model import DveModel
+    from ltlpipe.systems.programs.model import DveModel, ProgramModel
 
 SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
 """A system, or what one is read from: files, or graphs of Spot."""
@@ -159,6 +159,20 @@ def load_dve(path: StrPath, *, format: str | None = None) -> DveModel:
         message = "expected a DVE model, with the suffix .dve"
         raise InputError(message, file=name_of(path))
     return model  # type: ignore[no-any-return]
+
+
+def load_program(path: StrPath, *, format: str | None = None) -> ProgramModel:
+    """Read a DVE or Promela model, as `load` does; refuse other formats.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As `load`, and if it is another system.
+    """
+    promised = _promised(path, _manner(format, USED))
+    if promised is not None and promised.preprocessed:
+        return load(path, format=format)  # type: ignore[return-value]
+    return load_dve(path, format=format)
 
 
 def load_job(

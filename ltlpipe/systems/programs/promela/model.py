@@ -147,12 +147,13 @@ class PromelaModel(ProgramModel):
 
     def fact(self, name: str) -> propositions.Expression:
         """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""
-        if name == FAULT:
-            number = propositions.Number(0)
-            error = propositions.Variable(self.program.error)
-            test = propositions.Operation("==", (error, number))
-            return propositions.Operation("!", (test,))
-        return self.labelled("accept") if name == ACCEPT else self.ends
+        if name == ACCEPT:
+            return self.labelled("accept")
+        number = propositions.Number(0)
+        error = propositions.Variable(self.program.error)
+        test = propositions.Operation("==", (error, number))
+        fault = propositions.Operation("!", (test,))
+        return fault if name == FAULT else propositions.joined("||", self.ends, fault)
 
     def counted(self) -> PromelaModel:
         """Return the model whose states Spin would count.

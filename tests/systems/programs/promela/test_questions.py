@@ -135,6 +135,7 @@ def test_end_states():
     assert deadlocks(read(waits.replace("LABEL", "end_here:"))).verdict == "holds"
     assert deadlocks(read(waits.replace("LABEL", "there:"))).verdict == "violated"
     assert deadlocks(read("init { skip }")).verdict == "holds"
+    assert deadlocks(read("byte x; init { x = 1 / x }")).verdict == "holds"  # a fault
 
 
 def test_progress_and_acceptance():
