@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from ltlpipe import InputError, UnsupportedError
+from ltlpipe import InputError, UnsupportedError, check
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.promela.model import promela_model
@@ -96,3 +97,70 @@ def test_states_are_those_of_spin(part, tmp_path):
             assert count == expected, (seed, text)
             compared += 1
     assert compared > 25
+
+
+FORMULAS = {
+    "[] <> (x == 1)": "G F (x==1)",
+    "<> (y == 2)": "F (y==2)",
+    "<> [] (x != 2)": "F G (x!=2)",
+    "[] (f == 0 || <> (f == 0))": "G (f==0 || F (f==0))",
+    "(x == 0) U (y == 1)": "(x==0) U (y==1)",
+    "[] ((x == 1) -> <> (y == 0))": "G ((x==1) -> F (y==0))",
+}
+VERIFIER = ("gcc", "-O0", "-w", "-DNOREDUCE", "-DNFAIR=4", "-o", "pan", "pan.c")
+
+
+def spin_prepares(text, folder):
+    """Make the verifier of a program; whether Spin takes it."""
+    (folder / "m.pml").write_text(text)
+    made = subprocess.run(
+        COMMANDS[0], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if "rror" in made.stdout + made.stderr:
+        return False
+    subprocess.run(VERIFIER, cwd=folder, check=True)
+    return True
+
+
+def verdict_of_spin(folder, fair):
+    """What the verifier says; None if it has not seen everything.
+
+    Where a run ends in an atomic sequence, it may count on to the depth limit.
+    """
+    command = ["timeout", "10", "./pan", "-a", "-n", "-m20000", *["-f"] * fair]
+    made = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False
+    )
+    output = made.stdout + made.stderr
+    found = re.search(r"errors: (\d+)", output)
+    if found is None or "max search depth" in output or "reached 19999" in output:
+        return None
+    return "violated" if int(found[1]) else "holds"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("spin") is None, reason="no Spin")
+@pytest.mark.parametrize("part", range(20))
+def test_verdicts_are_those_of_spin(part, tmp_path):
+    """With and without weak fairness."""
+    compared = 0
+    for seed in range(20 * part, 20 * part + 20):
+        text = random_program(seed).replace("assert(x < 3)", "skip")
+        formula = random.Random(seed).choice(list(FORMULAS))
+        try:
+            model = model_of(text)
+        except (InputError, UnsupportedError):
+            continue
+        count, fails = states_of(model)
+        if count is None or count > 400 or fails:
+            continue
+        if not spin_prepares(f"{text}ltl p {{ {formula} }}\n", tmp_path):
+            continue
+        for fair in (False, True):
+            expected = verdict_of_spin(tmp_path, fair)
+            if expected is not None:
+                options = {"fairness": "weak"} if fair else {}
+                found = check(model, FORMULAS[formula], **options)
+                assert found.verdict == expected, (seed, formula, fair, text)
+                compared += 1
+    assert compared > 5
