@@ -18,8 +18,8 @@ proof).  A transition with a limit or a reset, or one that touches a place where
 transition has one, is in no group: neither is true of these.
 
 Groups of DVE and Promela models: those of one process or two, in their states.  A
-*place* is a process in one of its states.  One place, or two of different processes, are *closed*
-if for each transition from them:
+*place* is a process in one of its states.  One place, or two of different processes,
+are *closed* if for each transition from them:
 
 - no other process sends or receives with it over a channel without buffer;
 - it writes only what no other process reads or writes, and reads only what no other
