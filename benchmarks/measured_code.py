@@ -32,13 +32,17 @@ _TABLES = {
         workers_summary
     """,
     ANSWERS: """
-        coloured components decoupled_ltl decoupled_random decoupled_scaling lassos
-        lassos_summary merging model_por populations por portfolio portfolio_summary
-        rers rers_ways table1_symmetry
+        chains coloured components decoupled_ltl decoupled_random decoupled_scaling
+        lassos lassos_summary merging model_por populations por portfolio
+        portfolio_summary rers rers_ways table1_symmetry
     """,
     (*ANSWERS, "runtime"): "limits",
     (*ANSWERS, "certificates"): "certificates",
-    ("logic", "automata", "batch/analyzing.py"): "analyze analyze_published patterns",
+    (
+        "logic",
+        "automata",
+        "batch/analyzing.py",
+    ): "analyze analyze_spot analyze_published patterns",
 }
 
 MEASURED = {table: places for places, some in _TABLES.items() for table in some.split()}

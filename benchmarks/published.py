@@ -51,7 +51,7 @@ from benchmarks.published_sample import Choice, Trial, trials
 from benchmarks.published_tables import ERROR
 from benchmarks.tasks import significant
 from ltlpipe import LtlpipeError, UnsupportedError, check, load
-from ltlpipe.automata.hoa import read_automaton
+from ltlpipe.automata.given_automata import read_automaton
 from ltlpipe.families.networks import philosophers
 from ltlpipe.question.given_options import understood
 from ltlpipe.runtime.errors import InputError

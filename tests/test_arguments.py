@@ -193,7 +193,13 @@ FUNCTIONS = {
     ),
     "parse": (
         {"text": "a"},
-        {"text": {"text"}, "file": {"none", "text"}, "line": {"none", "whole"}},
+        {
+            "text": {"text"},
+            "file": {"none", "text"},
+            "line": {"none", "whole"},
+            "past": {"truth"},
+            "finite": {"truth"},
+        },
     ),
     "product": (
         {"system": RING, "formula": "F a"},

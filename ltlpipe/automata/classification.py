@@ -14,13 +14,15 @@ directions and respects repetitions, so the class is the same.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.interrupts import first_violation, norm, to_spot
 from ltlpipe.automata.letters import OTHER
-from ltlpipe.automata.translation import table_over_actions
-from ltlpipe.logic.actions import numbered
+from ltlpipe.automata.translation import table_over_actions, translate
+from ltlpipe.logic.actions import names_in, numbered
 from ltlpipe.logic.formulas import Formula
+from ltlpipe.logic.interruptible import automata_of
 from ltlpipe.logic.spot_graphs import by_spot
 
 if TYPE_CHECKING:
@@ -49,15 +51,31 @@ deterministic, generic ones have whatever acceptance makes them small.
 _CLASSIFY = "classify the formula"
 
 
-def size(formula: Formula) -> int:
-    """Return how many operators and propositions a formula has."""
+def subject(formula: Formula, *, one_at_a_time: bool) -> Any:
+    """Return what Spot is asked about: valuations of bits, or of propositions.
+
+    With `one_at_a_time` exactly one of the propositions, which are actions, holds at
+    each step, or an action that the formula does not name happens.
+    """
+    if not one_at_a_time:
+        return formula.spot
+    return _over_bits(formula.spot)
+
+
+@lru_cache(maxsize=1)
+def _over_bits(formula: Any) -> Any:
+    return numbered(formula, names_in([formula]))
+
+
+def size(formula: Any) -> int:
+    """Return how many operators and propositions a formula of Spot has."""
     import spot
 
-    return int(spot.length(formula.spot))
+    return int(spot.length(formula))
 
 
-def manna_pnueli(formula: Formula) -> str:
-    """Return the smallest class of `CLASSES` that a property of actions is in.
+def manna_pnueli(formula: Any) -> str:
+    """Return the smallest class of `CLASSES` that a formula of Spot is in.
 
     Raises
     ------
@@ -66,11 +84,36 @@ def manna_pnueli(formula: Formula) -> str:
     """
     import spot
 
-    return CLASSES[by_spot(lambda: str(spot.mp_class(_over_bits(formula))), _CLASSIFY)]
+    return CLASSES[by_spot(lambda: str(spot.mp_class(formula)), _CLASSIFY)]
 
 
-def is_stutter_invariant(formula: Formula) -> bool:
-    """Decide whether repeating actions, or deleting repetitions, changes nothing.
+def bound(
+    formula: Any, *, weak: bool | None = None, terminal: bool | None = None
+) -> str | None:
+    """Return a class that a formula of Spot is in, without translating it.
+
+    The syntax tells some, and so does a Büchi automaton that is weak or terminal:
+    nondeterministic weak ones accept persistence properties, terminal ones guarantees
+    (I. Černá & R. Pelánek, "Relating Hierarchy of Temporal Properties to Model
+    Checking", MFCS 2003).  None if that shows nothing.
+    """
+    guarantee = formula.is_syntactic_guarantee() or bool(terminal)
+    safety = formula.is_syntactic_safety()
+    recurrence = formula.is_syntactic_recurrence()
+    persistence = formula.is_syntactic_persistence() or bool(weak)
+    found = {
+        "bottom": guarantee and safety,
+        "guarantee": guarantee,
+        "safety": safety,
+        "obligation": formula.is_syntactic_obligation() or (recurrence and persistence),
+        "persistence": persistence,
+        "recurrence": recurrence,
+    }
+    return next((name for name, is_in in found.items() if is_in), None)
+
+
+def is_stutter_invariant(formula: Any) -> bool:
+    """Decide whether repeating letters, or deleting repetitions, changes nothing.
 
     Raises
     ------
@@ -79,16 +122,17 @@ def is_stutter_invariant(formula: Formula) -> bool:
     """
     import spot
 
-    return by_spot(
-        lambda: bool(spot.is_stutter_invariant(_over_bits(formula))), _CLASSIFY
-    )
+    if formula.is_syntactic_stutter_invariant():
+        return True
+
+    def decided() -> bool:
+        both = automata_of(formula)
+        return both is None or bool(spot.is_stutter_invariant(*both))
+
+    return by_spot(decided, _CLASSIFY)
 
 
-def _over_bits(formula: Formula) -> Any:
-    return numbered(formula.spot, formula.propositions)
-
-
-def n_states(formula: Formula, kind: str) -> int:
+def n_states(formula: Any, kind: str) -> int:
     """Return how many states the automaton has that Spot makes, of a kind of `KINDS`.
 
     Raises
@@ -99,11 +143,29 @@ def n_states(formula: Formula, kind: str) -> int:
     import spot
 
     wishes = KINDS[kind]
-    return by_spot(
-        lambda: int(spot.translate(_over_bits(formula), *wishes).num_states())
-    )
+    return by_spot(lambda: int(spot.translate(formula, *wishes).num_states()))
 
 
+def buchi_over_states(formula: Any) -> dict[str, int | bool]:
+    """Return size and shape of the Büchi automaton of a formula over valuations.
+
+    Raises
+    ------
+    UnsupportedError
+        Spot gives up.
+    """
+    import spot
+
+    automaton = translate(Formula(str(formula), formula), "ba")
+    return {
+        "ba_states": int(automaton.num_states()),
+        "weak": bool(spot.is_inherently_weak_automaton(automaton)),
+        "terminal": bool(spot.is_terminal_automaton(automaton)),
+        "very_weak": bool(spot.is_very_weak_automaton(automaton)),
+    }
+
+
+@lru_cache(maxsize=1)
 def buchi(formula: Formula) -> PropertyAutomaton:
     """Return the state-based Büchi automaton of a formula over its own actions.
 

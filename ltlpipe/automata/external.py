@@ -21,7 +21,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import fold
 from ltlpipe.runtime.errors import InputError, UnsupportedError

@@ -1,9 +1,8 @@
 """Hanoi omega-automata (HOA), read by Spot.
 
-`parse_automata` gives Spot's own automata, for properties; `read_buchi` what the
-components of a system are made of, as integers: nothing behind this room needs Spot.  A
-short label can have a BDD that fills any memory, and nothing stops Spot:
-`read_automaton` lets a worker go first.
+`parse_sections` gives Spot's own automata; `read_buchi` what the components of a system
+are made of, as integers.  Property automata are read in
+`ltlpipe.automata.given_automata`, graphs as systems in `ltlpipe.automata.kripke_files`.
 
 Source: T. Babiak, F. Blahoudek, A. Duret-Lutz, J. Klein, J. Kretinsky,
 D. Mueller, D. Parker and J. Strejcek, "The Hanoi Omega-Automata Format",
@@ -13,7 +12,8 @@ format that it points to.
 Differences from the source: exactly one ``Start:`` with one state (Spot would
 add a state for several, and the numbers of states would no longer be the
 file's), no alternation, and no number that the length of the file cannot
-account for (``States: 4000000000`` would cost its memory before Spot notices).
+account for (``States: 4000000000`` would cost its memory before Spot notices);
+property automata may have several initial states, and alternation.
 An edge whose label is false is no edge.  Aliases use declared propositions only
 (Spot 2.13 crashes on others if they stand before ``AP:``).
 
@@ -30,17 +30,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.files import Opening, name_of, read
-from ltlpipe.runtime.jobs import Progress, complete
-from ltlpipe.runtime.workers import can_send, remote
+from ltlpipe.runtime.workers import can_send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from ltlpipe.runtime.files import Source
-    from ltlpipe.runtime.jobs import Job
-
-HOA_OPENING = Opening(re.compile("HOA:"), "an automaton in HOA ('HOA: v1')")
 
 # What ends the present kind of text, and what opens another: by its opener.
 _BOUNDARIES = {
@@ -52,11 +45,12 @@ _EXPECTED = "expected an automaton in HOA ('HOA: v1')"
 _UNFINISHED = "unexpected end of file, expected --END--"
 _END = re.compile(r"--(?:END|ABORT)--")
 _START = re.compile(r"(?<![A-Za-z_-])Start:")
+_STATE_LABEL = re.compile(r"(?<![A-Za-z_-])State:\s*\[")
 # Shorter numbers are always plausible; names and aliases may hold any digits.
 _LONG_NUMBER = re.compile(r"(?<![A-Za-z0-9_@])[0-9]{6,}")
 _PROPOSITIONS = re.compile(r"(?<![A-Za-z_-])AP:\s*([0-9]+)")
 _IDENTIFIER = re.compile(r"[@A-Za-z_][\w-]*")
-_END_OF_ALIAS = re.compile(r":|--BODY--|\Z")  # up to the next item of the header
+END_OF_ALIAS = re.compile(r":|--BODY--|\Z")  # up to the next item of the header
 _TOO_MANY_MARKS = "such a large number of acceptance sets"
 _MESSAGE = re.compile(r"^hoa:(\d+)\.[-\d.]*: (.*)", re.MULTILINE)
 
@@ -79,93 +73,53 @@ class Section(NamedTuple):
         found = re.search(definition, self.code)
         return self.line if found is None else self.line_of(found.start())
 
+    @property
+    def labels_states(self) -> bool:
+        """Whether some label is on a state."""
+        return _STATE_LABEL.search(self.code) is not None
+
     def __str__(self) -> str:
         return f"automaton {self.number}"
 
 
-def parse_automata(text: str, file: str) -> list[Any]:
-    """Parse all automata of a HOA text with Spot.
+def sections_of(text: str, file: str) -> list[tuple[Any, Section]]:
+    """Parse with Spot; every automaton comes with its section of the text.
 
     The file's name is for messages; it is not opened.  There is at least one automaton;
-    each has a BDD dictionary of its own, its states numbered as in the file.
+    each has a BDD dictionary of its own.  It may be alternating; if it has several
+    initial states, Spot has added one.
 
     Raises
     ------
     InputError
         `text` is not HOA, ends early, or has more than 32 marks; names file and line.
-    UnsupportedError
-        An automaton has several initial states, or alternation.
     """
-    return [automaton for automaton, _ in parse_sections(text, file)]
+    _refuse_unfinished(text, file)
+    sections = list(_sections(text, file))
+    automata = list(parsed(text, file))
+    if len(automata) != len(sections):
+        raise InputError(_EXPECTED, file=file)
+    for section in sections:
+        if not _START.search(section.code):
+            message = f"{section} has no initial state, expected 'Start:'"
+            raise InputError(message, file=file, line=section.line)
+    return list(zip(automata, sections, strict=True))
 
 
-def parse_job(text: str, file: str) -> Job[list[Any]]:
-    """Return the job that parses as `parse_automata`, but can be stopped.
-
-    A worker parses the text first, and what it writes.  That is parsed here: equal
-    automata, whose labels have shown to be harmless in time and memory.
-    """
-    automata: list[Any] = []
-    for one in (yield from normalised(text, file)):
-        automata += _spot_automata(one, file)
-        yield Progress("reading", len(one))
-    return automata
-
-
-@remote("reading")
-def normalised(text: str, file: str) -> list[str]:
-    """Return each automaton of a text as Spot writes it."""
-    texts: list[str] = []
-    for automaton in parse_automata(text, file):
-        # Else Spot would say of more automata that their marks are on states.
-        on_states = automaton.prop_state_acc().is_true()
-        texts.append(automaton.to_str("hoa", "s" if on_states else "t"))
-        list(_spot_automata(texts[-1], file))
-    return texts
-
-
-def read_automaton(source: Source, name: str | None = None) -> Any:
-    """Read the one automaton, of any acceptance, that a HOA file holds.
-
-    If the file may hold several, `name` says which.  Its states are numbered as in the
-    file, which may be compressed.
+def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:
+    """Parse as `sections_of`; the states of each automaton are those of the file.
 
     Raises
     ------
     InputError
-        The file cannot be read, is not HOA, or does not hold exactly one automaton
-        (of that name).
+        As `sections_of`.
     UnsupportedError
-        As `parse_automata`.
+        An automaton has several initial states, or alternation.
     """
-    return complete(read_job(source, name))
-
-
-def read_job(source: Source, name: str | None = None) -> Job[Any]:
-    """Return the job that `read_automaton` runs."""
-    file = name_of(source)
-    text = yield from read(source, opening=HOA_OPENING)
-    automata = yield from parse_job(text, file)
-    called = ""
-    if name is not None:
-        automata = [one for one in automata if one.get_name() == name]
-        called = f" called {name!r}"
-    if len(automata) != 1:
-        message = f"expected one automaton{called}, found {len(automata)}"
-        raise InputError(message, file=file)
-    return automata[0]
-
-
-def parse_sections(text: str, file: str) -> list[tuple[Any, Section]]:
-    """Parse with Spot; every automaton comes with its section of the text."""
-    _refuse_unfinished(text, file)
-    sections = list(_sections(text, file))
-    automata = list(_spot_automata(text, file))
-    if len(automata) != len(sections):
-        raise InputError(_EXPECTED, file=file)
-    for automaton, section in zip(automata, sections, strict=True):
+    found = sections_of(text, file)
+    for automaton, section in found:
         _refuse_hidden(automaton, section)
-    return list(zip(automata, sections, strict=True))
+    return found
 
 
 def _refuse_unfinished(text: str, file: str) -> None:
@@ -180,7 +134,7 @@ def _refuse_unfinished(text: str, file: str) -> None:
 def _sections(text: str, file: str) -> Iterator[Section]:
     """Cut the text at every ``--END--``; nothing but HOA reaches Spot's parser."""
     code = _without_strings_and_comments(text)
-    _refuse_implausible(code, len(text), file)
+    refuse_implausible(code, len(text), file)
     begin = 0
     for number, end in enumerate(_END.finditer(code), start=1):
         begin = _skip_blanks(code, begin)
@@ -237,7 +191,7 @@ def _without_strings_and_comments(text: str) -> str:
     return "".join(pieces)
 
 
-def _refuse_implausible(code: str, length: int, file: str) -> None:
+def refuse_implausible(code: str, length: int, file: str) -> None:
     """Refuse numbers, of states above all, beyond what the file can define."""
     for number in _LONG_NUMBER.finditer(code):
         if len(number.group()) > 12 or int(number.group()) > length:
@@ -251,7 +205,7 @@ def _refuse_wild_aliases(section: Section) -> None:
     """Refuse aliases with undeclared propositions."""
     declared = min(map(int, _PROPOSITIONS.findall(section.code)), default=0)
     for alias in re.finditer("Alias:", section.code):
-        end = _END_OF_ALIAS.search(section.code, alias.end())
+        end = END_OF_ALIAS.search(section.code, alias.end())
         expression = section.code[alias.end() : end.start() if end else None]
         for number in re.findall(r"[0-9]+", _IDENTIFIER.sub("", expression)):
             if int(number) >= declared:
@@ -260,9 +214,12 @@ def _refuse_wild_aliases(section: Section) -> None:
                 raise InputError(message, file=section.file, line=line)
 
 
-def parse_again(text: str, dictionary: Any) -> Any:
-    """Return the automaton of a text that Spot has written, over a BDD dictionary."""
-    return next(_spot_automata(text, "automaton", dictionary))
+def parse_again(text: str, dictionary: Any = None) -> Any:
+    """Return the automaton of a text that Spot has written, over a BDD dictionary.
+
+    It has one of its own if none is given.
+    """
+    return next(parsed(text, "automaton", dictionary))
 
 
 def hoa_text(automaton: Any) -> str:
@@ -274,23 +231,28 @@ can_send(
     "automaton",
     lambda value: hasattr(value, "get_acceptance"),
     hoa_text,
-    lambda text: parse_automata(text, "automaton")[0],
+    parse_again,
 )
 
 
-def _spot_automata(text: str, file: str, dictionary: Any = None) -> Iterator[Any]:
+def parsed(
+    text: str, file: str, dictionary: Any = None, *, kripke: bool = False
+) -> Iterator[Any]:
+    """Parse a text with Spot, as it is; Kripke structures if that is what they are."""
     import spot
 
     options = spot.automaton_parser_options()
+    options.want_kripke = kripke
     stream = spot.automaton_stream_parser(text + "\n", "hoa", options)
     while True:
-        parsed = stream.parse(dictionary or spot.make_bdd_dict())
+        one = stream.parse(dictionary or spot.make_bdd_dict())
         messages = spot.ostringstream()
-        if parsed.format_errors(messages):
+        if one.format_errors(messages):
             raise _input_error(messages.str(), file, text)
-        if parsed.aut is None:
+        graph = one.ks if kripke else one.aut
+        if graph is None:
             return
-        yield parsed.aut
+        yield graph
 
 
 def _input_error(messages: str, file: str, text: str) -> InputError:
@@ -309,12 +271,10 @@ def _refuse_hidden(automaton: Any, section: Section) -> None:
     """Refuse automata to which Spot would add states of its own."""
     place = f"{section.file}:{section.line}: {section}"
     n_starts = len(_START.findall(section.code))
-    if n_starts == 0:
-        message = f"{section} has no initial state, expected 'Start:'"
-        raise InputError(message, file=section.file, line=section.line)
     if n_starts > 1:
         raise UnsupportedError(
-            f"{place} has {n_starts} initial states; Spot's 'autfilt' merges them"
+            f"{place} has {n_starts} initial states, expected one in a system; Spot's "
+            "'autfilt' merges them"
         )
     if not automaton.is_existential():
         raise UnsupportedError(
@@ -358,6 +318,8 @@ def _as_buchi(automaton: Any, section: Section, *, declared: bool) -> dict[str, 
             message = (
                 f"{section}, state {edge.src}: no proposition satisfies an edge alone"
             )
+            if section.labels_states:
+                message += "; --semantics=state reads labels of states together"
             line = section.line_of_state(edge.src)
             raise InputError(message, file=section.file, line=line)
         rows += [(edge.src, letter, edge.dst) for letter in letters_of[label]]

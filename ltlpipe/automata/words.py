@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata.hoa import exactly_one, parse_again, parse_automata
+from ltlpipe.automata.hoa import exactly_one, parse_again, parse_sections
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
@@ -356,7 +356,7 @@ def contains_violations(
         single = _one_at_a_time(at_most_one, dictionary)
         wanted = by_spot(lambda: spot.product(wanted, single))
     if constraint is not None:
-        parse_automata(constraint, "constraint")  # refuses what would be costly
+        parse_sections(constraint, "constraint")  # refuses what would be costly
         allowed = parse_again(constraint, dictionary)
         wanted = by_spot(lambda: spot.product(wanted, allowed))
     if combined:

@@ -1,7 +1,9 @@
 """What kind of property a formula is: one row per formula.
 
-The columns are computed one after the other, the decisive ones first, in worker
-processes: when the time of a formula is over, what is not known is missing.
+Columns are computed in worker processes, group by group, cheap ones first
+(`ltlpipe.batch.formula_columns`).  Spot cannot be interrupted, so a group that has used
+its share of the time is ended with its worker; the others go on, and what is left of
+the time goes to those that were ended.
 """
 
 from __future__ import annotations
@@ -9,30 +11,47 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import asdict
+from math import inf
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.automata import classification
+from ltlpipe.batch.formula_columns import (
+    ACTION,
+    FINITE,
+    STATE,
+    bounded,
+    columns_of,
+    groups_of,
+    semantics_of,
+)
 from ltlpipe.batch.table import to_frame
-from ltlpipe.logic.actions import anonymous, new_names, refuse_psl
-from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
-from ltlpipe.logic.erasable import erasure
+from ltlpipe.logic.actions import anonymous, is_ltl, new_names
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import (
     Formula,
     FormulaLike,
     formulas_of,
-    from_spot_text,
+    raised,
+    reread,
     spot_text,
 )
-from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.words import other_action
+from ltlpipe.question.given_options import dialect_of
 from ltlpipe.runtime import workers
 from ltlpipe.runtime.arguments import NUMBER, WHOLE, expect
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
-from ltlpipe.runtime.jobs import TIMEOUT, StoppedError, side_by_side
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    LtlpipeError,
+    UnsupportedError,
+    warn,
+)
+from ltlpipe.runtime.jobs import (
+    TIMEOUT,
+    StoppedError,
+    ended_by_ctrl_c,
+    side_by_side,
+)
+from ltlpipe.runtime.names import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,6 +59,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
@@ -62,15 +82,32 @@ ANALYSIS_DTYPES = {
     "seconds": "Float64",
     "erasable": "boolean",
     "erasable_witness": "string",
+    "semantics": "string",
+    "error": "string",
 }
 """The columns of an analysis, in order, and their types; missing values are NA.
+
+`semantics` says what the propositions are about: "action", one at a time, "state",
+independent of each other, or "finite", actions of finite words.  Of formulas about
+states `interruptible` is `stutter_invariant`, and `syntactic`, `normal_form`,
+`norm_states` and `erasable`, which are about actions, are NA.  `hierarchy` is the
+smallest class, or "at most" and a class that the formula is in where the smallest one
+was not found in time.
 
 `alphabet` is a JSON list, `erasable_witness` a JSON object: two words, "violating" and
 "satisfying", each with "prefix" and "cycle", of which the second is an erasure of the
 first; NA where the formula is erasable.  `norm_states` is the size of the Büchi
 automaton that a reduction searches: as Spot returns it if that is in normal form, else
-after `norm`; NA if the formula is not interruptible.
+after `norm`; NA if the formula is not interruptible.  `error` says why a formula cannot
+be read; nothing else is known of it then.
 """
+
+_known_forms: dict[Any, Row] = {}
+_MAX_FORMS = 10_000
+"""Rows by formula without names: sets have many formulas of the same form."""
+
+_GIVEN = ("syntactic", "interruptible", "normal_form", "ba_states")
+"""Columns that others depend on."""
 
 SECONDS = 60.0
 """Default limit for each formula, in seconds."""
@@ -79,17 +116,27 @@ SECONDS = 60.0
 def analyze(
     formulas: FormulaLike | os.PathLike[str] | Iterable[FormulaLike],
     *,
+    semantics: str | None = None,
     timeout: float | None = SECONDS,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """Analyse formulas as properties of actions, and return one row for each.
+    """Analyse formulas as properties of actions or states, one row for each.
 
     Parameters
     ----------
     formulas : formula, formulas or path object
         What to analyse; of a `pathlib.Path` the formulas in the file.
+    semantics : str, optional
+        "action": exactly one proposition, or an action that the formula does not name,
+        holds at each step; "state": propositions are independent of each other.  By
+        default "state" for a formula with a comparison or ``fireable(...)``, else
+        "action".  "finite" for formulas of finite words (LTLf) of actions: then
+        `hierarchy` is "safety", "guarantee", "bottom" for both, or missing for neither,
+        `tgba_states` and `parity_states` are the states of a nondeterministic and a
+        deterministic automaton of finite words, and columns about other automata, and
+        about actions that do not matter, are missing.
     timeout : float, optional
-        Seconds for each formula; None is no limit.
+        Seconds for each formula, of which each column gets a share; None is no limit.
     jobs : int
         Processes at once.
 
@@ -97,14 +144,14 @@ def analyze(
     -------
     DataFrame
         The columns `ANALYSIS_DTYPES`.  Values that are not computed in time are NA, and
-        a warning says so.
+        a warning says so.  After Ctrl-C the frame has the rows that are finished, with
+        a warning.
 
     Raises
     ------
     FormulaError, InputError
-        A formula or the file cannot be read.
-    UnsupportedError
-        A formula has an operator of PSL.
+        The one formula, or the file, cannot be read; one of several formulas that
+        cannot be read has a row with the error.
 
     Examples
     --------
@@ -113,130 +160,89 @@ def analyze(
     """
     expect(NUMBER.or_none, timeout=timeout)
     expect(WHOLE, jobs=jobs)
-    rows = []
-    for row, notes in analysis_rows(_as_formulas(formulas), timeout=timeout, jobs=jobs):
-        rows.append(row)
-        for note in notes:
-            warn(note)
+    rows: list[Row] = []
+    known = _as_formulas(formulas, dialect_of({"semantics": semantics}))
+    with ended_by_ctrl_c():
+        for row, notes in analysis_rows(
+            known, semantics=semantics, timeout=timeout, jobs=jobs
+        ):
+            rows.append(row)
+            for note in notes:
+                warn(note)
+    if len(rows) < len(known):
+        warn(f"interrupted: {len(rows)} of {counted(len(known), 'formula')} analysed")
     return to_frame(rows, ANALYSIS_DTYPES)
 
 
-def _as_formulas(formulas: Any) -> list[Formula]:
+def _as_formulas(formulas: Any, dialect: Dialect) -> list[Formula | FormulaError]:
     if isinstance(formulas, os.PathLike):
-        return read_formulas(formulas)
-    return formulas_of(formulas)
+        read = read_formulas(formulas, collect_errors=True)
+        return raised([reread(each, dialect) for each in read])
+    return raised(formulas_of(formulas, dialect=dialect))
 
 
 def analysis_rows(
-    formulas: Sequence[Formula], *, timeout: float | None = SECONDS, jobs: int = 1
+    formulas: Sequence[Formula | FormulaError],
+    *,
+    semantics: str | None = None,
+    timeout: float | None = SECONDS,
+    jobs: int = 1,
 ) -> Iterator[tuple[Row, list[str]]]:
     """Analyse formulas and yield their rows in order, as soon as they are known.
 
-    Each row comes with notes on missing values.  Operators of PSL are refused.
+    Each row comes with notes on missing values.  Formulas of finite words say so
+    themselves.
     """
     if jobs < 1:
         raise UnsupportedError(f"--jobs={jobs}: expected at least 1")
-    for formula in formulas:
-        _refuse(formula)
-    return side_by_side((_analysed(f, timeout) for f in formulas), jobs)
+    if semantics not in (None, ACTION, STATE, FINITE):
+        expected = listed([ACTION, STATE, FINITE])
+        raise UnsupportedError(f"--semantics={semantics}: expected {expected}")
+    return side_by_side((_analysed(f, semantics, timeout) for f in formulas), jobs)
 
 
-def _refuse(formula: Formula) -> None:
-    """Refuse PSL; the error has its position."""
-    try:
-        refuse_psl(formula.spot)
-    except UnsupportedError as error:
-        place = "" if formula.file is None else f"{formula.file}:{formula.line}: "
-        raise UnsupportedError(f"{place}{error}") from None
-
-
-def _analysed(formula: Formula, timeout: float | None) -> Job[tuple[Row, list[str]]]:
-    """Have a worker find the columns of a formula, as many as it can in time."""
-    parts: list[Any] = []
-    text, parsed = formula.text, spot_text(formula.spot)
-    job = workers.call("analyse", parts=parts, text=text, formula=parsed)
-    stopped, seconds = yield from within(job, timeout)
-    row: Row = dict.fromkeys(ANALYSIS_DTYPES) | {"formula": formula.text}
-    for part, _ in parts:
-        row |= part
-    row["seconds"] = round(seconds, 6)
-    notes = [note for _, note in parts if note is not None]
-    if isinstance(stopped, StoppedError):
-        timed_out = stopped.reason == TIMEOUT
-        why = f" after {timeout:g} s" if timed_out else ": Spot ran out of memory"
-        notes.append(f"not all is known{why}")
-    elif stopped is not None:
-        notes.append(str(stopped))
-    if row["interruptible"] is None:
-        notes.append(
-            "whether it is interruptible is not known; by reductions it is treated as "
-            "if not"
-        )
+def _analysed(
+    formula: Formula | FormulaError, semantics: str | None, timeout: float | None
+) -> Job[tuple[Row, list[str]]]:
+    """Have workers find the columns of a formula, as many as they can in time."""
+    if isinstance(formula, FormulaError):
+        about = {"formula": formula.formula, "error": str(formula)}
+        return dict.fromkeys(ANALYSIS_DTYPES) | about, [str(formula)]
+    finite = formula.dialect.finite
+    semantics = FINITE if finite else semantics or semantics_of(formula)
+    started = time.monotonic()
+    is_plain = is_ltl(formula.spot)  # names of PSL stay
+    names = new_names(formula.spot) if is_plain else {}
+    form = anonymous(formula.spot) if is_plain else formula.spot
+    key = form, semantics
+    notes: list[str] = []
+    if key in _known_forms:
+        row, seconds = _known_forms[key], time.monotonic() - started
+    else:
+        columns = _Columns(form, semantics, timeout)
+        groups, why = groups_of(semantics, is_plain=is_plain)
+        columns.notes += [] if why is None else [why]
+        yield from columns.found(groups)
+        columns.again = True
+        yield from columns.found(columns.late)
+        row, notes, seconds = columns.row, columns.all_notes(), columns.spent
+        if not notes and len(_known_forms) < _MAX_FORMS:
+            _known_forms[key] = row
+    given = {
+        "formula": formula.text,
+        "alphabet": json.dumps(formula.propositions, ensure_ascii=False),
+        "semantics": semantics,
+        "seconds": round(seconds, 6),
+    }
+    row = _with_names(row, {new: name for name, new in names.items()}) | given
+    if row["hierarchy"] is None and not finite:
+        row["hierarchy"] = bounded(formula, row)
     return row, [f"{formula.where}: {note}" for note in notes]
 
 
-def within(
-    job: Job[Any], timeout: float | None
-) -> Job[tuple[LtlpipeError | StoppedError | None, float]]:
-    """Advance a call of a worker until its time is over.
-
-    Returns why it has not come to its end, if so, and its seconds; those of starting
-    a worker do not count.
-    """
-    started, error = time.monotonic(), None
-    try:
-        if timeout is not None and timeout <= 0:
-            raise StoppedError(TIMEOUT)
-        progress = next(job)
-        while True:
-            if progress.phase == workers.STARTING:
-                started = time.monotonic()
-            is_late = timeout is not None and time.monotonic() - started >= timeout
-            if is_late and not wait(progress.waits, 0):
-                raise StoppedError(TIMEOUT)
-            progress = job.send((yield progress))
-    except StopIteration:
-        pass
-    except (LtlpipeError, StoppedError) as raised:
-        error = raised
-    finally:
-        job.close()
-    return error, time.monotonic() - started
-
-
-# --- the columns of one formula ---------------------------------------------
-
-
-_KNOWN: dict[Any, Row] = {}
-_MAX_KNOWN = 10_000
-"""Answers by formula without names: sets have many formulas of the same form."""
-
-
-def parts_of(text: str, formula: str) -> Iterator[tuple[Row, str | None]]:
-    """Yield the columns of a formula for a worker, with notes on those missing."""
-    return _parts(Formula(text, from_spot_text(formula)))
-
-
-def _parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
-    names = {"alphabet": json.dumps(formula.propositions, ensure_ascii=False)}
-    form = anonymous(formula.spot)
-    meaning = {new: name for name, new in new_names(formula.spot).items()}
-    if form in _KNOWN:
-        yield _named_row(_KNOWN[form], meaning) | names, None
-        return
-    known: Row = names
-    complete = True
-    for columns, note in _nameless_parts(Formula(formula.text, form)):
-        yield _named_row(columns, meaning) | names, note
-        known = known | columns
-        complete = complete and note is None
-    if complete and len(_KNOWN) < _MAX_KNOWN:
-        _KNOWN[form] = known
-
-
-def _named_row(row: Row, meaning: dict[str, str]) -> Row:
+def _with_names(row: Row, meaning: dict[str, str]) -> Row:
     """Return columns with the original names of the actions of a witness."""
-    if row.get("erasable_witness") is None:
+    if row["erasable_witness"] is None:
         return row
     other = other_action(meaning.values())
     witness = {
@@ -249,141 +255,126 @@ def _named_row(row: Row, meaning: dict[str, str]) -> Row:
     return row | {"erasable_witness": json.dumps(witness, ensure_ascii=False)}
 
 
-def _nameless_parts(formula: Formula) -> Iterator[tuple[Row, str | None]]:
-    """Yield the columns that do not depend on the names of actions."""
-    classes = syntactic_class(formula.spot)
-    first: Row = {
-        "size": classification.size(formula),
-        "syntactic": next((c for c in CLASSES if c in classes), None),
-    }
-    yield first, None
-    interruptible = "intrpt" in classes
-    if interruptible:
-        yield {"interruptible": True}, None
-    else:
-        answer, note = _attempted(
-            lambda: {"interruptible": interruptible_formula.here(formula)}
+class _Columns:
+    """What is known of a formula, and the time that is left for the rest."""
+
+    def __init__(self, formula: Any, semantics: str, timeout: float | None) -> None:
+        self.formula, self.semantics, self.timeout = formula, semantics, timeout
+        self.row: Row = dict.fromkeys(ANALYSIS_DTYPES)
+        self.notes: list[str] = []
+        self.late: list[str] = []  # groups that have used their share
+        self.spent = 0.0
+        self.again = False  # this is the last attempt
+        self._one_by_one = False
+
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return inf if self.timeout is None else self.timeout - self.spent
+
+    def found(self, groups: Sequence[str]) -> Job[None]:
+        """Find the columns of groups, each within an equal share of what is left."""
+        todo, self.late = list(groups), []
+        while todo:
+            if self.left <= 0:
+                self.late += todo
+                return
+            stopped = yield from self._call(todo)
+            if stopped is None:
+                return
+            if not self._one_by_one and len(todo) > 1:
+                self._one_by_one = True  # which of those not sent was it?
+            else:
+                self._lose(todo.pop(0), stopped)
+
+    def _call(self, todo: list[str]) -> Job[LtlpipeError | StoppedError | None]:
+        """Have a worker find columns; what is found is removed from `todo`.
+
+        Returns why the worker has not come to its end, if so.
+        """
+        parts: list[Any] = []
+        later = 0 if self.again else len(self.late)  # they get a share again
+        share = self.left / (len(todo) + later)
+        since, n_found = 0.0, 0
+
+        def is_late(seconds: float) -> bool:
+            nonlocal share, since, n_found
+            n_groups = sum(len(names) for names, _, _ in parts)
+            if n_groups > n_found and n_groups < len(todo):
+                since, n_found = seconds, n_groups
+                share = (self.left - seconds) / (len(todo) - n_groups + later)
+            return seconds - since >= share
+
+        job = workers.call(
+            "analyse",
+            parts=parts,
+            formula=spot_text(self.formula),
+            semantics=self.semantics,
+            groups=list(todo),
+            known={c: self.row[c] for c in _GIVEN if self.row[c] is not None},
+            one_by_one=self._one_by_one,
         )
-        yield answer, note
-        interruptible = answer.get("interruptible", False)
-    for columns in (
-        lambda: _buchi_columns(formula, interruptible),
-        lambda: _erasable_columns(formula, interruptible),
-        lambda: {"hierarchy": classification.manna_pnueli(formula)},
-        lambda: {"stutter_invariant": classification.is_stutter_invariant(formula)},
-        lambda: {"tgba_states": classification.n_states(formula, "tgba")},
-        lambda: {"generic_states": classification.n_states(formula, "generic")},
-        lambda: {"parity_states": classification.n_states(formula, "parity")},
-    ):
-        yield _attempted(columns)
+        stopped, seconds = yield from within(job, is_late)
+        self.spent += seconds
+        for names, row, notes in parts:
+            del todo[: len(names)]
+            self.row |= row
+            self.notes += notes
+        return stopped
+
+    def _lose(self, group: str, stopped: LtlpipeError | StoppedError) -> None:
+        """Go on without a group, for now if it is late."""
+        if isinstance(stopped, StoppedError) and stopped.reason == TIMEOUT:
+            self.late.append(group)
+            return
+        why = "Spot ran out of memory"
+        if not isinstance(stopped, StoppedError):
+            why = str(stopped)
+        self.notes.append(f"no {listed(columns_of(group))}: {why}")
+
+    def all_notes(self) -> list[str]:
+        """Return the reasons why values are missing."""
+        notes = list(dict.fromkeys(self.notes))
+        if self.late:
+            lost = [column for group in self.late for column in columns_of(group)]
+            after = f"after {self.timeout:g} s"
+            notes.append(f"not all is known {after}: no {listed(lost)}")
+        if self.row["interruptible"] is None and self.semantics != FINITE:
+            notes.append(
+                "whether it is interruptible is not known; by reductions it is treated "
+                "as if not"
+            )
+        return notes
 
 
-def _attempted(columns: Callable[[], Row]) -> tuple[Row, str | None]:
+def within(
+    job: Job[Any], is_over: Callable[[float], bool]
+) -> Job[tuple[LtlpipeError | StoppedError | None, float]]:
+    """Advance a call of a worker until its time is over, which its seconds decide.
+
+    Returns why it has not come to its end, if so, and its seconds; those of starting
+    a worker do not count.
+    """
+    started, error = time.monotonic(), None
     try:
-        return columns(), None
-    except UnsupportedError as error:
-        return {}, str(error)
-
-
-def _erasable_columns(formula: Formula, interruptible: bool) -> Row:
-    found = None if interruptible else erasure(formula)
-    if found is None:
-        return {"erasable": True}
-    return {"erasable": False, "erasable_witness": json.dumps(asdict(found))}
-
-
-def _buchi_columns(formula: Formula, interruptible: bool) -> Row:
-    table = classification.buchi(formula)
-    normal, _ = classification.violation_of_normal_form(table)
-    norm_states = None
-    if interruptible and normal is not None:
-        norm_states = (
-            table.n_states if normal else classification.n_states_of_norm(table)
-        )
-    return {
-        "ba_states": table.n_states,
-        "weak": table.weak,
-        "terminal": table.terminal,
-        "very_weak": classification.is_very_weak(table),
-        "normal_form": normal,
-        "norm_states": norm_states,
-    }
+        progress = next(job)
+        while True:
+            if progress.phase == workers.STARTING:
+                started = time.monotonic()
+            is_late = is_over(time.monotonic() - started)
+            if is_late and not wait(progress.waits, 0):
+                raise StoppedError(TIMEOUT)
+            progress = job.send((yield progress))
+    except StopIteration:
+        pass
+    except (LtlpipeError, StoppedError) as raised:
+        error = raised
+    finally:
+        job.close()
+    return error, time.monotonic() - started
 
 
 def json_of(row: Row) -> Row:
     """Return what ``--json`` prints for a row: alphabet and witness as objects."""
     texts = {column: row[column] for column in ("alphabet", "erasable_witness")}
     return row | {c: None if t is None else json.loads(t) for c, t in texts.items()}
-
-
-# --- why --------------------------------------------------------------------
-
-
-def explanation(formula: Formula) -> Job[list[str]]:
-    """Explain why a formula is interruptible or not, in lines."""
-    text, parsed = formula.text, spot_text(formula.spot)
-    lines: list[str] = yield from workers.call(
-        "explain", phase="explaining", text=text, formula=parsed
-    )
-    return lines
-
-
-def explained(text: str, formula: str) -> list[str]:
-    """Do the work of `explanation`."""
-    return list(explain(Formula(text, from_spot_text(formula))))
-
-
-def explain(formula: Formula) -> Iterator[str]:
-    """Yield the lines that explain why a formula is interruptible or not.
-
-    It can take long, as `is_interruptible`; operators of PSL are refused, and formulas
-    too large for Spot.
-    """
-    yield f"formula: {formula.text}"
-    yield f"actions: {', '.join(formula.propositions) or 'none'}"
-    if "intrpt" in syntactic_class(formula.spot):
-        yield "interruptible: yes, by its syntax (Siegel & Yan 2020, Prop. 5)"
-        shown = [(text, _named(classes)) for text, classes in derivation(formula.spot)]
-        width = max(len(text) for text, _ in shown)
-        yield from (f"  {text:{width}}  {classes}" for text, classes in shown)
-    else:
-        yield from _explain_by_words(formula)
-    yield from _explain_automaton(formula)
-
-
-def _named(classes: frozenset[str]) -> str:
-    return ", ".join(name.capitalize() for name in CLASSES if name in classes) or "-"
-
-
-def _explain_by_words(formula: Formula) -> Iterator[str]:
-    found = witness(formula)
-    if found is None:
-        yield "interruptible: yes, though no rule of Prop. 5 shows it: no word differs"
-        yield "  from its interrupt-free form (Siegel & Yan 2020, Lemma 2, Theorem 1)"
-        return
-    yield "interruptible: no; two words with the same visible actions:"
-    yield f"  satisfies it:  {found.satisfying}"
-    yield f"  violates it:   {found.violating}"
-    yield f"  visible:       {found.visible(formula.propositions)}"
-    yield "  (both evaluated by the definition of LTL, without automata)"
-    yield from _explain_erasable(formula)
-
-
-def _explain_erasable(formula: Formula) -> Iterator[str]:
-    found = erasure(formula)
-    if found is None:
-        yield "erasable: yes; violations survive repeating and deleting other actions"
-        return
-    yield "erasable: no; two words that differ in how often others happen:"
-    yield f"  violates it:   {found.violating}"
-    yield f"  satisfies it:  {found.satisfying}"
-
-
-def _explain_automaton(formula: Formula) -> Iterator[str]:
-    table = classification.buchi(formula)
-    normal, violation = classification.violation_of_normal_form(table)
-    no = "" if normal else "not "
-    states = counted(table.n_states, "state")
-    yield f"Büchi automaton: {states}, {no}in interrupt normal form"
-    if not normal:
-        yield f"  {violation}"

@@ -28,9 +28,15 @@ from ltlpipe.batch.tasks import (
     meant,
     now,
 )
-from ltlpipe.logic.formulas import Formula, from_spot_text, parse
-from ltlpipe.question.given_options import limits_of, manner_of, of_question
+from ltlpipe.logic.formulas import Formula, formula_of, from_spot_text, reread
+from ltlpipe.question.given_options import (
+    dialect_of,
+    limits_of,
+    manner_of,
+    of_question,
+)
 from ltlpipe.runtime.errors import (
+    FormulaError,
     InputError,
     LtlpipeError,
     LtlpipeWarning,
@@ -55,23 +61,17 @@ from ltlpipe.systems.graph import graph_from_data
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain import components_of
 from ltlpipe.verdict.checking import check
-from ltlpipe.verdict.verdict import UNKNOWN, not_read
+from ltlpipe.verdict.verdict import INPUT_ERROR, UNKNOWN, UNSUPPORTED, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.question.answer import Plan
-    from ltlpipe.runtime.errors import FormulaError
     from ltlpipe.runtime.jobs import Job, Limits, Progress
     from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.models import System
-
-INPUT_ERROR = "input-error"
-"""The reason of a task whose system or formula cannot be read."""
-
-UNSUPPORTED = "unsupported"
-"""The reason of a task whose options are impossible for its system."""
 
 BUG = "error"
 """The reason of a task on which ltlpipe itself failed."""
@@ -187,10 +187,12 @@ class Systems:
             return error
         return system or _changed(files[0])  # another process is writing it
 
-    def question(self, task: Task, reading: _Reading) -> dict[str, Any]:
+    def question(
+        self, task: Task, reading: _Reading, dialect: Dialect
+    ) -> dict[str, Any]:
         """Return the keywords of `check` that ask the question of a task.
 
-        It must not have changed since the run began.
+        It must not have changed since the run began.  Texts are read in the dialect.
 
         Raises
         ------
@@ -198,11 +200,13 @@ class Systems:
             Its automaton was not read within the limits.
         """
         asked = task.formula
+        if isinstance(asked, FormulaError):
+            asked = reread(asked, dialect)
         if isinstance(asked, LtlpipeError):
             raise asked
         if not isinstance(asked, AutomatonFile):
-            return {"formula": parse(asked) if isinstance(asked, str) else asked}
-        from ltlpipe.automata.hoa import read_job
+            return {"formula": formula_of(asked, dialect=dialect)}
+        from ltlpipe.automata.given_automata import read_job
 
         automaton = reading.run(read_job(asked.path, asked.name))
         expected = reading.expected
@@ -256,7 +260,7 @@ def answer(
                 system = systems.system(task, reading, **manner_of(merged))
                 if isinstance(system, Network):
                     known["n_components"] = len(system.components)
-                question = systems.question(task, reading)
+                question = systems.question(task, reading, dialect_of(merged))
             except StoppedError as stopped:
                 plan = not_read(task.system_name, stopped.reason).plan
                 row = failed_row(task.system_name, task.formula, stopped)

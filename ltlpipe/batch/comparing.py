@@ -31,7 +31,7 @@ from ltlpipe.batch.table import (
     to_frame,
 )
 from ltlpipe.batch.tasks import combinations, grid_of, now
-from ltlpipe.logic.formulas import Formula, FormulaLike, formulas_of
+from ltlpipe.logic.formulas import FormulaLike, formula_text, formulas_of, raised
 from ltlpipe.question.conditions import ACCEPTANCE_NAMES, AUTO, EMPTINESS_NAMES
 from ltlpipe.question.given_options import (
     QUESTION_OPTIONS,
@@ -43,7 +43,12 @@ from ltlpipe.question.given_options import (
 )
 from ltlpipe.question.options import COMPARE, DEFAULTS, NEVER, Options
 from ltlpipe.runtime.arguments import TEXT, TRUTH, WHOLE, expect, several
-from ltlpipe.runtime.errors import LtlpipeWarning, UnsupportedError, silenced
+from ltlpipe.runtime.errors import (
+    FormulaError,
+    LtlpipeWarning,
+    UnsupportedError,
+    silenced,
+)
 from ltlpipe.runtime.jobs import INTERRUPTED
 from ltlpipe.runtime.progress_bar import search_bar
 from ltlpipe.search.catalogue import SEARCHES
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.runtime.jobs import Progress
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
@@ -74,12 +80,14 @@ GENERIC = ("tgra", "tfla", "tela")
 class Run(NamedTuple):
     """One question under one configuration."""
 
-    formula: Formula | None  # None asks whether the system has no accepting run
+    # None asks whether the system has no accepting run; an error has one run.
+    formula: Formula | FormulaError | None
     configuration: Configuration
 
     def __str__(self) -> str:
         """Return its name on a progress bar."""
-        asked = "accepting run" if self.formula is None else self.formula.text[:40]
+        known = self.formula
+        asked = "accepting run" if known is None else formula_text(known)[:40]
         return f"{self.configuration} {asked}"
 
 
@@ -144,18 +152,22 @@ def _listed(
 
 
 def runs_of(
-    formulas: Iterable[Formula | None], configured: Sequence[Configuration]
+    formulas: Iterable[Formula | FormulaError | None],
+    configured: Sequence[Configuration],
 ) -> list[Run]:
     """Return every question under every configuration, question by question.
 
     Without a formula there is no property automaton: each emptiness check answers once.
+    A formula that cannot be read is one run.
     """
     alone = list(dict.fromkeys(map(_without_property, configured)))
-    return [
-        Run(formula, configuration)
-        for formula in formulas
-        for configuration in (alone if formula is None else configured)
-    ]
+
+    def suited(formula: Formula | FormulaError | None) -> Sequence[Configuration]:
+        if isinstance(formula, FormulaError):
+            return configured[:1]
+        return alone if formula is None else configured
+
+    return [Run(formula, each) for formula in formulas for each in suited(formula)]
 
 
 def _without_property(configuration: Configuration) -> Configuration:
@@ -213,7 +225,8 @@ def compare(
     DataFrame
         The columns `COMPARISON_DTYPES`.  An algorithm that does not suit a
         formula's automaton gives a row whose verdict is "unknown" for the reason
-        "unsupported"; one that fails gives "input-error" or "error".
+        "unsupported"; one that fails gives "input-error" or "error", and so does one of
+        several formulas that cannot be read, which has one row.
         `ltlpipe.batch.outcomes` says whether the ways agree, and what each decides.
 
     Raises
@@ -226,10 +239,10 @@ def compare(
     configured = configurations(emptiness, acceptance, grid)
     expect(TRUTH, empty=empty, sizes=sizes)
     expect(WHOLE, repeat=repeat)
-    asked: list[Formula | None] = [*formulas_of(formulas), *[None] * empty]
+    dialect = understood(DEFAULTS[COMPARE] | options)[0].dialect
+    asked = [*raised(formulas_of(formulas, dialect=dialect)), *[None] * empty]
     runs = runs_of(asked, configured)
     with search_bar(progress) as bar:
-        understood(DEFAULTS[COMPARE] | options)  # before anything is read
         loaded = system_of(system, **manner_of(options))
         rows = comparison_rows(
             loaded,
@@ -391,6 +404,8 @@ class _Comparison(NamedTuple):
 
     def _chosen(self, run: Run) -> str:
         """Return the emptiness check of a run; of small questions "auto" has none."""
+        if isinstance(run.formula, FormulaError):
+            raise run.formula
         emptiness = run.configuration.emptiness
         if emptiness != AUTO:
             return emptiness
@@ -475,7 +490,7 @@ class _Comparison(NamedTuple):
             middle |= {column: median(known)} if known else {}
         return middle | {"repeats": len(rows)}
 
-    def _size(self, formula: Formula | None, configuration: Configuration) -> Row:
+    def _size(self, formula: Any, configuration: Configuration) -> Row:
         """Return the columns with the size of a product."""
         if configuration.acceptance == AUTO:  # each algorithm has a product of its own
             return {}

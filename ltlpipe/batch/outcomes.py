@@ -15,11 +15,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.batch.answering import UNSUPPORTED
 from ltlpipe.batch.table import SPOT
 from ltlpipe.question.given_options import flags_of, options_of
 from ltlpipe.question.options import COMPARE
-from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
+from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, UNSUPPORTED, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -72,6 +72,7 @@ WITNESS_DTYPES = {
 
 OF_RUNS = (
     *("deadlock", "fairness", "fair_sets", "network_acceptance", "constraint"),
+    *("semantics", "past"),
     *READING,
 )
 """Options that determine which runs a system has, and which of them count."""

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.batch.answering import (
     BUG,
-    INPUT_ERROR,
-    UNSUPPORTED,
     Expected,
     Systems,
     answer,
@@ -48,7 +46,7 @@ from ltlpipe.runtime.jobs import (
     interruptible,
 )
 from ltlpipe.runtime.progress_bar import search_bar
-from ltlpipe.verdict.verdict import UNKNOWN
+from ltlpipe.verdict.verdict import INPUT_ERROR, UNKNOWN, UNSUPPORTED
 
 if TYPE_CHECKING:
     from collections.abc import (

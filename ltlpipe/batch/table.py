@@ -28,7 +28,7 @@ from ltlpipe.batch.tasks import (
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.jobs import CPU_TIME, INTERRUPTED, MAX_STATES, MEMORY, TIMEOUT
 from ltlpipe.verdict.lasso import FINITE_KINDS
-from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNKNOWN, VIOLATED
+from ltlpipe.verdict.verdict import HOLDS, LASSO_LIMIT, UNBOUNDED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ VERDICTS = (HOLDS, VIOLATED, UNKNOWN)
 
 REASONS = (
     *(TIMEOUT, MEMORY, CPU_TIME, MAX_STATES, INTERRUPTED, LASSO_LIMIT),
-    *("overflow", "bitstate", "compact", "walks"),
+    *("overflow", UNBOUNDED, "bitstate", "compact", "walks"),
     *("unsupported", "input-error", "error", "crash"),
 )
 """The categories of the column `reason`, in all tables.

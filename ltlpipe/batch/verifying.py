@@ -189,7 +189,8 @@ def _replay(pair: _Result, inputs: _Inputs) -> Job[Lasso]:
         violations = yield from automaton_job(files["automaton"][0])
         asked = Property(violations=violations)
     else:
-        asked = Property(parse(pair.task["formula"]))
+        dialect = run_options(given).dialect
+        asked = Property(parse(pair.task["formula"], **dialect._asdict()))
     if "constraint" in files:
         constraint = yield from automaton_job(files["constraint"][0])
     try:

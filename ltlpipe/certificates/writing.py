@@ -65,10 +65,12 @@ class Reduction:
     keeps: str
     trimmed: bool
     forms: tuple[_Form, ...]
+    kept: tuple[int, ...] | None = None  # components, if not all
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the header says of it."""
-        return {
+        kept = {} if self.kept is None else {"kept": list(self.kept)}
+        return kept | {
             "keeps": self.keeps,
             "trimmed": self.trimmed,
             "forms": [
@@ -103,7 +105,13 @@ def _letters(lts: LTS, labels: Sequence[str]) -> list[int]:
     ]
 
 
-def reduction_of(before: Network, reduced: Reduced, *, trimmed: bool) -> Job[Reduction]:
+def reduction_of(
+    before: Network,
+    reduced: Reduced,
+    *,
+    trimmed: bool,
+    kept: tuple[int, ...] | None = None,
+) -> Job[Reduction]:
     """Return the evidence that a network may take the place of another one.
 
     Parameters
@@ -114,16 +122,19 @@ def reduction_of(before: Network, reduced: Reduced, *, trimmed: bool) -> Job[Red
         Its groups by ``trace``, or each component by ``strong``.
     trimmed : bool
         Whether `before` is the system without what no run can take.
+    kept : tuple of int, optional
+        The components of the system that `before` has, beside one that idles, if not
+        all.
     """
     forms: list[_Form] = []
     if reduced.visible is None:
         for i, group in enumerate(reduced.groups):
             image = yield from _image(before.components[i], group.lts)
             forms.append(_Form((i,), _observable(group.lts), group.lts, image))
-        return Reduction(STEPS, trimmed, tuple(forms))
+        return Reduction(STEPS, trimmed, tuple(forms), kept)
     for group in reduced.groups:
         _enter(group, forms, len(before.components))
-    return Reduction(WORDS, trimmed, tuple(forms))
+    return Reduction(WORDS, trimmed, tuple(forms), kept)
 
 
 def _enter(group: Group, forms: list[_Form], n: int) -> int:

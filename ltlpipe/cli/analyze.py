@@ -11,13 +11,14 @@ import typer
 from ltlpipe.cli import options as shared
 from ltlpipe.cli import tables
 from ltlpipe.cli.progress import run_within, search_progress
-from ltlpipe.cli.verdicts import json_line
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.cli.verdicts import BAD_INPUT, json_line
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.jobs import ended_by_ctrl_c
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
 
 FORMATS = ("text", "csv", "parquet", "json", "latex", "html")
@@ -50,14 +51,28 @@ def analyze(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Time for each formula.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="Time for each formula, shared by its columns.",
+        ),
     ] = 60.0,
+    semantics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="What propositions are about: action, one at a time, or state; by "
+            "default state for a formula with a comparison, else action.  finite: "
+            "formulas of finite words of actions (LTLf).",
+        ),
+    ] = None,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of worker processes.")
     ] = 1,
     quiet: shared.Quiet = False,
 ) -> None:
-    """Classify formulas as properties of actions, one row for each.
+    """Classify formulas as properties of actions or states, one row for each.
 
     Columns: actions, size, class in Manna & Pnueli's hierarchy; whether repeated
     actions do not matter (stutter-invariant), whether actions that the formula does
@@ -66,27 +81,38 @@ def analyze(
     whether the first is weak, terminal, very weak, and in interrupt normal form, and
     its size after normalisation.
 
-    What is not decided in time is missing, with a message on standard error.
+    With --semantics state propositions are independent of each other, and a formula is
+    interruptible if it is stutter-invariant; the columns about actions are empty.
+    With --semantics finite the class is safety, guarantee, bottom for both, or none,
+    and TGBA and parity are a nondeterministic and a deterministic automaton of finite
+    words; what is about infinite words is missing.
+
+    What is not decided in time is missing, with a message on standard error; the class
+    is then one that the formula is in (at most recurrence).  A formula that cannot be
+    read has a row with the error, and the exit code is 2.
     Ctrl-C ends the run; the rows written so far are kept, and the exit code is 130.
     """
     from ltlpipe.batch.analyzing import analysis_rows, json_of
-    from ltlpipe.logic.formula_files import read_formulas
-    from ltlpipe.logic.formulas import parse
+    from ltlpipe.cli.check import formulas_of
+    from ltlpipe.logic.formulas import raised
 
     form = tables.format_of(to, out, FORMATS)
     if as_json and out is None and to is not None:
         raise typer.BadParameter("--json and --to cannot both write to standard output")
-    formulas = [each for file in files or [] for each in read_formulas(file)]
-    formulas += [parse(text) for text in formula or []]
+    dialect = _dialect(semantics)
+    formulas = [each for f in files or [] for each in formulas_of([], f, dialect)]
+    formulas = raised([*formulas, *formulas_of(formula or [], None, dialect)])
     if not formulas:
         raise typer.BadParameter("nothing to analyse: name files, or use -f FORMULA")
+    if explain is not None and dialect.finite:
+        raise typer.BadParameter("--explain is about infinite words")
     if explain is not None:
         _explain(formulas, explain, timeout)
         return
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ended_by_ctrl_c():
-        found = analysis_rows(formulas, timeout=timeout, jobs=jobs)
+        found = analysis_rows(formulas, semantics=semantics, timeout=timeout, jobs=jobs)
         progress.begin("analysing", total=len(formulas))
         for row, notes in found:
             rows.append(row)
@@ -100,9 +126,22 @@ def analyze(
     if out is not None or not as_json:
         _write(rows, form, out)
     if not quiet and not as_json and (form == "text" or out is not None):
-        _summarise(rows, time.monotonic() - started, out)
+        seconds = time.monotonic() - started
+        _summarise(rows, seconds, out, finite=dialect.finite)
     if len(rows) < len(formulas):
         raise typer.Exit(_INTERRUPTED)
+    if any(row["error"] is not None for row in rows):
+        raise typer.Exit(BAD_INPUT)
+
+
+def _dialect(semantics: str | None) -> Dialect:
+    """Return how formulas are read."""
+    from ltlpipe.question.given_options import dialect_of
+
+    if semantics not in (None, "action", "state", "finite"):
+        message = f"{semantics!r}, expected action, state or finite"
+        raise typer.BadParameter(message, param_hint="--semantics")
+    return dialect_of({"semantics": semantics})
 
 
 def _write(rows: list[Row], form: str, out: str | None) -> None:
@@ -127,9 +166,11 @@ def _laid_out(rows: list[Row], form: str, out: str | None) -> str:
     return layouts.laid_out(layouts.of_analysis(rows), form, "Analysis of formulas")
 
 
-def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
+def _explain(
+    formulas: list[Formula | FormulaError], number: int, timeout: float
+) -> None:
     """Print why one formula is interruptible, or why not."""
-    from ltlpipe.batch.analyzing import explanation
+    from ltlpipe.batch.explanation import explanation
     from ltlpipe.runtime.jobs import Limits, StoppedError
 
     if number > len(formulas):
@@ -138,6 +179,8 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
             param_hint="'--explain'",
         )
     formula = formulas[number - 1]
+    if isinstance(formula, FormulaError):
+        raise formula
     try:
         lines = run_within(explanation(formula), Limits(timeout=timeout))
     except StoppedError as stopped:
@@ -150,10 +193,15 @@ def _explain(formulas: list[Formula], number: int, timeout: float) -> None:
     print("\n".join(lines))
 
 
-def _summarise(rows: list[Row], seconds: float, out: str | None) -> None:
+def _summarise(
+    rows: list[Row], seconds: float, out: str | None, *, finite: bool
+) -> None:
     interruptible = sum(bool(row["interruptible"]) for row in rows)
     by_syntax = sum(row["syntactic"] == "intrpt" for row in rows)
     written = "" if out is None else f" written to {out}"
+    if finite:
+        print(f"{counted(len(rows), 'formula')}{written}; {seconds:.1f} s")
+        return
     told = f"{interruptible} interruptible, {by_syntax} by syntax"
     if unknown := sum(row["interruptible"] is None for row in rows):
         told += f", {unknown} not known"

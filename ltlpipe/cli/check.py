@@ -16,13 +16,14 @@ from ltlpipe.cli.last_run import keep_run
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer
 from ltlpipe.cli.verdicts import report as print_verdict
+from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     options_of,
     understood,
 )
-from ltlpipe.question.options import CHECK, NEVER, SIMULATE
+from ltlpipe.question.options import CHECK, SIMULATE
 from ltlpipe.runtime.errors import (
     FormulaError,
     ReplayError,
@@ -34,6 +35,7 @@ from ltlpipe.runtime.names import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -46,7 +48,7 @@ _LESS_MEMORY = (
 )
 
 
-_EXPECTED = (
+_ONE_QUESTION = (
     "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty; a Promela model "
     "has properties of its own, also -N NAME"
 )
@@ -139,10 +141,14 @@ def check(
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.certification import files_of
-    from ltlpipe.verdict.checking import automaton_job
+    from ltlpipe.verdict.checking import (
+        automaton_job,
+        note_own_property,
+        own_property,
+    )
     from ltlpipe.verdict.inquiry import Inquiry
     from ltlpipe.verdict.portfolio import PRELUDE, PRELUDE_ALONE
-    from ltlpipe.verdict.verdict import not_read
+    from ltlpipe.verdict.verdict import misread, not_read
 
     options, limits = understood(chosen)
     if options.visible is not None and automaton is None:
@@ -157,7 +163,12 @@ def check(
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
     form = Form(as_json, steps, chart, why, told).checked()
-    questions = _questions(formula or [], formula_file, automaton, empty, own)
+    texts, dialect = formula or [], options.dialect
+    questions = _questions(texts, formula_file, automaton, empty, dialect, own)
+    is_single = len(questions) == 1 and formula_file is None
+    if is_single and isinstance(questions[0], FormulaError):
+        raise questions[0]
+    is_asked = bool(formula or formula_file or automaton or empty)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with (
@@ -172,38 +183,59 @@ def check(
         try:
             read = partial(run_within, limits=limits, progress=progress)
             loaded = read(load_job(system, **manner_of(chosen)))
+            if is_asked:
+                note_own_property(loaded)
+            elif own or bool(getattr(loaded, "own_questions", None)):
+                questions = list(_own_questions(loaded, own or [], read))
+                is_single = len(questions) == 1
+            elif getattr(loaded, "violations", None) is None:
+                raise typer.BadParameter(_ONE_QUESTION)
+            else:
+                automaton = own_property(loaded)
+                told["automaton"] = automaton
             if automaton is not None:
                 questions = [Property(violations=read(automaton_job(automaton)))]
             allowed = read(automaton_job(options.constraint))
-            if not questions:
-                questions = _own_questions(loaded, own or [], read)
         except StoppedError as stopped:
             progress.hide()
-            for asked in questions or [Property()]:
-                verdict = not_read(" ".join(system), stopped.reason, asked.formula)
-                tell(verdict, asked)
+            for asked in questions:
+                name = " ".join(system)
+                if isinstance(asked, FormulaError):
+                    tell(misread(name, asked))
+                else:
+                    tell(not_read(name, stopped.reason, asked.formula), asked)
             table.finish(quiet=says_little)
-            raise typer.Exit(exit_code(["unknown"])) from None
+            raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
         if options.certificate is not None and len(questions) > 1:
             raise typer.BadParameter("--certificate goes with one formula")
-        is_single = len(questions) == 1 and formula_file is None
-        is_own = not (formula or formula_file)  # few, and worth no kernel if easy
-        prelude = PRELUDE_ALONE if is_single or is_own else PRELUDE
-        if not is_single and options.unknown != NEVER:
-            _refuse_unknown_names(loaded, questions, options)
+        # Questions of a model's own are few, and worth no kernel if they are easy.
+        prelude = PRELUDE_ALONE if is_single or not is_asked else PRELUDE
         for asked in questions:
+            if isinstance(asked, FormulaError):
+                verdicts.append(misread(loaded.name, asked))
+                progress.hide()
+                tell(verdicts[-1], system=loaded)
+                continue
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
             with noting() as said:
-                inquiry = Inquiry(
-                    loaded,
-                    asked,
-                    options,
-                    allowed,
-                    prelude=prelude,
-                    files=files_of(system),
-                )
+                try:
+                    inquiry = Inquiry(
+                        loaded,
+                        asked,
+                        options,
+                        allowed,
+                        prelude=prelude,
+                        files=files_of(system),
+                    )
+                except FormulaError as error:  # it names what there is not
+                    if is_single:
+                        raise
+                    verdicts.append(misread(loaded.name, error))
+                    progress.hide()
+                    tell(verdicts[-1], asked, loaded)
+                    continue
                 try:
                     verdict = inquiry.verdict(limits, progress)
                 except (ReplayError, UnsupportedError) as error:
@@ -249,17 +281,6 @@ def _simulate(system: System, found: list[Verdict], chosen: dict[str, Any]) -> N
     step_through(Simulation(system, lasso=found[-1], **of_question(options)))
 
 
-def _refuse_unknown_names(
-    system: System, questions: list[Property], options: Options
-) -> None:
-    """Refuse a name in any formula before the first is checked."""
-    from ltlpipe.verdict.questions import without_fairness
-
-    for asked in questions:
-        with suppress(UnsupportedError):  # it has a line of its own
-            without_fairness(system, asked, options)
-
-
 def recorded_options(options: Options, automaton: str | None) -> dict[str, Any]:
     """Return what has been asked beside the formula, for ``--verify``.
 
@@ -276,22 +297,21 @@ def _questions(
     file: str | None,
     automaton: str | None,
     empty: bool,
+    dialect: Dialect,
     own: list[str] | None,
-) -> list[Property]:
-    """Return the questions; an automaton is read with the system.
-
-    There are none yet if they are those of the system.
-    """
+) -> list[Property | FormulaError]:
+    """Return the questions; an automaton is read with the system, or is part of it."""
     from ltlpipe.question.property import Property
 
     ways = sum((bool(texts or file), automaton is not None, empty, bool(own)))
     if ways > 1:
-        raise typer.BadParameter(_EXPECTED)
-    if not ways or own:
-        return []
-    if empty or automaton is not None:
+        raise typer.BadParameter(_ONE_QUESTION)
+    if not (texts or file):
         return [Property()]
-    return [Property(formula) for formula in formulas_of(texts, file)]
+    return [
+        each if isinstance(each, FormulaError) else Property(each)
+        for each in formulas_of(texts, file, dialect)
+    ]
 
 
 def _own_questions(
@@ -305,7 +325,7 @@ def _own_questions(
 
     known = {own.name: own for own in getattr(system, "own_questions", ())}
     if not known:
-        raise typer.BadParameter(_EXPECTED)
+        raise typer.BadParameter(_ONE_QUESTION)
     for name in names:
         if name not in known:
             message = f"no property of the model is called {name!r}"
@@ -328,7 +348,7 @@ def _own_questions(
 
 def _tell(
     verdict: Verdict,
-    asked: Property,
+    asked: Property | None = None,
     system: System | None = None,
     *,
     answers: str | None,
@@ -341,7 +361,8 @@ def _tell(
     if answers is not None:
         print_answer(verdict, workers=workers)
         return
-    name = asked.name if asked.formula is None else asked.formula.name
+    formula = None if asked is None else asked.formula
+    name = getattr(asked, "name", None) if formula is None else formula.name
     print_verdict(verdict, form, about=name)
 
 
@@ -352,12 +373,18 @@ def _check_answers(form: str, formulas: Any, *, as_json: bool) -> None:
         raise typer.BadParameter("--answers goes with -f or -F, and without --json")
 
 
-def formulas_of(texts: list[str], file: str | None) -> list[Formula]:
-    """Return the formulas of -f and then those of the file of -F."""
-    from ltlpipe.logic.formula_files import read_formulas
-    from ltlpipe.logic.formulas import parse
+def formulas_of(
+    texts: list[str], file: str | None, dialect: Dialect = PLAIN
+) -> list[Formula | FormulaError]:
+    """Return the formulas of -f and then those of the file of -F.
 
-    formulas = [parse(text) for text in texts]
+    One that cannot be read is its error.
+    """
+    from ltlpipe.logic import formulas
+    from ltlpipe.logic.formula_files import read_formulas
+
+    found = formulas.formulas_of(texts, dialect=dialect)
     if file is not None:
-        formulas.extend(read_formulas(file))
-    return formulas
+        read = read_formulas(file, collect_errors=True)
+        found.extend(formulas.reread(each, dialect) for each in read)
+    return found

@@ -22,6 +22,7 @@ from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     options_of,
+    understood,
 )
 from ltlpipe.question.options import COMPARE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from ltlpipe.batch.comparing import Run
     from ltlpipe.batch.outcomes import Configuration, Disagreement, Standing
     from ltlpipe.batch.table import Row
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.errors import FormulaError
 
 DISAGREEMENT = 4
 
@@ -155,6 +158,7 @@ def compare(
     from ltlpipe.batch.table_files import open_table
     from ltlpipe.batch.tasks import parse_grid
     from ltlpipe.systems.reading import load
+    from ltlpipe.verdict.verdict import INPUT_ERROR
 
     system, grid = split_grid(system, grid or [], "system")
     configured = configurations(emptiness, acceptance, parse_grid(grid))
@@ -164,16 +168,18 @@ def compare(
         if len(configured) < 2:
             raise typer.BadParameter("--plot needs several ways")
         plottable(plot)
-    runs = runs_of(_questions(formula or [], formula_file, empty), configured)
+    dialect = understood(chosen)[0].dialect
+    asked = _questions(formula or [], formula_file, empty, dialect)
+    runs = runs_of(asked, configured)
     loaded = load(system, **manner_of(chosen))
     wanted = sizes or (plot is not None and _of_acceptances(configured))
     extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
-        watcher, asked = _Watcher(progress), of_question(chosen)
+        watcher, given = _Watcher(progress), of_question(chosen)
         watched = comparison_rows(
-            loaded, runs, watcher=watcher, sizes=wanted, repeat=repeat, **asked
+            loaded, runs, watcher=watcher, sizes=wanted, repeat=repeat, **given
         )
         table = None
         if out is not None:
@@ -194,7 +200,8 @@ def compare(
         shown = tables.drawn(_table_of(rows))
         print(shown, end="")
         if len(configured) > 1 and rows:
-            _print_standings(standings(rows, chosen["timeout"]))
+            read = [row for row in rows if row["reason"] != INPUT_ERROR]
+            _print_standings(standings(read, chosen["timeout"]))
         _summarise(len(rows), left, time.monotonic() - started, out, watcher)
     found = disagreements(rows)
     for disagreement in found:
@@ -209,11 +216,15 @@ def compare(
     raise typer.Exit(code)
 
 
-def _questions(texts: list[str], file: str | None, empty: bool) -> list[Formula | None]:
+def _questions(
+    texts: list[str], file: str | None, empty: bool, dialect: Dialect
+) -> list[Formula | FormulaError | None]:
     """Return the formulas; None asks for an accepting run."""
     if not (texts or file or empty):
         raise typer.BadParameter("expected -f FORMULA, -F FILE or --empty")
-    return [*formulas_of(texts, file), *[None] * empty]
+    from ltlpipe.logic.formulas import raised
+
+    return [*raised(formulas_of(texts, file, dialect)), *[None] * empty]
 
 
 class _Watcher(RunBar, Complaints):
@@ -230,17 +241,19 @@ class _Watcher(RunBar, Complaints):
         self.compile_seconds += seconds
 
     def failed(self, question: Run, error: Exception) -> None:
+        from ltlpipe.logic.formulas import formula_text
+
         if isinstance(error, UnsupportedError):
-            asked = "--empty" if question.formula is None else question.formula.text
+            known = question.formula
+            asked = "--empty" if known is None else formula_text(known)
             error = UnsupportedError(f"{asked}: no algorithm suits: {error}")
         self.complain(error)
 
 
 def _exit_code(rows: list[Row], left: int, found: list[Disagreement]) -> int:
     """Return the exit code of a comparison."""
-    from ltlpipe.batch.answering import UNSUPPORTED
     from ltlpipe.batch.outcomes import has_unsuited
-    from ltlpipe.verdict.verdict import UNKNOWN
+    from ltlpipe.verdict.verdict import UNKNOWN, UNSUPPORTED
 
     if found:
         return DISAGREEMENT

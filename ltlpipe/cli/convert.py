@@ -10,20 +10,20 @@ import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import run_within
-from ltlpipe.question.options import TRANSLATE
+from ltlpipe.question.given_options import manner_of
+from ltlpipe.question.options import CONVERT, REDUCE, TRANSLATE
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.names import counted
-from ltlpipe.systems.formats import NETWORK_FILES
+from ltlpipe.systems.formats import NETWORK_FILES, SYSTEM_FILES
 
 if TYPE_CHECKING:
     from ltlpipe.systems.networks.lts import Network
 
 
+@shared.takes(CONVERT)
 def convert(
-    paths: Annotated[list[str], typer.Argument(metavar="IN", help=NETWORK_FILES)],
+    paths: Annotated[list[str], typer.Argument(metavar="IN", help=SYSTEM_FILES)],
     out: Annotated[str, typer.Argument(metavar="OUT", help=shared.OUTPUT)],
-    form: shared.Format = None,
-    alphabet: shared.Alphabet = "used",
     to: shared.OutputFormat = None,
     internal: Annotated[
         str | None,
@@ -33,22 +33,34 @@ def convert(
             "mCRL2. By default they keep these names, and others become i.",
         ),
     ] = None,
+    propositions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A comparison such as 'x==1'; may be given several times. The states "
+            "of a model are written to .hoa as a Kripke structure that tells these.",
+        ),
+    ] = None,
+    **chosen: Any,
 ) -> None:
     """Convert a system between formats.
 
-    Several input files are the components of one network.  An .aut file holds
-    one component: a network of several is written to numbered files.  Components and
-    states keep their names where both formats have names.  A .pml file is a model for
-    Spin, a .ll_net file a Petri net for the unfolder Cunf, without acceptance.
+    What OUT could not hold is refused.  Several input files are the components of one
+    network.  An .aut file holds one component: a network of several is written to
+    numbered files.  Components and states keep their names where both formats have
+    names.  A .pml file is a model for Spin, a .ll_net file a Petri net for the unfolder
+    Cunf, without acceptance.
     """
-    from ltlpipe.systems.reading import load_network
+    from ltlpipe.systems.reading import load_job
     from ltlpipe.systems.writing import save
 
-    network = load_network(paths, format=form, alphabet=alphabet)
-    for written in save(network, out, format=to, internal=internal):
+    system = run_within(load_job(paths, **manner_of(chosen)))
+    named = propositions or ()
+    for written in save(system, out, format=to, internal=internal, propositions=named):
         print(f"wrote {written}", file=sys.stderr)
 
 
+@shared.takes(REDUCE)
 def reduce(
     paths: Annotated[list[str], typer.Argument(metavar="FILE", help=NETWORK_FILES)],
     out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=shared.OUTPUT)],
@@ -70,9 +82,8 @@ def reduce(
             metavar="N", min=1, help="States of a deterministic form (trace, block)."
         ),
     ] = None,
-    form: shared.Format = None,
-    alphabet: shared.Alphabet = "used",
     to: shared.OutputFormat = None,
+    **chosen: Any,
 ) -> None:
     """Replace each component of a system by a smaller, equivalent one.
 
@@ -83,7 +94,7 @@ def reduce(
     from ltlpipe.systems.reading import load_network
     from ltlpipe.systems.writing import save
 
-    network = load_network(paths, format=form, alphabet=alphabet)
+    network = load_network(paths, **manner_of(chosen))
     hidden = set() if visible is None else _hidden(network, visible)
     components = [
         reduce_component(c, hidden, equivalence, cap=max_component_states)

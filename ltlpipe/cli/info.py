@@ -1,17 +1,26 @@
-"""``ltlpipe info``: what a system is, and how many states it has."""
+"""``ltlpipe info``: what a file holds, and what can be asked about it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.progress import run_within, search_progress
-from ltlpipe.cli.verdicts import json_line
-from ltlpipe.question.given_options import manner_of, of_question, understood
+from ltlpipe.cli.progress import run_within
+from ltlpipe.question.given_options import manner_of, of_question
 from ltlpipe.question.options import INFO
-from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.names import counted, quoted_name, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ltlpipe.verdict.description import Description
+
+_SHOWN = 12  # components, actions, variables that are listed
+_WIDTH = 16
 
 
 @shared.takes(INFO)
@@ -26,50 +35,93 @@ def info(
         ),
     ] = False,
     as_json: shared.AsJson = False,
-    quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:
-    """Tell the sizes of a system, and what it asks itself.
+    """Print what a system is: sizes, names, initial state, example formulas.
 
-    Exit code: 0, 2 bad input or usage, 3 a limit was hit before all was counted.
+    A small system is explored, which tells the reachable states and whether there is a
+    deadlock.  Exit code: 0, 2 for bad input or usage, 3 if a limit was hit before all
+    states were counted.
     """
-    from ltlpipe.runtime.jobs import StoppedError
+    if count:
+        raise typer.Exit(_counted(system, chosen, as_json=as_json))
+    from ltlpipe.systems.reading import load_job
+    from ltlpipe.verdict.description import description_job
+
+    loaded = run_within(load_job(system, **manner_of(chosen)))
+    job = description_job(loaded)
+    told = run_within(job)
+    if as_json:
+        print(json.dumps(asdict(told), ensure_ascii=False))
+        return
+    for head, lines in _parts(told):
+        for line in lines:
+            print(visible(f"{head:{_WIDTH}}{line}".rstrip()))
+            head = ""
+
+
+def _counted(system: list[str], chosen: dict[str, Any], *, as_json: bool) -> int:
+    """Count the states of a system, print their number, and return the exit code."""
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.checking import product_size
 
-    size = None
-    with search_progress(quiet=quiet) as bar:
-        bar.begin("reading")
-        try:
-            job = load_job(system, **manner_of(chosen))
-            loaded = run_within(job, understood(chosen)[1], progress=bar)
-        except StoppedError:
-            raise typer.Exit(3) from None
-        bar.begin("counting")
-        if count:
-            size = product_size(loaded, None, **of_question(chosen))
-    own = [question.name for question in getattr(loaded, "own_questions", ())]
-    sizes = loaded._sizes()
-    told: dict[str, Any] = {"system": loaded.name}
-    told |= {
-        f"{noun}es" if noun[-1] == "s" else f"{noun}s": n for noun, n in sizes.items()
-    }
-    told |= {"properties": own} if own else {}
-    if count:
-        told["states"] = None if size is None else size.states
-        told["transitions"] = None if size is None else size.transitions
-    print(json_line(told) if as_json else _text(told, sizes), flush=True)
-    raise typer.Exit(3 if count and size is None else 0)
+    loaded = run_within(load_job(system, **manner_of(chosen)))
+    size = product_size(loaded, None, **of_question(chosen))
+    if size is None:
+        print(f"{loaded.name}: not counted, a limit was hit")
+        return 3
+    told = {"states": size.states, "transitions": size.transitions}
+    if as_json:
+        print(json.dumps({"system": loaded.name, **told}, ensure_ascii=False))
+    else:
+        states = counted(size.states, "state")
+        print(f"{states}, {counted(size.transitions, 'transition')}")
+    return 0
 
 
-def _text(told: dict[str, Any], sizes: dict[str, int]) -> str:
-    parts = [counted(number, noun) for noun, number in sizes.items()]
-    lines = [f"{told['system']}: {', '.join(parts)}"]
-    if "properties" in told:
-        lines.append(f"properties: {', '.join(told['properties'])}")
-    if told.get("states") is not None:
-        states = counted(told["states"], "state")
-        lines.append(f"{states}, {counted(told['transitions'], 'transition')}")
-    elif "states" in told:
-        lines.append("states: not counted, a limit was hit")
-    return "\n".join(lines)
+def _parts(told: Description) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is told: a head, and lines."""
+    yield "system", [told.name]
+    sizes = [counted(n, noun) for noun, n in told.sizes.items() if n]
+    yield told.kind, [", ".join(sizes)]
+    yield "", [*told.about]
+    yield "components", _listed(map(_component, told.components))
+    yield "actions", _listed(_action(*one) for one in told.actions.items())
+    yield "variables", _listed(map(quoted_name, told.variables))
+    values = (f"{quoted_name(n)}={value}" for n, value in told.initial.items())
+    yield "initial state", _listed(values)
+    yield "states", [_states(told)]
+    yield "for example", [*told.formulas]
+
+
+def _listed(texts: Iterable[str]) -> list[str]:
+    """Return the first of some texts, and how many more there are."""
+    known = list(texts)
+    more = len(known) - _SHOWN
+    return known if more <= 1 else [*known[:_SHOWN], f"... and {more:,} more"]
+
+
+def _component(part: dict[str, Any]) -> str:
+    sizes = [counted(part["states"], "state")]
+    sizes.append(counted(part["transitions"], "transition"))
+    if part["accepting"] is not None:
+        sizes.append(f"{part['accepting']:,} accepting")
+    return f"{quoted_name(part['name'])}: {', '.join(sizes)}"
+
+
+def _action(name: str, components: list[str]) -> str:
+    return f"{quoted_name(name)} ({', '.join(components)})"
+
+
+def _states(told: Description) -> str:
+    """Return how many states there are, and whether one is a deadlock."""
+    if not told.n_states:
+        return "not explored"
+    if told.is_complete:
+        reached = f"{told.n_states:,} reachable"
+    else:
+        reached = f"more than {told.n_states:,} reachable"
+    if told.deadlock is not None:
+        return f"{reached}; a deadlock after {counted(told.deadlock, 'step')}"
+    among = "no deadlock" if told.is_complete else "no deadlock among them"
+    return f"{reached}; {among}"

@@ -54,15 +54,6 @@ Format = Annotated[
         rich_help_panel=QUESTION,
     ),
 ]
-Alphabet = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Labels of a component: used by its edges, or declared (AP: of .hoa), so "
-        "that one without an edge never occurs.",
-        rich_help_panel=QUESTION,
-    ),
-]
 OUTPUT = f"{OUTPUT_FILE} With --to, - is standard output."
 OutputFormat = Annotated[
     str | None,
@@ -98,7 +89,7 @@ AutomatonFile = Annotated[
     typer.Option(
         "--automaton",
         metavar="FILE",
-        help="HOA automaton of the NEGATED property.",
+        help="Automaton of the NEGATED property: HOA, a never claim, or LBTT.",
         rich_help_panel=QUESTION,
     ),
 ]

@@ -137,7 +137,8 @@ class _Checker:
         }
         asked = Property(violations=automata.get("automaton"))
         if record.formula is not None:
-            asked = Property(parse(record.formula))
+            dialect = run_options(options).dialect
+            asked = Property(parse(record.formula, **dialect._asdict()))
         kept = automata.get("constraint")
         job = confirmed(system, asked, told, run_options(options), kept)
         run_within(job, self._limits)

@@ -49,7 +49,10 @@ SHORT = {
     ),
     "info": Short(
         ("count", "as_json", "define", "timeout", "max_states"),
-        ("ltlpipe info ring.aut", "ltlpipe info model.pml -D N=3 --count"),
+        (
+            "ltlpipe info ring.aut",
+            "ltlpipe info model.pml -D N=3 --count",
+        ),
     ),
     "simulate": Short(
         ("formula", "lasso", "last", "seed", "plain"),

@@ -60,6 +60,7 @@ class Form(NamedTuple):
 FINITE = {
     "bad-prefix": "a finite run: every continuation violates the property",
     "maximal": "a finite run that has no continuation",
+    "final": "a finite run that ends in a final state",
 }
 """What is said of finite runs, by their kinds."""
 

@@ -47,6 +47,7 @@ from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.objects import Beside
+from ltlpipe.systems.networks.ended import END
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
@@ -106,7 +107,10 @@ def trimmed_network(network: Network) -> Job[Network]:
 def trim_alone(
     network: Network, actions: Sequence[str]
 ) -> Job[tuple[Network, list[str]]]:
-    """Return `trim` of a network, and those of some actions that can still happen."""
+    """Return `trim` of a network, and those of some actions that can still happen.
+
+    The end of finite runs is a letter, whether the action can happen or not.
+    """
     smaller, happening = yield from _with_happening(network, ())
     return smaller, _among(network, actions, happening)
 
@@ -114,7 +118,8 @@ def trim_alone(
 def _among(
     network: Network, actions: Sequence[str], happening: np.ndarray
 ) -> list[str]:
-    return [name for name in actions if happening[network.action_index[name]]]
+    index = network.action_index
+    return [name for name in actions if name == END or happening[index[name]]]
 
 
 def _with_happening(
@@ -193,7 +198,8 @@ def letters_of(network: Network, actions: Sequence[str]) -> np.ndarray:
     """
     letters = np.full(len(network.actions), OTHER, dtype=np.int32)
     for letter, name in enumerate(actions, start=OTHER + 1):
-        letters[network.action_index[name]] = letter
+        if name in network.action_index:
+            letters[network.action_index[name]] = letter
     return letters
 
 

@@ -23,7 +23,7 @@ ENTRY_WORK = 1 / 16
 """Units of work of an array operation per entry; sorting takes no longer."""
 
 
-_MEASURED = 0.5  # seconds of whole reductions by what their parts are said to take
+_MEASURED = 0.2  # seconds of whole reductions by what their parts are said to take
 
 ITEMS = 1 << 12
 """Items that a loop in Python looks at until the next progress."""

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from ltlpipe.components.progress import ITEMS, STATIC, counting
 from ltlpipe.por.groups import accesses
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.net import ExtendedNet, PetriNet
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.model import DveModel
 from ltlpipe.systems.programs.program import Element
@@ -343,6 +343,8 @@ def footprints_of(model: Model) -> Job[Footprints]:
     footprints: Footprints
     if isinstance(model, PetriNet):
         footprints = NetFootprints(model)
+    elif isinstance(model, ExtendedNet):
+        raise NoStarError("the net has inhibitor or reset arcs, or limited capacities")
     elif not isinstance(model, DveModel):
         raise NoStarError(f"nothing is known of the steps of {model.name}")
     elif model.program.synchronous:

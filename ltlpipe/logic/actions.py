@@ -30,6 +30,7 @@ from ltlpipe.logic.formulas import (
 )
 from ltlpipe.logic.spot_graphs import cube
 from ltlpipe.runtime.arguments import NUMBER, expect
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.workers import remote
 
@@ -114,10 +115,7 @@ def tree_of(formula: FormulaLike, parameter: str = "formula") -> Any:
     UnsupportedError
         It has operators of PSL.
     """
-    import spot
-
-    is_tree = isinstance(formula, spot.formula)
-    tree = formula if is_tree else formula_of(formula, parameter).spot
+    tree = formula_of(formula, parameter).spot
     refuse_psl(tree)
     return tree
 
@@ -139,6 +137,15 @@ def refuse_psl(formula: Any) -> None:
         There is one.
     """
     fold(formula, lambda node, kind, below: None)  # noqa: ARG005
+
+
+def is_ltl(formula: Any) -> bool:
+    """Whether a formula has no operators of PSL."""
+    try:
+        refuse_psl(formula)
+    except UnsupportedError:
+        return False
+    return True
 
 
 def action_equivalent(

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.logic.actions import bit_names, names_in, tree_of
+from ltlpipe.logic.actions import bit_names, names_in, numbered, tree_of
 from ltlpipe.logic.classes import syntactic_class
 from ltlpipe.logic.formulas import Formula, FormulaLike
 from ltlpipe.logic.interruptible import Witness, automata_of, numbers_of, spelled
@@ -263,7 +263,7 @@ def _found(tree: Any, actions: list[str]) -> Witness | None:
     # isort: split
     import buddy
 
-    both = automata_of(tree, actions)
+    both = automata_of(numbered(tree, actions))
     if both is None:
         return None
     holds, fails = both[0], spot.degeneralize_tba(both[1])

@@ -1,13 +1,16 @@
 """Files of formulas.
 
-A file holds one formula per line; lines that begin with ``#`` and blank lines say
-nothing, and a number or a name with a colon before a formula (``0: G a``,
+A file holds one formula per line; comments begin with ``#``, ``//`` or ``--``, also
+behind a formula, and a number or a name with a colon before a formula (``0: G a``,
 ``safe: G a``) is what it is called and no part of it.  So is the name of a line
 ``# name: safe`` right before a formula, and that of a block of Promela,
-``ltl safe { [] a }``, which may go over several lines.
+``ltl safe { [] a }``, which may go over several lines.  In the catalogue of Dwyer,
+Avrunin and Corbett a line ``P is false:`` is a heading, and the scope before a formula
+(``Before R  <>R -> (!P U R)``) is what it is called, behind the heading.
 
 Lists of properties with a header ``#K:`` before each formula, whatever their suffix,
-and files of the Model Checking Contest (``.xml``, `ltlpipe.logic.mcc`) are read, too.
+files of the Model Checking Contest (``.xml``, `ltlpipe.logic.mcc`), and tables
+(``.csv``, ``.json``, `ltlpipe.logic.formula_tables`) are read, too.
 
 In such a list, as the RERS challenge publishes them, a property is a header ``#K:`` and
 its formula on the lines that follow, up to the next header; K, a number from 0, is what
@@ -30,7 +33,9 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
+from ltlpipe.logic import formula_tables
 from ltlpipe.logic.formulas import Formula, parse
+from ltlpipe.logic.readings import IN_QUOTES
 from ltlpipe.runtime.errors import FormulaError, InputError
 from ltlpipe.runtime.files import read_text, split_suffix
 from ltlpipe.runtime.jobs import complete
@@ -84,7 +89,7 @@ def is_property_list(lines: Sequence[str], file: str) -> bool:
 
 
 def _is_formula(text: str) -> bool:
-    return bool(text.strip()) and not text.lstrip().startswith("#")
+    return bool(_without_comment(text.strip()))
 
 
 def read_list(lines: Sequence[str], file: str) -> list[Listed]:
@@ -111,7 +116,8 @@ def read_list(lines: Sequence[str], file: str) -> list[Listed]:
                 message = f"a formula numbered {own[1]} behind '#{listed.number}:'"
                 raise InputError(message, file=file, line=number)
             text = text if own is None else text[own.end() :]
-            listed.formula.append((number, text.strip()))
+            if text := _without_comment(text):
+                listed.formula.append((number, text))
     if not found:
         raise InputError(f"no header found, {EXPECTED_HEADER}", file=file)
     _refuse_doubts(found, file)
@@ -162,6 +168,15 @@ _NAMING = re.compile(r"([A-Za-z_][\w.-]*)\s*:")
 _NAME_BEFORE = re.compile(r"#\s*name\s*:\s*(.*\S)", re.IGNORECASE)
 _BEGUN = re.compile(r"ltl\b[^{}:]*\{")
 _BLOCK = re.compile(r"ltl(?:\s+([A-Za-z_]\w*))?\s*\{(.*)\}\s*;?", re.DOTALL)
+_SCOPE = re.compile(
+    r"(?:\(\*\)\s*)?(Globally|Before \w+|After \w+(?: until \w+)?"
+    r"|Between \w+ and \w+)(?:\s*:\s*|\s+(?=[\[(<!]))"
+)
+_HEADING = re.compile(r"[A-Za-z]\w*(?: [\w,()/-]+)+:")
+# Not within quotes; `-->` and `<-->` are arrows.
+_COMMENT = re.compile(
+    IN_QUOTES + r"|(?P<comment>#|(?:^|(?<=\s))(?://|--(?!-?>)))", re.DOTALL
+)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -190,8 +205,9 @@ def read_formulas(path: StrPath, *, collect_errors: bool = False) -> Any:
     Parameters
     ----------
     path : path
-        One formula per line, a list of properties with headers, or a property file of
-        the Model Checking Contest (``.xml``); ``.gz`` is decompressed.
+        One formula per line, a list of properties with headers, a property file of
+        the Model Checking Contest (``.xml``), or a table (``.csv``, ``.json``);
+        ``.gz`` is decompressed.
     collect_errors : bool
         Whether a formula that does not parse becomes an entry of the list instead
         of ending the reading.
@@ -219,8 +235,15 @@ def read_asked(path: StrPath) -> list[Asked]:
         As `read_formulas`.
     """
     name = os.fspath(path)
-    if split_suffix(name)[1] == ".xml":
+    suffix = split_suffix(name)[1]
+    if suffix == ".xml":
         return list(_properties(name))
+    if suffix in formula_tables.SUFFIXES:
+        found = [
+            Asked(_parsed(each.text, name, each.line, name=each.name))
+            for each in formula_tables.read_table(read_text(path), suffix, name)
+        ]
+        return _numbered(found, name)
     lines = _LINE_BREAK.split(read_text(path))
     if is_property_list(lines, name):
         listed = read_list(lines, name)
@@ -234,6 +257,11 @@ def read_asked(path: StrPath) -> list[Asked]:
     found = list(_plain(lines, name))
     if not found:
         raise InputError("no formula found; expected one per line", file=name)
+    return _numbered(found, name)
+
+
+def _numbered(found: list[Asked], name: str) -> list[Asked]:
+    """Return the formulas of a file with numbers, unless it numbers them itself."""
     _refuse_twice((each.formula for each in found), name)
     if any(each.number is not None for each in found):
         return found
@@ -254,10 +282,17 @@ def _counted(formula: Formula | FormulaError, number: int) -> Formula | FormulaE
 def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
     """Yield the formulas of a file that has one per line."""
     called: str | None = None  # by the line before
+    heading = ""
     for line, content in _statements(lines, name):
         if content.startswith("#"):
             found = _NAME_BEFORE.fullmatch(content)
             called = None if found is None else found[1]
+            continue
+        content = _without_comment(content)
+        if not content:
+            continue
+        if _HEADING.fullmatch(content):
+            heading = f"{content.removesuffix(':')}, "
             continue
         number, text = None, content
         if (block := _BLOCK.fullmatch(content)) is not None:
@@ -265,11 +300,25 @@ def _plain(lines: Sequence[str], name: str) -> Iterator[Asked]:
         elif (numbering := _NUMBERING.match(content)) is not None:
             number, text = int(numbering[1]), content[numbering.end() :]
             called = called or numbering[1]
+        elif (scope := _SCOPE.match(content)) is not None:
+            called, text = heading + scope[1], content[scope.end() :]
         elif (naming := _NAMING.match(content)) is not None:
             called, text = naming[1], content[naming.end() :]
         text, known, called = " ".join(text.split("\n")).strip(), called, None
         formula = _parsed(text, name, line, number=number, name=known)
         yield Asked(formula, number)
+
+
+def _without_comment(text: str) -> str:
+    """Return a line, or a block of lines, without the comments behind them."""
+    return "\n".join(map(_uncommented, text.split("\n"))).strip()
+
+
+def _uncommented(line: str) -> str:
+    for found in _COMMENT.finditer(line):
+        if found["comment"]:
+            return line[: found.start()].rstrip()
+    return line
 
 
 def _statements(lines: Sequence[str], file: str) -> Iterator[tuple[int, str]]:

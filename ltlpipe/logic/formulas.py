@@ -3,7 +3,10 @@
 Beyond Spot's syntax (https://spot.lre.epita.fr/concepts.html#ltl) `WU` stands for weak
 until and `WR` for weak release, Spot's ``W`` and ``R``, as in the files of the RERS
 challenge; and propositions may be comparisons (``P_1=="CS"``, ``x+y <= 3``; see
-`ltlpipe.logic.propositions`).  Files of formulas are read by
+`ltlpipe.logic.propositions`).  Single quotes are quotes, until may have bounds
+(`ltlpipe.logic.bounded`), and there are past operators if that is wanted
+(`ltlpipe.logic.history`).  What Spot does not read may have another reading
+(`ltlpipe.logic.readings`).  Files of formulas are read by
 `ltlpipe.logic.formula_files`.
 
 Spot shares equal subformulas; `fold` looks at each once, so that a formula that
@@ -13,19 +16,23 @@ doubles itself on paper costs what it costs in memory.
 from __future__ import annotations
 
 import pickle
-import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, a_kind, expect, is_one
+from ltlpipe.logic import readings
+from ltlpipe.logic.dialects import PLAIN, Dialect
+from ltlpipe.logic.history import own_propositions
+from ltlpipe.runtime.arguments import PATH, TEXT, TRUTH, WHOLE, a_kind, expect, is_one
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.workers import can_send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ltlpipe.logic.history import History
 
 Value = TypeVar("Value")
 FormulaLike: TypeAlias = "str | Formula | Any"
@@ -34,35 +41,6 @@ FormulaLike: TypeAlias = "str | Formula | Any"
 CONNECTIVES = ("Not", "And", "Or", "Implies", "Equiv", "Xor")
 LTL = frozenset(("tt", "ff", "ap", "X", "strong_X", *"FGUWRM", *CONNECTIVES))
 """The operators of LTL, as Spot's ``kindstr`` calls them."""
-
-# Quoted propositions are matched first so that nothing inside them is touched.
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
-_WEAK = re.compile(_QUOTED + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
-# Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
-# opens a comment; behind a backslash they are what they are.
-_MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
-# What no formula over plain names has: comparisons, elements, escapes, and what looks
-# like a call or is about one process.
-_COMPARING = re.compile(
-    _QUOTED + r"|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)|\bfireable\b"
-    r"|(?<!/)\\(?!/)|\w@\w|\]\s*[@:]|[A-Za-z_]\w*:[A-Za-z_]"
-    r"|\b(?:len|n?full|n?empty|enabled|pc_value|get_priority)\s*\("
-    r"|(?<![\w.])(?![XFGUWRM]+\[)[A-Za-z_][\w.]*\[)"
-)
-_NESTING = re.compile(
-    _QUOTED + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
-)
-_NO_TEXT = re.compile("[\0\ud800-\udfff]")
-# The formula in one line behind `>>> `, a caret under the place, the message.
-_REPORT = re.compile(r"^>>> .*\n    ( *)\^.*\n(.*)$", re.MULTILINE)
-
-OPERATORS = {"WU": "W", "WR": "R"}
-"""Operators of the RERS challenge that Spot calls otherwise."""
-
-MAX_NESTING = 10_000
-"""Operators and parentheses that a formula may have, conjunctions and
-disjunctions apart: Spot recurses, and its stack must hold any nesting of them.
-"""
 
 
 @dataclass(frozen=True)
@@ -83,6 +61,10 @@ class Formula:
     name : str, optional
         What its file calls it: the id of a property of the Model Checking Contest, or
         the number of a header ``#K:``.
+    dialect : Dialect
+        How it was read.
+    history : tuple of History
+        What those of its propositions mean that stand for past subformulas.
     """
 
     text: str
@@ -91,14 +73,18 @@ class Formula:
     line: int | None = None
     number: int | None = None
     name: str | None = None
+    dialect: Dialect = PLAIN
+    history: tuple[History, ...] = ()
 
     @property
     def propositions(self) -> tuple[str, ...]:
         """The names of its atomic propositions, sorted."""
-        import spot
+        return own_propositions(self.spot, self.history)
 
-        found = spot.atomic_prop_collect(self.spot)
-        return tuple(sorted(p.ap_name() for p in found))
+    @property
+    def equals_sign(self) -> int | None:
+        """The place of ``a=1``, which Spot reads as ``a``; None if there is none."""
+        return readings.equals_sign(readings.masked(self.text))
 
     @property
     def identifier(self) -> str:
@@ -114,16 +100,17 @@ class Formula:
 
     def __reduce__(self) -> Any:
         """Travel between processes as text: Spot's formulas cannot."""
-        if parse(self.text).spot != self.spot:
+        if parse(self.text, **self.dialect._asdict()).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
         place = (self.file, self.line, self.number, self.name)
-        return _restored, (self.text, *place)
+        return _restored, (self.text, self.dialect, *place)
 
 
-def _restored(text: str, *place: Any) -> Formula:
+def _restored(text: str, dialect: Dialect, *place: Any) -> Formula:
     """Return a formula that has been pickled."""
     file, line, number, name = place
-    return replace(parse(text, file=file, line=line), number=number, name=name)
+    found = parse(text, file=file, line=line, **dialect._asdict())
+    return replace(found, number=number, name=name)
 
 
 def spot_text(formula: Any) -> str:
@@ -146,7 +133,7 @@ def from_spot_text(text: str) -> Any:
     """Return the formula of Spot that `spot_text` was given."""
     import spot
 
-    return spot.parse_infix_psl(re.sub(_QUOTED, _spelled, text, flags=re.DOTALL)).f
+    return spot.parse_infix_psl(readings.with_quotes(text)).f
 
 
 can_send(
@@ -185,10 +172,18 @@ def identifier(formula: Formula | FormulaError) -> str:
     return f"{PurePath(formula.file).name}:{formula.line}"
 
 
-def parse(text: str, *, file: str | None = None, line: int | None = None) -> Formula:
+def parse(
+    text: str,
+    *,
+    file: str | None = None,
+    line: int | None = None,
+    past: bool = False,
+    finite: bool = False,
+) -> Formula:
     """Parse one formula, LTL in Spot's syntax or with `WU` and `WR`.
 
-    File and line are where it comes from, for messages.
+    File and line are where it comes from, for messages.  Where it looks back, the
+    letters ``H O S T Y Z`` are `past` operators; ``X[!]`` is for `finite` words only.
 
     Raises
     ------
@@ -205,27 +200,60 @@ def parse(text: str, *, file: str | None = None, line: int | None = None) -> For
     expect(TEXT, text=text)
     expect(PATH.or_none, file=file)
     expect(WHOLE.or_none, line=line)
+    expect(TRUTH, past=past, finite=finite)
+    dialect = Dialect(past, finite)
 
     def refusal(message: str, position: int | None) -> FormulaError:
         return FormulaError(
             message, formula=text, position=position, file=file, line=line
         )
 
-    _refuse_unparsable(text, refusal)
-    if _compares(text):
+    readings.refuse_unparsable(text, refusal, dialect)
+    own = text.strip(), file, line
+
+    def hinting(message: str, position: int | None) -> FormulaError:
+        told = readings.hint(readings.masked(text), dialect, compares=True)
+        return refusal(message + told, position)
+
+    if dialect.past or readings.is_bounded(text):
+        return _of_dialect(own, text, hinting, dialect)
+    if readings.compares(text):
+        if dialect.finite:
+            return _of_dialect(own, text, hinting, dialect)
         from ltlpipe.logic.propositions.parsing import parse_formula
 
-        return Formula(text.strip(), parse_formula(text, refusal), file, line)
+        return Formula(own[0], parse_formula(text, hinting), file, line)
     try:
-        parsed = spot.parse_infix_psl(_WEAK.sub(_spelled, text))
+        parsed = spot.parse_infix_psl(readings.for_spot(text))
     except RuntimeError as error:  # too many operands
         raise refusal(f"Spot cannot hold the formula: {error}", None) from None
-    if parsed.format_errors(spot.ostringstream()):
-        raise refusal(*_first_error(text))
-    return Formula(text.strip(), parsed.f, file, line)
+    if not parsed.format_errors(spot.ostringstream()):
+        return Formula(own[0], parsed.f, file, line, dialect=dialect)
+    if (other := readings.prefix(text)) is not None:
+        return Formula(own[0], other, file, line, dialect=dialect)
+    if readings.has_letters_as_names(readings.masked(text)):
+        with suppress(FormulaError):
+            return _of_dialect(own, text, refusal, dialect)
+    raise refusal(*readings.first_error(readings.masked(text), dialect))
 
 
-def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
+def _of_dialect(
+    own: tuple[str, str | None, int | None],
+    text: str,
+    refusal: Callable[[str, int | None], FormulaError],
+    dialect: Dialect,
+) -> Formula:
+    """Return a formula with what Spot does not read."""
+    from ltlpipe.logic.propositions.parsing import parse_dialect
+
+    known = readings.compares(text)
+    found, history = parse_dialect(text, refusal, dialect, compares=known)
+    return Formula(own[0], found, *own[1:], dialect=dialect, history=history)
+
+
+def formula_of(
+    given: FormulaLike, parameter: str = "formula", dialect: Dialect = PLAIN
+) -> Formula:
     """Return as one of ours what stands for a formula.
 
     Parameters
@@ -234,6 +262,8 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
         A text is parsed.
     parameter : str
         What the caller calls it, for messages.
+    dialect : Dialect
+        How texts are read, also those of formulas that were read otherwise.
 
     Raises
     ------
@@ -243,12 +273,18 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
         It is something else.
     """
     if isinstance(given, Formula):
-        return given
+        return _reread(given, dialect)
     if isinstance(given, str):
-        return parse(given)
+        return parse(given, **dialect._asdict())
     spot = sys.modules.get("spot")
     if spot is not None and isinstance(given, spot.formula):
-        return Formula(str(spot.str_psl(given)), given)
+        text = str(spot.str_psl(given))
+        is_strong = readings.has_strong_next(text)
+        return (
+            parse(text, **dialect._asdict())
+            if is_strong
+            else Formula(text, given, dialect=dialect)
+        )
     message = (
         f"{parameter}: expected LTL as a text, a Formula or a spot.formula, not "
         f"{a_kind(given)}"
@@ -258,89 +294,56 @@ def formula_of(given: FormulaLike, parameter: str = "formula") -> Formula:
     raise UnsupportedError(message)
 
 
+def _reread(formula: Formula, dialect: Dialect) -> Formula:
+    """Return a formula as one that was read in some way."""
+    if formula.dialect == dialect:
+        return formula
+    text, file, line = formula.text, formula.file, formula.line
+    found = parse(text, file=file, line=line, **dialect._asdict())
+    return replace(found, number=formula.number, name=formula.name)
+
+
+def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | FormulaError:
+    """Return one of a file's formulas, or its error, as it is read in some way."""
+    is_xml = formula.file is not None and ".xml" in PurePath(formula.file).suffixes
+    if isinstance(formula, FormulaError) and (dialect == PLAIN or is_xml):
+        return formula
+    try:
+        if isinstance(formula, Formula):
+            return _reread(formula, dialect)
+        text, file, line = formula.formula, formula.file, formula.line
+        found = parse(text, file=file, line=line, **dialect._asdict())
+        return replace(found, number=formula.number, name=formula.name)
+    except FormulaError as error:
+        error.name, error.number = formula.name, formula.number
+        return error
+
+
 def formulas_of(
-    given: FormulaLike | Iterable[FormulaLike], parameter: str = "formulas"
-) -> list[Formula]:
-    """Return as ours one formula or several; see `formula_of`."""
-    if isinstance(given, Formula) or is_one(given):
-        return [formula_of(given, parameter)]
-    return [formula_of(each, parameter) for each in given]
+    given: FormulaLike | Iterable[FormulaLike],
+    parameter: str = "formulas",
+    dialect: Dialect = PLAIN,
+) -> list[Formula | FormulaError]:
+    """Return as ours one formula or several; see `formula_of`.
 
-
-def _refuse_unparsable(
-    text: str, refusal: Callable[[str, int | None], FormulaError]
-) -> None:
-    """Refuse formulas on which Spot crashes or fails without an error."""
-    if not text.strip():
-        raise refusal("an empty formula; expected LTL in Spot's syntax", 0)
-    if found := _NO_TEXT.search(text):
-        raise refusal(f"{found[0]!r}, expected text", found.start())
-    for quoted in re.finditer(_QUOTED, text, re.DOTALL):
-        if inside := re.search(r"[\r\n]", quoted[0]):  # Spot would drop it
-            position = quoted.start() + inside.start()
-            raise refusal("a line break within quotes", position)
-    nesting = _nesting(text)
-    if nesting > MAX_NESTING:
-        raise refusal(
-            f"{nesting:,} operators and parentheses, expected at most {MAX_NESTING:,}",
-            None,
-        )
-
-
-def _nesting(text: str) -> int:
-    """Return how many operators and parentheses might stand in each other.
-
-    Letters within names are none, for the places of a net may be thousands.
+    One of several that does not parse is its error.
     """
-    nesting, compares = 0, _compares(text)
-    for found in _NESTING.finditer(text):
-        if found[1]:
-            nesting += 1
-        elif found[2] and not (found[3] and compares):  # GFa may be G F a
-            nesting += len(found[2])
-    return nesting
+    if isinstance(given, Formula) or is_one(given):
+        return [formula_of(given, parameter, dialect)]
+    found: list[Formula | FormulaError] = []
+    for each in given:
+        try:
+            found.append(formula_of(each, parameter, dialect))
+        except FormulaError as error:
+            found.append(error)
+    return found
 
 
-def _compares(text: str) -> bool:
-    """Whether a formula has what none over plain names has."""
-    return any(found[1] for found in _COMPARING.finditer(text))
-
-
-def _spelled(match: re.Match[str]) -> str:
-    """Return WU, WR or a quoted name as Spot reads it right."""
-    found = match[0]
-    if found in OPERATORS:
-        return OPERATORS[found]
-    return _MISREAD.sub(lambda m: m[0] if m[0][0] == "\\" else "\\" + m[0], found)
-
-
-def _masked(match: re.Match[str]) -> str:
-    """Return WU, WR or a quoted name without a change of its length."""
-    found = match[0]
-    if found in OPERATORS:
-        return f"{OPERATORS[found]} "
-    return '"' + "_" * (len(found) - 2) + '"'
-
-
-def _first_error(text: str) -> tuple[str, int]:
-    """Return message and position of the first error that Spot finds."""
-    import spot
-
-    report = spot.ostringstream()
-    line = _WEAK.sub(_masked, text).replace("\r", " ").replace("\n", " ")
-    spot.parse_infix_psl(line).format_errors(report)
-    found = _REPORT.search(report.str())
-    if found is None:
-        return "syntax error", 0
-    position = min(len(found[1]), len(text))
-    return _readable(found[2], text[position : position + 1]), position
-
-
-def _readable(message: str, found: str) -> str:
-    """Name the character at which Spot says that the text ends."""
-    if found and message.endswith("unexpected end of file"):
-        return f"unexpected character {found!r}; quote what is no plain name"
-    return message
+def raised(formulas: list[Formula | FormulaError]) -> list[Formula | FormulaError]:
+    """Return formulas, one of which may be an error if there are several."""
+    if len(formulas) == 1 and isinstance(formulas[0], FormulaError):
+        raise formulas[0]
+    return formulas
 
 
 def kind_of(node: Any) -> str:

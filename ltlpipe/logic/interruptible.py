@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,7 +137,7 @@ def _sampled(tree: Any, actions: list[str]) -> Word | None:
 
 def _found(tree: Any, actions: list[str]) -> Word | None:
     """Return a word that differs from its interrupt-free form; None if none does."""
-    both = automata_of(tree, actions)
+    both = automata_of(numbered(tree, actions))
     for form, itself in (both, both[::-1]) if both else ():
         numbers = numbers_of(form, len(actions))
         found = _extended(form, numbers[0]).intersecting_word(itself)
@@ -146,18 +146,20 @@ def _found(tree: Any, actions: list[str]) -> Word | None:
     return None
 
 
-def automata_of(tree: Any, actions: list[str]) -> tuple[Any, Any] | None:
+@lru_cache(maxsize=1)
+def automata_of(subject: Any) -> tuple[Any, Any] | None:
     """Return automata of the words that satisfy a formula, and of those that do not.
 
     None if there are only words of one of the two kinds.  Spot simplifies the formula
-    first: "low" translates even ``FG a & GF b`` for two actions as it is written.
+    first: "low" translates even ``FG a & GF b`` for two actions as it is written.  The
+    last pair is kept: several questions about a formula need it.
     """
     import spot
 
     options = spot.tl_simplifier_options(True, True, True)
-    over_bits = spot.tl_simplifier(options).simplify(numbered(tree, actions))
+    simplified = spot.tl_simplifier(options).simplify(subject)
     found = []
-    for formula in (over_bits, spot.formula_Not(over_bits)):
+    for formula in (simplified, spot.formula_Not(simplified)):
         automaton = spot.translate(formula, "GeneralizedBuchi", "low")
         if automaton.is_empty():
             return None

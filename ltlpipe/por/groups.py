@@ -14,12 +14,12 @@ Groups of nets.  Transitions are in one *cluster* if they take from a common pla
 are joined by others that do.  The group of a cluster is all of it, if all its
 transitions take the same tokens from the same places, and at least one: then they are
 enabled together, and no other process can disable them (docs/models-por.md has the
-proof).
+proof).  A transition with a limit or a reset, or one that touches a place where some
+transition has one, is in no group: neither is true of these.
 
 Groups of DVE and Promela models: those of one process or two, in their states.  A
-*place* is a
-process in one of its states.  One place, or two of different processes, are *closed* if
-for each transition from them:
+*place* is a process in one of its states.  One place, or two of different processes,
+are *closed* if for each transition from them:
 
 - no other process sends or receives with it over a channel without buffer;
 - it writes only what no other process reads or writes, and reads only what no other
@@ -52,7 +52,7 @@ from ltlpipe.components.progress import STATIC
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS, Entry
-from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.net import NetModel
 from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.program import (
     Binary,
@@ -393,7 +393,7 @@ def find_groups(model: Model, propositions: Sequence[syntax.Expression]) -> Job[
         codes = yield from codes_of_processes(
             model.program, model.ranges.failing, atoms
         )
-    elif isinstance(model, PetriNet):
+    elif isinstance(model, NetModel):
         codes = yield from codes_of_clusters(model, atoms)
     else:
         return Groups(None, f"nothing is known of the steps of {model.name}")
@@ -405,7 +405,7 @@ def find_groups(model: Model, propositions: Sequence[syntax.Expression]) -> Job[
     )
 
 
-def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> Job[np.ndarray]:
+def codes_of_clusters(net: NetModel, atoms: Set[Atom]) -> Job[np.ndarray]:
     """Find the code of each transition, int64[n_transitions, 3]; see `keep_ample`.
 
     `atoms` are what the property looks at.  The place of a transition is the number of
@@ -429,14 +429,17 @@ def codes_of_clusters(net: PetriNet, atoms: Set[Atom]) -> Job[np.ndarray]:
     return codes
 
 
-def _groups(net: PetriNet, ticks: Ticks) -> Job[list[list[int]]]:
+def _groups(net: NetModel, ticks: Ticks) -> Job[list[list[int]]]:
     """List the clusters whose transitions all take the same."""
     consumers = yield from _by_place(
-        ((t, transition.pre) for t, transition in enumerate(net.transitions)), ticks
+        ((t, transition.needs) for t, transition in enumerate(net.transitions)), ticks
     )
+    special = {*net.limits.place.tolist(), *net.resets.place.tolist()}
     alike: dict[frozenset[tuple[int, int]], list[int]] = defaultdict(list)
     for number, transition in enumerate(net.transitions):
-        alike[frozenset(transition.pre.items())].append(number)
+        touched = transition.needs.keys() | transition.differences().keys()
+        if special.isdisjoint(touched | transition.limits.keys()):
+            alike[frozenset(transition.needs.items())].append(number)
         if ticks.over():
             yield ticks.progress
     # Who takes what the first takes, and none else takes from these places.
@@ -448,15 +451,15 @@ def _groups(net: PetriNet, ticks: Ticks) -> Job[list[list[int]]]:
 
 
 def _feeds(
-    net: PetriNet, groups: list[list[int]], ticks: Ticks
+    net: NetModel, groups: list[list[int]], ticks: Ticks
 ) -> Job[list[list[int]]]:
     """List for each group those that take what it puts."""
-    taken = ((k, net.transitions[g[0]].pre) for k, g in enumerate(groups))
+    taken = ((k, net.transitions[g[0]].needs) for k, g in enumerate(groups))
     takers = yield from _by_place(taken, ticks)
     feeds = []
     for group in groups:
         fed: set[int] = set()
-        for place in (p for t in group for p in net.transitions[t].post):
+        for place in (p for t in group for p in net.transitions[t].puts):
             some = takers.get(place, [])
             fed.update(some)
             if ticks.over(1 + len(some)):

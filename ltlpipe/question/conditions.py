@@ -39,6 +39,7 @@ ALPHABET = "alphabet"
 FACTORING = "factoring"
 AMPLE = "ample"
 COMPONENTS = "components"
+SUBSET = "subset"
 DECOUPLING = "decoupled"
 SYMMETRY = "symmetry"
 AUTOMORPHISMS = "automorphisms"
@@ -48,6 +49,7 @@ PREPARATIONS = (ALPHABET, FACTORING)
 REDUCTION_NAMES = [
     *PREPARATIONS,
     COMPONENTS,
+    SUBSET,
     AMPLE,
     DECOUPLING,
     SYMMETRY,
@@ -77,6 +79,9 @@ ANY = "any"
 NETWORK, MODEL, COLOURED = "network", "model", "coloured net"
 KRIPKE, AUTOMATON = "Kripke structure", "automaton"
 """Kinds of systems; the last two are graphs of Spot."""
+
+DERIVED = "derived"
+"""Questions about finite runs and about the past (`ltlpipe.verdict.finite_runs`)."""
 
 INSTANT, EXPLICIT, CERTIFIED = "instant", "explicit", "certified"
 AMPLE_SETS, COMPOSITION = "ample sets", "composition"
@@ -212,6 +217,8 @@ def _kripke(o: Any, _: Any) -> Iterator[str]:
             "--semantics=action: the propositions of a graph of Spot are those of its "
             "valuations; use state"
         )
+    if o.finite:
+        yield "--semantics=finite is for networks and models, not for graphs of Spot"
     missing = "is about actions or components, which graphs of Spot do not have"
     for given in _given(o, "visible", "symmetric", "fairness", "network_acceptance"):
         yield f"{given} {missing}"
@@ -228,6 +235,19 @@ def _automaton(o: Any, q: Any) -> Iterator[str]:
             "state without edges has none to repeat; use ignore, or a Kripke structure"
         )
     yield from _kripke(o, q)
+
+
+def _derived(o: Any, q: Any) -> Iterator[str]:
+    what = "--semantics=finite" if o.finite else "--past"
+    if q.formula is None:
+        yield f"{what} requires a formula"
+    for given in _given(o, "vacuity", "certificate", "translator"):
+        yield f"{given} cannot be combined with {what}"
+    if not o.finite:
+        return
+    infinite = ("deadlock", "fairness", "constraint", "network_acceptance", "shortest")
+    for given in _given(o, *infinite):
+        yield f"{given} is about infinite runs, and {what} about those that end"
 
 
 def _instant(o: Any, _: Any) -> Iterator[str]:
@@ -303,6 +323,14 @@ def _components(o: Any, q: Any) -> Iterator[str]:
     if o.insists_on(AUTOMORPHISMS):
         yield "--reduce asks for automorphisms, which are those of components then"
     yield from _of_sets(q)
+
+
+def _subset(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(SUBSET):
+        yield _UNNAMED
+    yield from _of_sets(q)
+    if q.stutters:
+        yield "few components do not tell whether the network is in a deadlock"
 
 
 def _composition(o: Any, q: Any) -> Iterator[str]:
@@ -393,6 +421,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     COLOURED: _coloured,
     KRIPKE: _kripke,
     AUTOMATON: _automaton,
+    DERIVED: _derived,
     INSTANT: _instant,
     EXPLICIT: _explicit,
     CERTIFIED: _certified,
@@ -400,6 +429,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     AMPLE_SETS: _ample_sets,
     WALKS: _walks,
     COMPONENTS: _components,
+    SUBSET: _subset,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,
     SYMMETRY: _symmetry,

@@ -20,6 +20,7 @@ from ltlpipe.runtime.names import PARAMETERS, nearest, spelled
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
 
@@ -62,12 +63,15 @@ DEFAULT = "default"
 _APART = ("timeout", "memory", "cpu_time", "max_states", "certificate")
 """Options that are no part of a configuration: results have columns for them."""
 
-READING = ("format", "alphabet", "define", "include", "processes")
+READING = (
+    *("format", "alphabet", "initial", "mealy"),
+    *("define", "include", "processes"),
+)
 """Options about files: they have no effect on a system in memory."""
 
 RUN_OPTIONS = (
     *("deadlock", "fairness", "fair_sets", "network_acceptance"),
-    *("semantics", "unknown"),
+    *("semantics", "unknown", "past"),
 )
 """Options that determine the runs of a system, which of them count, and their words."""
 
@@ -76,8 +80,11 @@ QUESTION_OPTIONS = (*RUN_OPTIONS, *READING, "constraint")
 
 
 def manner_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options for reading a system."""
-    return {name: given[name] for name in READING if name in given}
+    """Return the options for reading a system.
+
+    The semantics, which are about runs, too, say what a file in HOA is.
+    """
+    return {name: given[name] for name in (*READING, "semantics") if name in given}
 
 
 def of_question(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +102,12 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
     """
     names = [name for name, option in OPTIONS.items() if option.group == "limits"]
     return Options(**{name: given[name] for name in names if name in given}).limits
+
+
+def dialect_of(given: Mapping[str, Any]) -> Dialect:
+    """Return how formulas are read, by options."""
+    names = ("past", "semantics")
+    return Options(**{name: given[name] for name in names if name in given}).dialect
 
 
 def understood(given: Mapping[str, Any]) -> tuple[Options, Limits]:

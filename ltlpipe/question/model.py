@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translating import stutter_invariant
+from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.folding import MOST_NAMED, folded
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number, Taken
@@ -107,8 +108,10 @@ class ModelQuestion(Question):
         self.given = replace(self.given, reasons=reasons)
         self.written = bound_propositions(system, asked, options)
         self.propositions = self.written
-        if asked.formula is not None and len(self.written) > MOST_NAMED:
-            self._fold(asked.formula)
+        formula = asked.formula
+        is_plain = formula is not None and formula.dialect == PLAIN
+        if formula is not None and is_plain and len(self.written) > MOST_NAMED:
+            self._fold(formula)
 
     def _fold(self, formula: Formula) -> None:
         """Make the largest parts without temporal operators propositions."""
@@ -259,6 +262,16 @@ def bound_propositions(
         (unless ``options.unknown`` is "never").
     """
     meanings: dict[str, Expression] = {}
+    formula = asked.formula
+    if formula is not None and (place := formula.equals_sign) is not None:
+        raise FormulaError(
+            "values are compared by ==",
+            formula=formula.text,
+            position=place,
+            file=formula.file,
+            line=formula.line,
+            name=formula.name,
+        )
     for text in asked.propositions:
         try:
             meanings[text] = system.bound(parse_proposition(text), text)

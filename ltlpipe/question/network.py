@@ -32,6 +32,7 @@ from ltlpipe.question.question import (
     note_table,
     tells_marks,
 )
+from ltlpipe.systems.networks.ended import END
 from ltlpipe.systems.plain_steps import NetworkSteps
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class NetworkProduct(Product):
             extra_values=self.table.n_states,
             seed=self.question.options.seed,
             together=not self.question.accepts_apart,
+            repeated=self.question.repeated(self.trimmed.actions),
         )
         return packed
 
@@ -140,11 +142,26 @@ class NetworkQuestion(Question):
         )
         self.system = system
         self.actions = known_actions(system, asked, options)
+        if options.finite and END not in self.actions:
+            self.actions.append(END)
 
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
         return self.options.stutters
+
+    def about(self, network: Network) -> NetworkQuestion:
+        """Return the same question about a network in the place of this one.
+
+        It has the same visible actions, and no acceptance.  A lasso is wanted.  Facts
+        are shared: none of them is about components.
+        """
+        same = object.__new__(NetworkQuestion)
+        same.__dict__.update(vars(self))
+        same.system, same.explored = network, None
+        same.actions = [name for name in self.actions if name in network.action_index]
+        same.options = replace(self.options, lasso=True)
+        return same
 
     def ends(self, table: PropertyAutomaton) -> np.ndarray:
         """Return where a search stops; see `Question.ends`.
@@ -154,6 +171,15 @@ class NetworkQuestion(Question):
         """
         found = super().ends(table)
         return found if table.n_letters > len(self.actions) else found[:0]
+
+    @property
+    def end(self) -> str | None:
+        """The proposition that holds where finite runs have ended, if they count."""
+        return END if self.options.finite else None
+
+    def repeated(self, actions: list[str]) -> int:
+        """Return the letter of a state that repeats itself; see `visible_letters`."""
+        return OTHER if self.end is None else OTHER + 1 + actions.index(self.end)
 
     @property
     def accepts_apart(self) -> bool:
@@ -184,7 +210,11 @@ class NetworkQuestion(Question):
         from ltlpipe.components.alphabet import Trimmed, trim_alone, trim_with
 
         # Invisible actions of an automaton may be hidden: then they are as any other.
-        actions = [name for name in self.actions if name in network.action_index]
+        actions = [
+            name
+            for name in self.actions
+            if name in network.action_index or name == self.end
+        ]
         if not self.options.reduces(ALPHABET) or self.fairness is not None:
             table = yield from self.automaton(plan, actions, trace)
             return Trimmed(network, table, actions), ()
@@ -311,6 +341,7 @@ class NetworkQuestion(Question):
             self.actions,
             together=not self.accepts_apart,
             fairness=self.fairness,
+            repeated=self.repeated(self.actions),
         )
         table = yield from self.automaton(plan, self.actions, trace)
         return steps, table

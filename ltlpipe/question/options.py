@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
+from ltlpipe.logic.dialects import Dialect
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
@@ -42,10 +43,12 @@ from ltlpipe.search.catalogue import DECOUPLED, POWERSET
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
-TRANSLATE, SIMULATE, INFO = "translate", "simulate", "info"
+TRANSLATE, SIMULATE = "translate", "simulate"
+INFO, CONVERT, REDUCE = "info", "convert", "reduce"
 ABOUT_RUNS = frozenset({CHECK, SOLVE, COMPARE, LIVELOCK})
 ABOUT_PROPERTIES = frozenset({CHECK, SOLVE, COMPARE})
 EVERYWHERE = ABOUT_RUNS | {DEADLOCKS}
+READING_FILES = EVERYWHERE | {SIMULATE, INFO, CONVERT, REDUCE}
 
 NETWORKS = "networks"
 ALL_SYSTEMS = "all"
@@ -245,6 +248,7 @@ def _of_kind(kind: type, value: Any) -> Any:
 STUBBORN = "stubborn"
 NEVER = "never"
 DEADLOCK_ERROR = "error"
+FINITE = "finite"
 
 COMPACT_BITS = (32, 40, 64)
 
@@ -252,9 +256,10 @@ MAX_SWARM = 1 << 16
 MAX_WORKERS = 31
 
 PRODUCT_OPTIONS = (
-    *("alphabet", "acceptance", "reduce", "semantics", "deadlock", "unknown"),
+    *("alphabet", "initial", "mealy"),
+    *("acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
-    *("symmetric", "visible", "constraint"),
+    *("symmetric", "visible", "constraint", "past"),
 )
 """Options that decide which product is searched."""
 
@@ -280,21 +285,34 @@ class _Question:
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
         "dve, pnml, pml.",
         "NAME",
-        commands=EVERYWHERE | {SIMULATE, INFO},
+        commands=READING_FILES,
     )
     alphabet: str = _of_networks(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
-        commands=EVERYWHERE | {SIMULATE, INFO},
+        commands=READING_FILES,
+    )
+    initial: str | None = _of_networks(
+        None,
+        "The node that is the initial state, of each component in a .dot file.",
+        "NODE",
+        commands=READING_FILES,
+    )
+    mealy: str = _of_networks(
+        "label",
+        "Labels 'input / output' of .dot files: as they are (label), one action "
+        "input/output (joined), or two steps (steps).",
+        choices=("label", "joined", "steps"),
+        commands=READING_FILES,
     )
     define: tuple[str, ...] = _option(
         (),
         "A macro of a Promela model, defined in front of its text; may be repeated.",
         "NAME[=VALUE]",
         "As of the C preprocessor; without a value it is 1.",
-        commands=EVERYWHERE | {SIMULATE, INFO},
+        commands=READING_FILES,
         flags=("-D",),
     )
     include: tuple[str, ...] = _option(
@@ -302,7 +320,7 @@ class _Question:
         "A folder from which a Promela model may include files, beside its own; may be "
         "repeated.",
         "DIR",
-        commands=EVERYWHERE | {SIMULATE, INFO},
+        commands=READING_FILES,
         flags=("-I",),
     )
     processes: int | None = _option(
@@ -312,15 +330,20 @@ class _Question:
         "A process more is an error of the run, behind which nothing moves.",
         least=1,
         most=255,
-        commands=EVERYWHERE | {SIMULATE, INFO},
+        commands=READING_FILES,
     )
     semantics: str | None = _option(
         None,
         "Whether propositions are about actions or states; by default as the system has"
-        " them.",
+        " them.  With finite the words are those of maximal finite runs (LTLf).",
         "KIND",
-        choices=("action", "state"),
-        commands=ABOUT_PROPERTIES | {SIMULATE},
+        details="With state, a .hoa file is one graph with propositions that hold "
+        "together: a Kripke structure if its labels are on states, else an automaton.  "
+        "With finite a run ends in a deadlock, or in a final state: a final marking of "
+        "a net, a state of a network in which all components with accepting states "
+        "accept.",
+        choices=("action", "state", FINITE),
+        commands=ABOUT_PROPERTIES | {DEADLOCKS, SIMULATE, INFO, CONVERT},
     )
     deadlock: str | None = _option(
         None,
@@ -329,6 +352,13 @@ class _Question:
         "KIND",
         choices=("ignore", "stutter", DEADLOCK_ERROR),
         commands=ABOUT_RUNS | {SIMULATE},
+    )
+    past: bool = _option(
+        False,
+        "Read H, O, S, T, Y and Z in formulas as past operators.",
+        details="Historically, once, since, triggered, and the two that look one step "
+        "back: Y is false at the first step, Z is true.",
+        commands=ABOUT_PROPERTIES,
     )
     unknown: str = _option(
         "error",
@@ -691,7 +721,17 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
     @property
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
-        return self.deadlock == "stutter"
+        return self.deadlock == "stutter" or self.finite
+
+    @property
+    def finite(self) -> bool:
+        """Whether the words are those of finite runs."""
+        return self.semantics == FINITE
+
+    @property
+    def dialect(self) -> Dialect:
+        """How formulas are read."""
+        return Dialect(past=self.past, finite=self.finite)
 
     def reduces(self, name: str) -> bool:
         """Whether a reduction may be applied."""
@@ -714,7 +754,7 @@ OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old
 OLD_NAMES["violations"] = "automaton"
 """The old and the current name of an option."""
 
-declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True")
+declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True", past="past=True")
 declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")
 declare("attempts", "where", "columns", "group", "aggregate", "pivot", "size", "format")
 

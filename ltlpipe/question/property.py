@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.conditions import MAX_MARKS, STRONG, Fairness, fairness_to
 from ltlpipe.automata.interrupts import first_violation, interruptible_table, norm
+from ltlpipe.logic.readings import read_as_operators
 from ltlpipe.question.options import NEVER
 from ltlpipe.runtime.errors import (
     FormulaError,
@@ -29,6 +30,7 @@ from ltlpipe.runtime.errors import (
 )
 from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.runtime.names import listed, nearest
+from ltlpipe.systems.networks.ended import END
 from ltlpipe.systems.networks.lts import Network
 
 if TYPE_CHECKING:
@@ -109,7 +111,8 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
     index = system.action_index
     _refuse_state_propositions(asked.propositions, index, asked.formula)
     names = asked.propositions
-    unknown = [name for name in names if name not in index]
+    told = {*index, END} if options.finite else index
+    unknown = [name for name in names if name not in told]
     if unknown:
         message = f"no action of the system is called {_listed(unknown)}"
         hidden = {a.name for a in system.actions if a.internal}.intersection(unknown)
@@ -127,7 +130,7 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
                 f"called {_listed(stray)}, which --visible names"
             )
             refuse_unknown(message, stray[0], known, Property(), options, "ignored")
-    return [name for name in names if name in index]
+    return [name for name in names if name in told]
 
 
 def known_names(
@@ -178,6 +181,8 @@ def refuse_unknown(
         warn(f"{message}: {otherwise}")
         return
     text = formula.text if formula else options.visible or "(automaton)"
+    if read := read_as_operators(text, name):
+        advice = f" ({read}){advice}"
     raise UnknownNameError(
         f"{message}{nearest(name, known)}{advice}",
         formula=text,

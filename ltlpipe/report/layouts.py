@@ -40,6 +40,8 @@ TITLES = {
     "seconds": "seconds",
     "erasable": "erasable",
     "erasable_witness": "why not",
+    "semantics": "about",
+    "error": "error",
 }
 """The columns of an analysis, and their titles."""
 
@@ -94,10 +96,13 @@ def of_analysis(rows: Iterable[Row], *, alphabet: bool = True) -> Layout:
     """Return the displayed part of the rows of `ltlpipe.batch.analyzing`.
 
     `alphabet` is whether to show the actions, which stand in the formulas, and the
-    witnesses, which need room, too.
+    witnesses, which need room, too, and errors where there are none.
     """
-    wide = ("alphabet", "erasable_witness")
-    columns = [column for column in TITLES if alphabet or column not in wide]
+    rows = list(rows)
+    hidden = {"alphabet", "erasable_witness"}
+    if all(row["error"] is None for row in rows):
+        hidden.add("error")
+    columns = [column for column in TITLES if alphabet or column not in hidden]
     numbers = {"size", "seconds", *(c for c in columns if c.endswith("states"))}
     return Layout(
         [TITLES[column] for column in columns],

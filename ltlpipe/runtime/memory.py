@@ -10,14 +10,36 @@ and output.  This module recognises such errors.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import resource
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LOADER = ("failed to map segment", "cannot allocate memory", "out of memory")
 _SHARED = "shared object"
 _NEAR = 1 << 16  # bytes free on a disk, or below a limit, that is reached for us
 _MIB = 1 << 20
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Let the block make millions of objects that stay, unseen by the collector.
+
+    Looking at them again and again takes longer than making them.  Reference counts
+    free what has no cycles meanwhile.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def address_space_mib() -> float | None:

@@ -14,7 +14,7 @@ from ltlpipe.runtime.jobs import MAX_STATES as TOO_MANY_STATES
 from ltlpipe.runtime.jobs import MEMORY, Progress
 from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.search.growth import MAX_STATES, OutOfMemoryError
-from ltlpipe.search.registers import EXAMINED_PER_TRANSITION, N_REGISTERS, Reg, Status
+from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
-_TRANSITION_WORK = 0.2  # microseconds per transition, where states have many
+_TRANSITION_WORK, _WORD_WORK = 0.08, 0.06  # microseconds, for each word of its row
+_EXAMINED_WORK = 0.005  # what is looked at when an ample set is chosen
 
 SEARCHING, EXTRACTING, TABULATING = "searching", "extracting", "tabulating"
 """Phases of jobs: the search, its run, the tables that it needs."""
@@ -49,10 +50,13 @@ class Resumable(ABC):
         See `ltlpipe.search.registers.Reg`.
     granted_bytes : float
         What its arrays may take, by the latest grant.
+    n_words : int
+        Words of a row.
     """
 
     unit_work: ClassVar[float] = 1.0  # microseconds per step, roughly
     granted_bytes: float = math.inf
+    n_words: int = 1
 
     def __init__(self) -> None:
         self.registers = np.zeros(N_REGISTERS, dtype=np.int64)
@@ -71,9 +75,10 @@ class Resumable(ABC):
         long to choose.
         """
         registers, n_steps = self.registers, max(self.n_steps, 1)
-        choosing = int(registers[Reg.EXAMINED]) / EXAMINED_PER_TRANSITION
-        transitions = int(registers[Reg.TRANSITIONS]) + choosing
-        return max(self.unit_work, transitions / n_steps * _TRANSITION_WORK)
+        per_transition = _TRANSITION_WORK + _WORD_WORK * self.n_words
+        work = per_transition * int(registers[Reg.TRANSITIONS])
+        work += _EXAMINED_WORK * int(registers[Reg.EXAMINED])
+        return max(self.unit_work, work / n_steps)
 
     @property
     @abstractmethod

@@ -128,6 +128,7 @@ class StoredSearch(Resumable):
 
     def _new_store(self, initial: np.ndarray) -> None:
         """Make all arrays, and store the initial states, uint64[n, n_words]."""
+        self.n_words = initial.shape[1]
         room = self._branching + FIRST_ENTRIES + len(initial)
         tree = roots = None
         if self._compresses and initial.shape[1] >= FEWEST_WORDS:

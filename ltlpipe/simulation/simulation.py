@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.automata.words import monitor_of
 from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
 from ltlpipe.logic.progression import residual
-from ltlpipe.question.options import Options
+from ltlpipe.question.options import FINITE, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import write_text
 from ltlpipe.runtime.jobs import (
     MEMORY,
@@ -37,8 +37,9 @@ from ltlpipe.runtime.objects import Displayed
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.mealy import LABEL
 from ltlpipe.systems.reading import USED, system_job
-from ltlpipe.verdict.lasso import Lasso, LassoStep
+from ltlpipe.verdict.lasso import FINAL, Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.recorded import (
     Record,
@@ -158,6 +159,16 @@ class _Enabled(NamedTuple):
     has_more: bool
 
 
+def _formula_of(record: Record) -> Formula | None:
+    """Return the formula of a recorded run; None if it is one of another dialect."""
+    if record.formula is None:
+        return None
+    try:
+        return parse(record.formula)
+    except FormulaError:  # which is about finite runs, or the past
+        return None
+
+
 class Simulation(Displayed):
     """A run of a system that is made step by step.
 
@@ -181,8 +192,8 @@ class Simulation(Displayed):
         "never" allows propositions that name nothing, as for `ltlpipe.check`.
     format : str, optional
         What files are, whatever they are called, as for `ltlpipe.load`.
-    alphabet : str
-        "used" or "declared", as for `ltlpipe.load`.
+    alphabet, initial, mealy : str, optional
+        How files are read, as for `ltlpipe.load`.
 
     Raises
     ------
@@ -218,16 +229,25 @@ class Simulation(Displayed):
         unknown: str = "error",
         format: str | None = None,
         alphabet: str = USED,
+        initial: str | None = None,
+        mealy: str = LABEL,
     ) -> None:
         expect(_LASSO.or_none, lasso=lasso)
         expect(WHOLE.or_none, seed=seed)
-        expect(TEXT.or_none, format=format)
-        expect(TEXT, alphabet=alphabet)
-        given = complete(system_job(system, format=format, alphabet=alphabet))
+        expect(TEXT.or_none, semantics=semantics)
+        manner: dict[str, Any] = {"format": format, "alphabet": alphabet}
+        manner |= {"initial": initial, "mealy": mealy, "semantics": semantics}
+        given = complete(system_job(system, **manner))
         asked = None if formula is None else formula_of(formula)
         found = complete(given_lasso(lasso, given, asked))
-        if asked is None and found is not None and found.formula is not None:
-            asked = parse(found.formula)
+        finite = semantics == FINITE or (found is not None and found.kind == FINAL)
+        if finite and asked is not None:
+            raise UnsupportedError(
+                "--semantics=finite: what is left of a formula of finite runs is not "
+                "shown: leave the formula out"
+            )
+        if asked is None and found is not None and not finite:
+            asked = _formula_of(found)
         if deadlock is None and found is not None and found.stutters:
             deadlock = "stutter"
         options = Options(deadlock=deadlock, semantics=semantics, unknown=unknown)

@@ -22,6 +22,7 @@ from ltlpipe.question.conditions import (
     DECOUPLING,
     EXPLICIT,
     INSTANT,
+    SUBSET,
     SYMMETRY,
     WALKS,
     obstacle,
@@ -32,6 +33,7 @@ from ltlpipe.strategies import (
     decoupled,
     explicit,
     instant,
+    subset,
     symmetry,
 )
 
@@ -65,6 +67,9 @@ class Strategy:
         Whether it runs compiled kernels, which have to be loaded, or even compiled.
     takes_colours : bool
         Whether it reads a symmetric net as it is; the others see it unfolded.
+    share : float
+        How much longer its turns are than those of others: more where the work that is
+        left is bounded, and not as large as the product may be.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Strategy:
     supersedes: str | None = None
     needs_kernels: bool = True
     takes_colours: bool = False
+    share: float = 1.0
 
     def is_named(self, options: Options) -> bool:
         """Whether the options ask for it by name, so that it must not be left out."""
@@ -91,7 +97,8 @@ STRATEGIES: tuple[Strategy, ...] = (
         AMPLE, explicit.job_with_ample_sets, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT
     ),
     Strategy(WALKS, explicit.job_of_walks, (WALKS,)),
-    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION)),
+    Strategy(SUBSET, subset.job, (SUBSET, COMPOSITION), share=2.0),
+    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION), share=2.0),
     Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
     Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),
 )

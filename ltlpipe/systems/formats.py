@@ -25,29 +25,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.graph import SpotGraph
     from ltlpipe.systems.networks.lts import LTS, Network
     from ltlpipe.systems.plain import Plain
 
 _SMALL = 1 << 14
 
-declare("format", "alphabet", "internal", to="format")
+declare(
+    "format", "alphabet", "initial", "mealy", "internal", "propositions", to="format"
+)
 
 
 class Reader(NamedTuple):
     """How a format is read, in two steps."""
 
     parse: Callable[..., Plain]
-    """Returns what a text (bytes, if the format is `binary`) holds, from it and the
-    file's name.  It may take long: large files are parsed in a worker process."""
-    build: Callable[..., Job[Any]]
+    """Returns what a text (bytes, if the format is `binary`) holds, from it, the file's
+    name, and options among those that the format takes.  It may take long: large files
+    are parsed in a worker process."""
+    build: Callable[[Plain, str], Job[Any]]
     """Returns the job that makes the components of a network, or a model, of what
     `parse` has returned, and of the file's name."""
-    parse_declared: Callable[[Any, str], Plain] | None = None
-    """Does `parse`, and takes the labels that a component declares for its alphabet."""
 
 
 class Writer(NamedTuple):
-    """How a format is written: in one of three ways."""
+    """How a format is written: systems of each kind that it can hold."""
 
     components: Callable[[Sequence[LTS]], str] | None = None
     """Returns the text of a file that can be read again; it has no internal labels."""
@@ -56,6 +58,10 @@ class Writer(NamedTuple):
     its internal labels; calls them as the second argument says, if it says."""
     network: Callable[[Network], str] | None = None
     """Returns the text of a file for another tool."""
+    graph: Callable[[SpotGraph], str] | None = None
+    """Returns the text of a file that holds one graph with propositions."""
+    model: Callable[[Any], str] | None = None
+    """Returns the text of a file that holds a model, as it is."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +75,7 @@ class Format:
     expected: str = ""  # the same in words
     binary: bool = False
     """Whether the reader takes bytes, and what they begin with is its own matter."""
-    declares: bool = False  # whether components declare their alphabets
-    preprocessed: bool = False
-    """Whether it has macros and processes that start: then `Reader.parse` takes
-    `defines` and `folders`, and `Reader.build` takes `processes`."""
+    takes: tuple[str, ...] = ()  # options for reading that mean something to it
     small: int = _SMALL
     """Length up to which a file is parsed in this process; 0 if even a short one can
     take for ever."""
@@ -87,7 +90,7 @@ def _read_dot() -> Reader:
 
 
 def _write_dot() -> Writer:
-    from ltlpipe.systems.networks.dot import write_dot
+    from ltlpipe.systems.networks.dot_output import write_dot
 
     return Writer(write_dot)
 
@@ -105,19 +108,16 @@ def _write_aut() -> Writer:
 
 
 def _read_hoa() -> Reader:
-    from ltlpipe.systems.networks.hoa import read_hoa
-    from ltlpipe.systems.plain import plain_components
+    from ltlpipe.systems.hoa_systems import build, parse_plain
 
-    def parse_declared(text: str, file: str) -> Plain:
-        return plain_components(read_hoa(text, file, declared=True))
-
-    return _components(read_hoa)._replace(parse_declared=parse_declared)
+    return Reader(parse_plain, build)
 
 
 def _write_hoa() -> Writer:
+    from ltlpipe.systems.hoa_systems import write_graph
     from ltlpipe.systems.networks.hoa import write_hoa
 
-    return Writer(write_hoa)
+    return Writer(write_hoa, graph=write_graph)
 
 
 def _read_dve() -> Reader:
@@ -131,6 +131,13 @@ def _read_pnml() -> Reader:
     from ltlpipe.systems.nets.reading import build, parse_plain
 
     return Reader(parse_plain, build)
+
+
+def _write_pnml() -> Writer:
+    from ltlpipe.systems.nets.network_nets import write_components
+    from ltlpipe.systems.nets.writing import net_text
+
+    return Writer(write_components, model=net_text)
 
 
 def _read_promela() -> Reader:
@@ -151,12 +158,12 @@ def _write_ll_net() -> Writer:
     return Writer(network=to_ll_net)
 
 
-def _components(parse: Callable[[str, str], list[LTS]]) -> Reader:
+def _components(parse: Callable[..., list[LTS]]) -> Reader:
     """Return the reader of a format whose files hold components."""
     from ltlpipe.systems.plain import components_of, plain_components
 
     return Reader(
-        lambda text, file: plain_components(parse(text, file)),
+        lambda text, file, **manner: plain_components(parse(text, file, **manner)),
         lambda plain, _file: components_of(plain),
     )
 
@@ -166,6 +173,7 @@ FORMATS = (
         suffixes=(".dot", ".gv"),
         begins=r"(?i:strict|digraph)\b",
         expected="a Graphviz 'digraph'",
+        takes=("initial", "mealy"),
         reader=_read_dot,
         writer=_write_dot,
     ),
@@ -180,7 +188,7 @@ FORMATS = (
         suffixes=(".hoa",),
         begins="HOA:",
         expected="an automaton in HOA ('HOA: v1')",
-        declares=True,
+        takes=("alphabet", "semantics"),
         small=0,  # a short label can have a BDD that fills any memory
         reader=_read_hoa,
         writer=_write_hoa,
@@ -189,7 +197,7 @@ FORMATS = (
         suffixes=(".dve",),
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
-        expected="a declaration or a process",
+        expected="a declaration or a process (macros are expanded before, by m4)",
         reader=_read_dve,
     ),
     Format(
@@ -198,6 +206,7 @@ FORMATS = (
         begins="<",
         binary=True,
         reader=_read_pnml,
+        writer=_write_pnml,
     ),
     Format(
         suffixes=(".pml",),
@@ -206,7 +215,7 @@ FORMATS = (
         r"show|local|bit|bool|byte|pid|short|int|unsigned|chan|never|trace|notrace|ltl|"
         r"c_decl|c_code|c_state|c_track)\b",
         expected="a declaration or a proctype",
-        preprocessed=True,
+        takes=("define", "include", "processes"),
         reader=_read_promela,
         writer=_write_promela,
     ),
@@ -254,6 +263,17 @@ READABLE = f"{listed(_usual([*_NETWORKS, *_MODELS]))} (or one of these with .gz)
 """The suffixes that can be read, for messages."""
 NETWORKS = f"{listed(_usual(_NETWORKS))} files"
 WRITABLE = f"{listed(_usual(_WRITTEN))} (or one of these with .gz)"
+
+CONVERTED = {
+    ".mdve": "macros have to be expanded before, by m4 (m4 {0}.mdve > {0}.dve), which "
+    "needs the definitions of DiVinE's own ones, such as default",
+    ".lts": "a file of mCRL2, which converts it: ltsconvert {0}.lts {0}.aut",
+    ".fsm": "a file of mCRL2, which converts it: ltsconvert {0}.fsm {0}.aut",
+    ".bcg": "a file of CADP, which converts it: bcg_io {0}.bcg {0}.aut",
+    ".gcf": "a file of LTSmin, which converts it: ltsmin-convert {0}.gcf {0}.aut",
+    ".dir": "a file of LTSmin, which converts it: ltsmin-convert {0}.dir {0}.aut",
+}
+"""Suffixes of files that another program has to convert first, and how."""
 
 READ_NAMES = " ".join(suffix[1:] for suffix in _usual([*_NETWORKS, *_MODELS]))
 WRITTEN_NAMES = " ".join(suffix[1:] for suffix in _usual(_WRITTEN))

@@ -76,6 +76,9 @@ class Model(Displayed, ABC):
     ends_validly, makes_progress : str or None
         Formulas that say that the model ends where it may, and that it never goes on
         without progress, for models that say where that is.
+    violations : str or None
+        The property that the model's file has: an automaton of the runs that shall not
+        be, in HOA, over propositions of the model.
     """
 
     name: str
@@ -89,6 +92,7 @@ class Model(Displayed, ABC):
     own_questions: tuple[OwnQuestion, ...] = ()
     ends_validly: str | None = None
     makes_progress: str | None = None
+    violations: str | None = None
 
     def _sizes(self) -> dict[str, int]:
         sizes = {"variable": len(self.variables), "action": self.n_actions}

@@ -208,7 +208,8 @@ class NetworkSteps(NamedSteps):
     """The steps of a network; its states are tuples of local states.
 
     Letters 1, 2, ... stand for the `actions` that are named; all others have the letter
-    OTHER.  If components that accept have to do so `together`, in the same state, that
+    OTHER, and a state that repeats itself has the letter `repeated`.  If components
+    that accept have to do so `together`, in the same state, that
     is one mark; else each accepting component has a mark of its own.
 
     Raises
@@ -227,6 +228,7 @@ class NetworkSteps(NamedSteps):
         together: bool = True,
         fairness: Fairness | None = None,
         limited: bool = True,
+        repeated: int = OTHER,
     ) -> None:
         components = network.components
         if limited and any(c.n_transitions > MAX_TRANSITIONS for c in components):
@@ -234,7 +236,9 @@ class NetworkSteps(NamedSteps):
         self._letters = {
             network.action_index[name]: letter
             for letter, name in enumerate(actions, start=OTHER + 1)
+            if name in network.action_index
         }
+        self._letters[-1] = repeated
         self._network = network
         self._known: list[dict[int, _Offer]] = [{} for _ in components]
         self._sorted: dict[int, tuple[np.ndarray, np.ndarray]] = {}

@@ -13,6 +13,7 @@ can be stopped at any time, whatever is read.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -31,10 +32,18 @@ from ltlpipe.runtime.files import (
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.workers import call
-from ltlpipe.systems.formats import FORMATS, NETWORKS, READABLE, by_name, by_suffix
-from ltlpipe.systems.graph import graph_job
+from ltlpipe.systems.formats import (
+    CONVERTED,
+    FORMATS,
+    NETWORKS,
+    READABLE,
+    by_name,
+    by_suffix,
+)
+from ltlpipe.systems.graph import SpotGraph, graph_job
 from ltlpipe.systems.models import System
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.networks.mealy import LABEL, MEALY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,15 +61,36 @@ SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
 USED, DECLARED = ALPHABETS = ("used", "declared")
 """Which labels are a component's alphabet: those of its edges, or all it declares."""
 
+USUAL = {
+    "format": None,
+    "alphabet": USED,
+    "initial": None,
+    "mealy": LABEL,
+    "semantics": None,
+    "define": (),
+    "include": (),
+    "processes": None,
+}
+"""The options for reading, and their defaults."""
+CHOICES: dict[str, tuple[str, ...]] = {"alphabet": ALPHABETS, "mealy": MEALY}
+
+_ABOUT = {
+    "alphabet": "declares no alphabet; --alphabet={value} is for components in HOA, by "
+    "their 'AP:'",
+    "initial": "says itself where it begins; --initial={value} is for drawings in dot",
+    "mealy": "has no labels 'input / output'; --mealy={value} is for drawings in dot",
+    "define": "--define is for Promela models",
+    "include": "--include is for Promela models",
+    "processes": "--processes is for Promela models",
+}
+"""Why an option means nothing to files that do not take it."""
+
 
 class _Manner(NamedTuple):
     """How the caller wants files to be read."""
 
     form: Format | None  # of all files; None goes by their names
-    alphabet: str
-    define: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    processes: int | None = None
+    options: dict[str, Any]  # those that are not as by default
 
 
 def load(
@@ -68,6 +98,9 @@ def load(
     *,
     format: str | None = None,
     alphabet: str = USED,
+    initial: str | None = None,
+    mealy: str = LABEL,
+    semantics: str | None = None,
     define: Sequence[str] = (),
     include: Sequence[str] = (),
     processes: int | None = None,
@@ -92,6 +125,15 @@ def load(
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
         occurs.  Only HOA declares labels (``AP:``).
+    initial : str, optional
+        The node that is the initial state, of each component in a ``.dot`` file.
+    mealy : str
+        How labels ``input / output`` of ``.dot`` files are read: as the file has them
+        (``label``), as one action ``input/output`` (``joined``), or as two steps
+        (``steps``).
+    semantics : str, optional
+        ``state``: a ``.hoa`` file is one graph of Spot, whose propositions hold
+        together: a Kripke structure if its labels are on states, else an automaton.
     define : sequence of str
         Macros of a Promela model that are defined in front of it: ``N`` or ``N=5``.
     include : sequence of str
@@ -113,32 +155,26 @@ def load(
         The format cannot be read, or says more than a network can hold; or no file
         declares an alphabet that is asked for.
     """
-    job = load_job(
-        sources,
-        format=format,
-        alphabet=alphabet,
-        define=define,
-        include=include,
-        processes=processes,
-        parameter="sources",
-    )
-    return complete(job)
+    manner: dict[str, Any] = {"alphabet": alphabet, "initial": initial}
+    manner |= {"mealy": mealy, "semantics": semantics}
+    manner |= {"define": define, "include": include, "processes": processes}
+    return complete(load_job(sources, format=format, parameter="sources", **manner))
 
 
 def load_network(
     sources: Source | Iterable[Source],
     *,
     format: str | None = None,
-    alphabet: str = USED,
+    **options: Any,
 ) -> Network:
-    """Read a network, as `load` does; refuse models.
+    """Read a network, as `load` does, with its options; refuse models.
 
     Raises
     ------
     InputError, UnsupportedError
         As `load`, and if a file holds a model.
     """
-    manner = _manner(format, alphabet)
+    manner = _manner(format, **options)
     return complete(_network(_listed(sources), manner, models_too=False))  # type: ignore[return-value]
 
 
@@ -150,7 +186,7 @@ def load_dve(path: StrPath, *, format: str | None = None) -> DveModel:
     InputError, UnsupportedError
         As `load`, and if the name does not end in ``.dve``.
     """
-    manner = _manner(format, USED)
+    manner = _manner(format)
     form, dve = _promised(path, manner), by_name("dve")
     model: Any = None
     if form is dve or not is_path(path):
@@ -169,8 +205,8 @@ def load_program(path: StrPath, *, format: str | None = None) -> ProgramModel:
     InputError, UnsupportedError
         As `load`, and if it is another system.
     """
-    promised = _promised(path, _manner(format, USED))
-    if promised is not None and promised.preprocessed:
+    promised = _promised(path, _manner(format))
+    if promised is not None and "define" in promised.takes:
         return load(path, format=format)  # type: ignore[return-value]
     return load_dve(path, format=format)
 
@@ -178,11 +214,12 @@ def load_program(path: StrPath, *, format: str | None = None) -> ProgramModel:
 def load_job(
     sources: Source | Iterable[Source],
     *,
+    format: str | None = None,
     parameter: str = "system",
-    **how: Any,
+    **options: Any,
 ) -> Job[System]:
     """Return the job that `load` runs; messages name the parameter of the caller."""
-    manner = _manner(**how)
+    manner = _manner(format, **options)
     if is_graph(sources):
         return (yield from graph_job(sources))
     files = _listed(sources, parameter)
@@ -197,7 +234,7 @@ def load_job(
             f"but {len(files)} are given"
         )
     form, system = yield from _read(files[0], manner)
-    _check_manner([form], files, manner)
+    _check_options([form], files, manner)
     return system  # type: ignore[no-any-return]
 
 
@@ -218,66 +255,48 @@ def system_job(
     """
     if not isinstance(given, System):
         return (yield from load_job(given, parameter=parameter, **manner))
-    usual: dict[str, Any] = {"format": None, "alphabet": USED, "processes": None}
-    for name, value in manner.items():
-        if value != usual.get(name, ()):
-            shown = value if isinstance(value, (str, int)) else " ".join(value)
+    said = _manner(**manner)
+    for name, value in {**said.options, "format": manner.get("format")}.items():
+        if value is not None and name != "semantics":
             raise UnsupportedError(
-                f"--{name}={shown} is about files, but the system has been read"
+                f"--{name}={value} is about files, but the system has been read"
             )
     return given
 
 
-def parse(
-    suffix: str, data: str | bytes, file: str, *, alphabet: str = USED, **macros: Any
-) -> Plain:
+def parse(suffix: str, data: str | bytes, file: str, **options: Any) -> Plain:
     """Return what the text of a file holds, as plain data: an operation of workers."""
     form = by_suffix(suffix)
     assert form is not None
     assert form.reader is not None
-    reader = form.reader()
-    if form.preprocessed:
-        return reader.parse(data, file, **macros)
-    if alphabet == DECLARED and reader.parse_declared is not None:
-        return reader.parse_declared(data, file)
-    return reader.parse(data, file)
+    return form.reader().parse(data, file, **options)
 
 
-def _manner(
-    format: str | None = None,
-    alphabet: str = USED,
-    define: Sequence[str] = (),
-    include: Sequence[str] = (),
-    processes: int | None = None,
-) -> _Manner:
+def _manner(format: str | None = None, **options: Any) -> _Manner:
     expect(TEXT.or_none, format=format)
-    expect(TEXT, alphabet=alphabet)
-    if alphabet not in ALPHABETS:
-        raise UnsupportedError(f"--alphabet={alphabet!r}: expected {listed(ALPHABETS)}")
-    form = None if format is None else by_name(format)
-    macros = (
-        tuple(several(TEXT, define, "define")),
-        tuple(several(TEXT, include, "include")),
-    )
-    expect(WHOLE.or_none, processes=processes)
-    return _Manner(form, alphabet, *macros, processes)
+    chosen = {}
+    for name, value in options.items():
+        if name in ("define", "include"):
+            value = tuple(several(TEXT, value, name))
+        elif name == "processes":
+            expect(WHOLE.or_none, processes=value)
+        else:
+            expect(TEXT.or_none if USUAL[name] is None else TEXT, **{name: value})
+        choices = CHOICES.get(name)
+        if choices is not None and value not in choices:
+            raise UnsupportedError(f"--{name}={value!r}: expected {listed(choices)}")
+        if value != USUAL[name]:
+            chosen[name] = value
+    return _Manner(None if format is None else by_name(format), chosen)
 
 
-def _check_manner(forms: list[Format], files: list[Source], manner: _Manner) -> None:
-    """Refuse what is said about files and means nothing for these.
-
-    Alphabets are declared in HOA only; macros and processes that start are Promela's.
-    """
-    if manner.alphabet == DECLARED and not any(form.declares for form in forms):
-        raise UnsupportedError(
-            f"{name_of_system(files)}: declares no alphabet; --alphabet={DECLARED} is "
-            "for components in HOA, by their 'AP:'"
-        )
-    said = [n for n in ("define", "include", "processes") if getattr(manner, n)]
-    if said and not any(form.preprocessed for form in forms):
-        raise UnsupportedError(
-            f"{name_of_system(files)}: --{said[0]} is for Promela models"
-        )
+def _check_options(forms: list[Format], files: list[Source], manner: _Manner) -> None:
+    """Refuse options that mean nothing to any of the files."""
+    for name, value in manner.options.items():
+        if name in _ABOUT and not any(name in form.takes for form in forms):
+            file = name_of_system(files)
+            reason = _ABOUT[name].format(value=value)
+            raise UnsupportedError(f"{file}: {reason}")
 
 
 def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[System]:
@@ -289,11 +308,19 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
         form, content = yield from _read(source, manner)
         forms.append(form)
         if form.model and models_too:
-            _check_manner(forms, files, manner)
+            _check_options(forms, files, manner)
             return content  # type: ignore[no-any-return]
         _refuse_model(form, source)
+        if isinstance(content, SpotGraph):
+            if len(files) > 1 or not models_too:
+                raise UnsupportedError(
+                    f"{name_of(source)}: a graph with propositions "
+                    "(--semantics=state) is a system of its own, and no component"
+                )
+            _check_options(forms, files, manner)
+            return replace(content, name=name_of_system(files))
         components += content
-    _check_manner(forms, files, manner)
+    _check_options(forms, files, manner)
     return Network(components, name=name_of_system(files))
 
 
@@ -307,7 +334,7 @@ def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
             "several systems are the components of a network: a list has paths and "
             "open files, or spot.twa_graph only; a Kripke structure is checked alone"
         )
-    declared = manner.alphabet == DECLARED
+    declared = manner.options.get("alphabet") == DECLARED
     parts: list[LTS] = []
     for k, graph in enumerate(graphs, start=1):
         parts += read_hoa(hoa_text(graph), f"automaton {k}", declared=declared)
@@ -365,8 +392,10 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
     file = name_of(source)
     form = _promised(source, manner)
     if form is None and is_path(source):
-        suffix = split_suffix(file)[1]
+        stem, suffix = split_suffix(file)
         message = f"unknown suffix {suffix!r}, expected {READABLE}"
+        if suffix in CONVERTED:
+            message = CONVERTED[suffix].format(stem)
         raise InputError(message, file=file)
     opening = None if form is None or form.binary else _opening(form)
     chunks = yield from read_chunks(source, opening=opening)
@@ -379,19 +408,18 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         data = yield from decode(chunks, file)
     assert form.reader is not None
     suffix = form.suffixes[0]
-    asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
-    asked["alphabet"] = manner.alphabet
-    if form.preprocessed:
-        asked |= {"defines": list(manner.define), "folders": list(manner.include)}
+    options = {n: v for n, v in manner.options.items() if n in form.takes}
     if _is_small(form, data):
-        plain = parse(**asked)
+        plain = parse(suffix, data, file, **options)
     else:
+        asked: dict[str, Any] = {"suffix": suffix, "data": data, "file": file}
+        asked |= options
         plain = yield from call(
             "read system", phase="reading", subject=f"the parser of {suffix}", **asked
         )
-    del asked, data
-    how = {"processes": manner.processes} if form.preprocessed else {}
-    return form, (yield from form.reader().build(plain, file, **how))
+        del asked
+    del data
+    return form, (yield from form.reader().build(plain, file))
 
 
 def _is_small(form: Format, data: str | bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Writing networks to files, in the format that the suffix names.
+"""Writing systems to files, in the format that the suffix names.
 
 `ltlpipe.systems.formats` declares the formats.  Each suffix may be followed by
 ``.gz``.  What a format does not hold is refused, with two exceptions.  An unfolder
@@ -9,6 +9,9 @@ second component) where the old one occurs elsewhere too.
 A label of the alphabet that no transition has would be lost, and with it the
 synchronisation that it blocks: files that can be read again have self-loops
 with such labels, of one more state, which is not reachable.
+
+Graphs with propositions are written as HOA, nets as PNML.  A model can be written as a
+Kripke structure, in HOA, that tells some propositions of its states.
 """
 
 from __future__ import annotations
@@ -23,36 +26,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ltlpipe.runtime.arguments import PATH, TEXT, expect
+from ltlpipe.runtime.arguments import PATH, TEXT, expect, several
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import split_suffix, write_text
 from ltlpipe.systems.formats import WRITABLE, by_name, by_suffix
-from ltlpipe.systems.networks.lts import require_network
+from ltlpipe.systems.graph import SpotGraph, graph_system
+from ltlpipe.systems.models import Model
+from ltlpipe.systems.networks.lts import Network, require_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.files import StrPath
-    from ltlpipe.systems.networks.lts import LTS, Network
+    from ltlpipe.systems.formats import Format
+    from ltlpipe.systems.models import System
+    from ltlpipe.systems.networks.lts import LTS
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def save(
-    network: Network,
+    network: System,
     path: StrPath,
     *,
     format: str | None = None,
     internal: str | None = None,
+    propositions: Sequence[str] = (),
 ) -> list[Path]:
-    """Write a network; `load` on the paths returned gives it back.
+    """Write a system; `load` on the paths returned gives it back.
 
-    Models for other tools (``.pml``, ``.ll_net``) cannot be loaded.
+    Models for other tools (``.pml``, ``.ll_net``) cannot be loaded, and a network in
+    PNML is loaded as a net, whose transitions are called like the actions.
 
     Parameters
     ----------
-    network : Network
-        It is not changed.
+    network : Network, Model or SpotGraph
+        It is not changed.  A net is written as PNML, a graph with propositions as HOA
+        (which `load` gives back with ``semantics="state"``).
     path : path
         Its suffix is one that `ltlpipe.systems.formats` has a writer for, maybe with
         ``.gz`` behind it.  Existing files are overwritten.  ``-`` is standard output.
@@ -62,6 +72,9 @@ def save(
     internal : str, optional
         What internal labels are called in an ``.aut`` file: ``i`` for CADP, ``tau``
         for mCRL2.  What that tool could not read is refused then.
+    propositions : sequence of str
+        Comparisons such as ``x==1``: the reachable states of a model are written to a
+        ``.hoa`` file as a Kripke structure with these propositions.
 
     Returns
     -------
@@ -73,19 +86,30 @@ def save(
     Raises
     ------
     UnsupportedError
-        It is no network, the format cannot hold it, or the suffix is none of the
-        above; nothing has been written.
+        The format cannot hold it, or the suffix is none of the above; nothing has
+        been written.
     InputError
         A file cannot be written; names it.
     """
-    require_network(network, "writing a file", "network")
+    if not isinstance(network, (Model, SpotGraph)):
+        require_network(network, "writing a file", "network")
     expect(PATH, path=path)
+    propositions = several(TEXT, propositions, "propositions")
     expect(TEXT.or_none, format=format, internal=internal)
     target = Path(path)
     stem, suffix = split_suffix(target)
     if format is not None:
         suffix = by_name(format, written=True).suffixes[0]
-    texts = _texts(network, suffix, target, internal=internal)
+    form = _writable(suffix, target)
+    if isinstance(network, Network):
+        if propositions:
+            raise UnsupportedError(
+                f"--propositions={propositions[0]} is about states of a model, and "
+                f"{network.name or 'the system'} is a network"
+            )
+        texts = _texts(network, form, internal=internal)
+    else:
+        texts = [_text_of_states(network, form, propositions, internal)]
     if str(path) == "-":
         if len(texts) > 1:
             raise UnsupportedError(
@@ -103,18 +127,52 @@ def save(
     return paths
 
 
-def _texts(
-    network: Network, suffix: str, target: Path, *, internal: str | None = None
-) -> list[str]:
-    """Return what the files are to hold."""
-    for component in network.components:
-        _refuse_unwritable(component, suffix)
+def _writable(suffix: str, target: Path) -> Format:
+    """Return the format with a suffix, if it can be written."""
     form = by_suffix(suffix)
     if form is None or form.writer is None:
         raise UnsupportedError(
             f"{target}: cannot write {suffix or 'a file without suffix'},"
             f" expected {WRITABLE}, or a format by --to"
         )
+    return form
+
+
+def _text_of_states(
+    system: Model | SpotGraph,
+    form: Format,
+    propositions: Sequence[str],
+    internal: str | None,
+) -> str:
+    """Return the text of a file that holds a system with propositions about states."""
+    assert form.writer is not None
+    writer, suffix, name = form.writer(), form.suffixes[0], system.name
+    if internal is not None:
+        raise UnsupportedError(f"--internal={internal!r}: {name} has no actions")
+    if isinstance(system, Model) and propositions:
+        system = graph_system(system.to_spot(propositions))
+    if isinstance(system, SpotGraph):
+        if writer.graph is not None:
+            return writer.graph(system)
+        lost = "propositions that hold together"
+        advice = "write .hoa"
+    else:
+        if writer.model is not None:
+            return writer.model(system)
+        lost = "what formulas can say of its states"
+        advice = "write .hoa, with --propositions='x==1' for what is to be kept"
+        if writer.graph is not None:
+            lost = "all that --propositions does not name"
+            advice = "name some, such as --propositions='x==1'"
+    raise UnsupportedError(f"{name}: a {suffix} file would lose {lost}; {advice}")
+
+
+def _texts(network: Network, form: Format, *, internal: str | None = None) -> list[str]:
+    """Return what the files are to hold."""
+    suffix = form.suffixes[0]
+    for component in network.components:
+        _refuse_unwritable(component, suffix)
+    assert form.writer is not None
     writer = form.writer()
     if internal is not None and writer.component is None:
         raise UnsupportedError(
@@ -134,7 +192,7 @@ def _texts(
 
 def hoa_text(network: Network) -> str:
     """Return what `save` writes to a ``.hoa`` file."""
-    return _texts(network, ".hoa", Path("network.hoa"))[0]
+    return _texts(network, by_name("hoa"))[0]
 
 
 def separate_internal(components: Sequence[LTS]) -> list[LTS]:

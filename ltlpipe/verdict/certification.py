@@ -22,8 +22,10 @@ from ltlpipe.question.conditions import (
     COMPONENTS,
     COMPOSITION,
     EXPLICIT,
+    SUBSET,
     UNFAIR,
 )
+from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkProduct, with_components
 from ltlpipe.question.property import Decision
@@ -42,6 +44,7 @@ from ltlpipe.strategies.state_search import (
     new_search,
     search_states,
 )
+from ltlpipe.strategies.subset import refinement_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,10 +78,13 @@ class Certified(Strategy):
         to begin over the same store.  None before it is known that nothing was found.
     reduced : Composed or None
         What component reduction has made of the system, if that was searched.
+    kept : tuple of int or None
+        The components that `reduced` is made of, if not of all.
     """
 
     product: Product
     packed: PackedSystem
+    kept: tuple[int, ...] | None = None
 
     def __init__(self, *, trims: bool = False) -> None:
         super().__init__(EXPLICIT, self.answer, (EXPLICIT, CERTIFIED))
@@ -160,6 +166,7 @@ class CertifiedComponents(Certified):
         super().__init__(trims=trims)
         self.name, self.columns = COMPONENTS, (CERTIFIED, COMPOSITION)
         self._named = named
+        self._keeps_words = True  # where the property allows that
 
     def is_named(self, options: Options) -> bool:  # noqa: ARG002 (one signature for all)
         """Whether the options ask for it by name."""
@@ -200,7 +207,8 @@ class CertifiedComponents(Certified):
         if self.trims:
             network = yield from trimmed_network(network)
         decision = yield from question.decision()
-        if question.stutters or decision is None or not decision.allowed:
+        is_free = decision is not None and decision.allowed and self._keeps_words
+        if question.stutters or decision is None or not is_free:
             reduced = yield from shrink_components(network, question.actions)
             reason = "certificates keep each step of other properties"
             return Composed(decision or Decision(False, ""), reason, network, reduced)
@@ -212,6 +220,32 @@ class CertifiedComponents(Certified):
             shared_bytes=question.options.share * MIB,
         )
         return Composed(decision, decision.reason, network, reduced)
+
+
+class CertifiedSubset(CertifiedComponents):
+    """Some components that suffice, with their forms; see `CertifiedComponents`."""
+
+    def __init__(self, *, trims: bool = True, named: bool = False) -> None:
+        super().__init__(trims=trims, named=named)
+        self.name = SUBSET
+
+    def answer(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Return the job that looks for components that suffice."""
+        network = with_components(question)
+        assert network is not None  # by `obstacle`
+        refinement = yield from refinement_of(network, trace, self._part)
+        answer = yield from refinement.answer()
+        self.kept = tuple(sorted(refinement.chosen))
+        return answer
+
+    def _part(self, question: Question, trace: Trace) -> Job[Answer]:
+        """Answer for some components, whose steps are kept if words cannot be."""
+        self._keeps_words = True
+        try:
+            return (yield from super().answer(question, trace))
+        except NotApplicableError:
+            self._keeps_words = False
+        return (yield from super().answer(question, trace))
 
 
 def _is_deterministic(group: Group) -> bool:
@@ -252,10 +286,10 @@ def certified_options(options: Options) -> Options:
         An option excludes certificates.
     """
     named = set(options.reduce.split(","))
-    if not named <= {AUTO, NONE, ALPHABET, COMPONENTS}:
+    if not named <= {AUTO, NONE, ALPHABET, COMPONENTS, SUBSET}:
         raise UnsupportedError(
             f"--certificate is about all states, and --reduce={options.reduce} leaves "
-            "some out: use none, alphabet or components"
+            "some out: use none, alphabet, components or subset"
         )
     if options.omitting is not None:
         raise UnsupportedError(
@@ -272,10 +306,12 @@ def certified_options(options: Options) -> Options:
 def certified_strategies(options: Options) -> tuple[Certified, ...]:
     """Return the searches that may be certified, as the user has asked for them."""
     trims = options.insists_on(ALPHABET)
+    if options.insists_on(SUBSET):
+        return (CertifiedSubset(trims=trims, named=True),)
     if options.insists_on(COMPONENTS):
         return (CertifiedComponents(trims=trims, named=True),)
     if options.reduce == AUTO:
-        return Certified(), CertifiedComponents()
+        return Certified(), CertifiedComponents(), CertifiedSubset()
     return (Certified(trims=trims),)
 
 
@@ -367,7 +403,8 @@ def certificate_of(
     reduction = None
     if strategy.reduced is not None:
         before, reduced = strategy.reduced.before, strategy.reduced.reduced
-        reduction = yield from reduction_of(before, reduced, trimmed=strategy.trims)
+        job = reduction_of(before, reduced, trimmed=strategy.trims, kept=strategy.kept)
+        reduction = yield from job
     evidence = Evidence(search, strategy.packed, automaton, columns, reduction)
     path: Any = options.certificate
     size = yield from written(path, claim, evidence)
@@ -392,8 +429,7 @@ def _claim(
         "system": {
             "name": question.name,
             "files": files,
-            "format": options.format,
-            "alphabet": options.alphabet,
+            **manner_of(options.differing()),
         },
         "letters": "states" if with_components(question) is None else "actions",
         "deadlock": "stutter" if question.stutters else "ignore",

@@ -23,7 +23,7 @@ from ltlpipe.question.given_options import (
 from ltlpipe.question.options import CHECK, DEADLOCKS, LIVELOCK
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
-from ltlpipe.runtime.errors import InputError, UnsupportedError, noting
+from ltlpipe.runtime.errors import InputError, UnsupportedError, noting, warn
 from ltlpipe.runtime.jobs import Clock, StoppedError, run
 from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
@@ -31,6 +31,7 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.certification import files_of
 from ltlpipe.verdict.deadlocks import deadlock_job
+from ltlpipe.verdict.finite_runs import derived, is_derived
 from ltlpipe.verdict.inquiry import Inquiry
 from ltlpipe.verdict.questions import question_of, with_fair_steps
 from ltlpipe.verdict.replay import bugs_reported
@@ -74,7 +75,8 @@ def check(
 ) -> Verdict:
     """Decide whether every infinite run of `system` satisfies a property.
 
-    Exactly one of `formula`, `automaton` and `empty` is given.
+    Exactly one of `formula`, `automaton` and `empty` is given, or none of them for a
+    model whose file has its property: a DVE model with a property process.
 
     Parameters
     ----------
@@ -119,15 +121,22 @@ def check(
        Algorithms", TACAS 2005.
     """
     expect(TRUTH, empty=empty)
-    if sum((formula is not None, automaton is not None, empty)) != 1:
-        raise UnsupportedError("expected one of a formula, --automaton, and --empty")
-    asked = None if formula is None else formula_of(formula)
+    n_given = sum((formula is not None, automaton is not None, empty))
+    if n_given > 1:
+        raise UnsupportedError(_ONE_QUESTION)
     chosen, limits = understood(options)
+    asked = None
+    if formula is not None:
+        asked = formula_of(formula, dialect=chosen.dialect)
     expect(AUTOMATON.or_none, automaton=automaton)
     read = partial(run, limits=limits, observer=progress)
     with noting() as warned:
         try:
             loaded = read(system_job(system, **manner_of(options)))
+            if n_given:
+                note_own_property(loaded)
+            else:
+                automaton = own_property(loaded)
             violations = read(automaton_job(automaton))
             constraint = read(automaton_job(chosen.constraint))
         except StoppedError as stopped:
@@ -143,14 +152,40 @@ def check(
     return replace(verdict, warnings=tuple(warned))
 
 
+_ONE_QUESTION = "expected one of a formula, --automaton, and --empty"
+
+
+def own_property(system: System) -> str:
+    """Return the property that a model's file has, an automaton in HOA.
+
+    Raises
+    ------
+    UnsupportedError
+        It has none.
+    """
+    violations = getattr(system, "violations", None)
+    if violations is None:
+        raise UnsupportedError(_ONE_QUESTION)
+    return str(violations)
+
+
+def note_own_property(system: System) -> None:
+    """Warn that the property of a model's file is not what is asked."""
+    if getattr(system, "violations", None) is not None:
+        warn(
+            f"{system.name}: the property process is no part of the system, and is not "
+            "what is asked; without a formula it is"
+        )
+
+
 def automaton_job(automaton: Any) -> Job[Any]:
-    """Return an automaton; a text is HOA, or the path of a HOA file."""
+    """Return an automaton; a text is one, or the path of the file of one."""
     if not isinstance(automaton, (str, os.PathLike)):
         return automaton
-    from ltlpipe.automata.hoa import parse_job, read_job
+    from ltlpipe.automata.given_automata import is_text, parse_job, read_job
 
     text = os.fspath(automaton)
-    if not text.startswith("HOA:"):
+    if not is_text(text):
         return (yield from read_job(text))
     parsed = yield from parse_job(text, "automaton")
     if len(parsed) != 1:
@@ -339,11 +374,14 @@ def _question(
     """Return the question, with the automaton of the only runs that count."""
     has_automaton = formula is not None and not isinstance(formula, Formula)
     asked = Property(violations=formula) if has_automaton else Property(formula)
+    if is_derived(asked, options):
+        system, asked = yield from derived(system, asked, options)
     constraint = yield from automaton_job(options.constraint)
     if constraint is not None:
         from ltlpipe.automata.translating import constrained
 
-        asked = Property(violations=(yield from constrained(formula, constraint)))
+        subject = asked.formula or asked.violations
+        asked = Property(violations=(yield from constrained(subject, constraint)))
     system = yield from with_fair_steps(system, options)
     return question_of(system, asked, options)
 

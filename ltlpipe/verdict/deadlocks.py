@@ -30,6 +30,7 @@ from ltlpipe.question.answer import (
 from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
 from ltlpipe.runtime.jobs import (
     Progress,
+    StoppedError,
     TooMuchWorkError,
     bounded,
 )
@@ -45,6 +46,8 @@ from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.lasso import MAXIMAL, FiniteRun
 from ltlpipe.verdict.replay import run_replayed
+from ltlpipe.verdict.unboundedness import watched
+from ltlpipe.verdict.verdict import UNBOUNDED
 
 if TYPE_CHECKING:
     from ltlpipe.question.options import Options
@@ -84,7 +87,8 @@ def deadlock_job(
         limit, overflowed = options.max_states, packed.overflowed
         advancing = advance(search, max_states=limit, overflowed=overflowed)
         way = partial(_run_to, search, packed)
-        answer = yield from searched(options, search, trace, way, advancing)
+        found = searched(options, search, trace, way, advancing)
+        answer = yield from watched(found, system, limit, partial(_has_found, trace))
         if answer.reason == OVERFLOW:
             packed = yield from packed.widened()
     if answer.run is None:
@@ -93,6 +97,10 @@ def deadlock_job(
     replay = run_replayed(system, lasso, stutters=True, accepting=False)
     yield from trace.timed("lasso_seconds", replay)
     return answer, lasso
+
+
+def _has_found(trace: Trace) -> bool:
+    return trace.has_found
 
 
 def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:
@@ -210,8 +218,16 @@ def looked_for(question: Question, work: float) -> Job[str]:
 
     `work` is what the question has cost.
     """
+    runs = yield from known_runs(question, work)
+    if runs.warning is not None:
+        warn(runs.warning, SystemWarning)
+    return runs.deadlock
+
+
+def known_runs(question: Question, work: float) -> Job[FiniteRuns]:
+    """Return what is known of the runs of a system that end; look, if that is due."""
     if not getattr(question.system, "is_unfolded", True):  # type: ignore[attr-defined]
-        return NOT_LOOKED  # a symmetric net, searched as it is
+        return _NOTHING  # a symmetric net, searched as it is
     question = yield from question.unfolded()
     known = _KNOWN.of(question.system)  # type: ignore[attr-defined]
     known.work += work
@@ -220,9 +236,7 @@ def looked_for(question: Question, work: float) -> Job[str]:
         has_kernels = allowed >= OF_KERNELS and "numba" in sys.modules
         look = _searched if has_kernels else _walked
         known.runs = yield from look(question, allowed)
-    if known.runs.warning is not None:
-        warn(known.runs.warning, SystemWarning)
-    return known.runs.deadlock
+    return known.runs
 
 
 def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
@@ -235,6 +249,10 @@ def _searched(question: Question, allowed: float) -> Job[FiniteRuns]:
         answer, lasso = yield from bounded(job, allowed)
     except (TooMuchWorkError, UnsupportedError):
         return FiniteRuns(REACHABLE if trace.has_found else NOT_LOOKED)
+    except StoppedError as stopped:
+        if stopped.reason != UNBOUNDED:
+            raise
+        return _NOTHING
     if answer.kind == INCONCLUSIVE:
         return (yield from _walked(question, allowed))
     if lasso is None:
@@ -246,7 +264,8 @@ def _walked(question: Question, allowed: float) -> Job[FiniteRuns]:
     """Look in plain Python, beginning with what a search of that kind has met."""
     system: Any = question.system  # type: ignore[attr-defined]
     try:
-        moves = question.explored or Moves(plain_steps_of(system), universal())
+        known = None if question.stutters else question.explored
+        moves = known or Moves(plain_steps_of(system), universal())
         walk = yield from _walk(moves, allowed / 2, dives=False)
         if walk.dead is None and not walk.is_complete:
             walk = yield from _walk(moves, allowed / 2, dives=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,13 @@ from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
 from ltlpipe.question.given_options import configuration_of
 from ltlpipe.question.options import DEADLOCK_ERROR
 from ltlpipe.question.property import Property
-from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, silenced, warn
+from ltlpipe.runtime.errors import (
+    LtlpipeError,
+    SystemWarning,
+    UnsupportedError,
+    silenced,
+    warn,
+)
 from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.models import Model
@@ -21,7 +28,22 @@ from ltlpipe.verdict.certification import (
     certified_strategies,
 )
 from ltlpipe.verdict.counterexample import Counterexample
-from ltlpipe.verdict.deadlocks import NOT_LOOKED, ending_run, looked_for
+from ltlpipe.verdict.deadlocks import (
+    NONE,
+    NOT_LOOKED,
+    ending_run,
+    known_runs,
+    looked_for,
+)
+from ltlpipe.verdict.finite_runs import (
+    cut,
+    derivation,
+    derived,
+    has_final,
+    is_derived,
+    near,
+    remembering,
+)
 from ltlpipe.verdict.judgement import as_witness
 from ltlpipe.verdict.portfolio import PRELUDE, Portfolio
 from ltlpipe.verdict.questions import (
@@ -31,6 +53,7 @@ from ltlpipe.verdict.questions import (
     without_fairness,
 )
 from ltlpipe.verdict.replay import bugs_reported
+from ltlpipe.verdict.unboundedness import watched
 from ltlpipe.verdict.vacuity import VacuityDetection
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -46,6 +69,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.question.answer import Answer
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
@@ -105,7 +129,10 @@ class Inquiry:
         self._ends: Trace | None = None  # of the search for runs that end
         self._lasso_seconds: list[float] = []
         self._clock = Clock()
-        if self.constraint is not None:  # the job makes it
+        self._derived = is_derived(self.asked, self.options)
+        if self._derived:  # the job makes it
+            self._question = without_fairness(self.system, self.asked, self.options)
+        elif self.constraint is not None:  # as above
             known = Property(violations=self.constraint)
             self._question = without_fairness(self.system, known, self.options)
         elif is_unfolded_first(self.system, self.options):  # as above
@@ -149,6 +176,9 @@ class Inquiry:
     ) -> None:
         """Make the question, and the portfolio that answers it."""
         self._question = question_of(system, asked, self.options)
+        if self._derived:
+            given, about = self._question.given, derivation(self.system, self.options)
+            self._question.given = replace(given, reasons=(*given.reasons, about))
         if not takes_ends:
             self._question.takes_ends = False
         self._portfolio = Portfolio(
@@ -160,12 +190,15 @@ class Inquiry:
         from ltlpipe.automata.translating import constrained
 
         asked = self.asked
+        system = yield from with_fair_steps(self.system, self.options)
+        if self._derived:
+            system, asked = yield from derived(system, asked, self.options)
         if self.constraint is not None:
             subject = asked.formula or asked.violations
             violations = yield from constrained(subject, self.constraint)
             asked = Property(violations=violations)
-        system = yield from with_fair_steps(self.system, self.options)
-        self._pose(system, asked)
+        with silenced() if self._derived else nullcontext():  # names are known already
+            self._pose(system, asked)
 
     # --- the answer ---------------------------------------------------------
 
@@ -176,10 +209,20 @@ class Inquiry:
             if ended is not None:
                 return ended
         found = yield from self._job()
+        if self.options.finite and found.verdict == HOLDS:
+            yield from self._warned_of_nothing()
         if found.deadlock is None:
             return found
         deadlock = yield from looked_for(self._question, self._clock.work)
         return replace(found, deadlock=deadlock)
+
+    def _warned_of_nothing(self) -> Job[None]:
+        """Warn if no run ends, as far as that is known."""
+        known = yield from known_runs(self._question, self._clock.work)
+        if known.deadlock == NONE and not has_final(self.system):
+            warn(
+                "no run of the system ends, so that every formula holds", SystemWarning
+            )
 
     def _ended(self) -> Job[Verdict | None]:
         """Return the verdict about a system with a run that ends; None without one."""
@@ -201,7 +244,13 @@ class Inquiry:
         if self._portfolio is None:
             yield from self._begin()
         assert self._portfolio is not None
-        answer = yield from self._portfolio.job()
+        portfolio = self._portfolio
+        answer = yield from watched(
+            portfolio.job(),
+            self.system,
+            self.options.max_states,
+            lambda: portfolio.has_found,
+        )
         answered = self._question
         if answer.unfolded:
             answered = yield from answered.unfolded()
@@ -214,14 +263,20 @@ class Inquiry:
             return self._made(UNKNOWN, answer.reason)
         if answer.run is None:
             return self._made(VIOLATED, LASSO_LIMIT if answer.reason else None)
+        if self.options.finite:
+            return (yield from timed(self._cut(answer), self._lasso_seconds.append))
         self._example = example = Counterexample(
             self._question,
             answered,
             self._portfolio.trace(),
             self.strategies,
-            self.asked.formula,
+            None if self._derived else self.asked.formula,
         )
         if (yield from timed(example.job(answer), self._lasso_seconds.append)):
+            if self._derived and example.lasso is not None:
+                formula: Any = self.asked.formula
+                about = self.system, formula, self.options
+                example.lasso = yield from remembering(*about, example.lasso)
             return self._violated(example)
         asked: Any = self._question
         asked.close()
@@ -229,6 +284,15 @@ class Inquiry:
         with silenced():
             self._pose(asked.system, asked.property, takes_ends=False)
         return (yield from self._job())
+
+    def _cut(self, answer: Answer) -> Job[Verdict]:
+        """Return the verdict with the finite run that an answer begins with."""
+        formula, run = self.asked.formula, answer.run
+        assert formula is not None
+        assert run is not None
+        run = yield from near(self._question, run, unfolded=answer.unfolded)
+        found = yield from cut(self.system, formula, self.options, run)
+        return replace(self._made(VIOLATED), finite_run=found)
 
     def _violated(self, example: Counterexample) -> Verdict:
         found = self._made(VIOLATED, example.reason)

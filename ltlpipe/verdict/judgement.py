@@ -150,6 +150,22 @@ def judged_prefix(
     return replace(run, spelling=spelling) if is_lost and stutters else None
 
 
+def spelt_for(
+    system: System, asked: Formula, options: Options, lasso: Lasso
+) -> Job[Spelling]:
+    """Return the word of a run, which has been replayed, for another formula."""
+    yield _REPLAYING
+    spelling = lasso.spelling
+    assert spelling is not None
+    if isinstance(system, Network):
+        return spelling._replace(propositions=asked.propositions)
+    if isinstance(system, SpotGraph):
+        return spelling_of_valuations(lasso, asked.propositions)
+    with silenced():
+        meanings = bound_propositions(lasso.system, Property(asked), options)  # type: ignore[arg-type]
+    return (yield from spelling_of_states(meanings, lasso))
+
+
 def as_witness(
     system: System, asked: Formula, options: Options, lasso: Lasso
 ) -> Job[Lasso]:
@@ -160,17 +176,7 @@ def as_witness(
     ReplayError
         Spot says that it does not: a bug.
     """
-    yield _REPLAYING
-    spelling = lasso.spelling
-    assert spelling is not None
-    if isinstance(system, Network):
-        spelling = spelling._replace(propositions=asked.propositions)
-    elif isinstance(system, SpotGraph):
-        spelling = spelling_of_valuations(lasso, asked.propositions)
-    else:
-        with silenced():
-            meanings = bound_propositions(lasso.system, Property(asked), options)  # type: ignore[arg-type]
-        spelling = yield from spelling_of_states(meanings, lasso)
+    spelling = yield from spelt_for(system, asked, options, lasso)
     if (yield from violates(asked, *spelling[1:], len(lasso.prefix))):
         raise ReplayError("Spot says that the word of the witness is a violation")
     return replace(lasso, spelling=spelling, bad_prefix=None)

@@ -295,8 +295,8 @@ def _listed(names: Sequence[str]) -> str:
     return shown + (f" ... ({left:,} more)" if left > 0 else "")
 
 
-BAD_PREFIX, MAXIMAL = "bad-prefix", "maximal"
-FINITE_KINDS = (BAD_PREFIX, MAXIMAL)
+BAD_PREFIX, MAXIMAL, FINAL = "bad-prefix", "maximal", "final"
+FINITE_KINDS = (BAD_PREFIX, MAXIMAL, FINAL)
 """The kinds of finite runs."""
 
 
@@ -317,6 +317,7 @@ class FiniteRun(Lasso):
     kind : str
         "bad-prefix": each continuation violates the property, and there is one that
         counts.  "maximal": it has no continuation, and is a violation as it is.
+        "final": it ends in a final state, though it could go on.
     spelling : Spelling, optional
         The letters of the steps, and, if the steps alone do not violate the property
         whatever follows, of the state behind them.

@@ -259,7 +259,9 @@ class Portfolio:
                     if entry not in self._open:  # closed for lack of memory
                         continue
                     before = entry.work
-                    answer = yield from self._turn(entry, self._length(turn), grant)
+                    answer = yield from self._turn(
+                        entry, self._length(turn) * entry.strategy.share, grant
+                    )
                     worked = worked or entry.work > before or entry not in self._open
                     if answer is not None:
                         return answer

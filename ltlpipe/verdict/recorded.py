@@ -16,6 +16,7 @@ found its steps.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +36,7 @@ from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import STUTTER_NAME, ModelSteps, Move, NetworkSteps
 from ltlpipe.systems.runs import Run
+from ltlpipe.verdict.finite_runs import derived, judged_end, remembering
 from ltlpipe.verdict.judgement import finite_run, judged, judged_prefix
 from ltlpipe.verdict.lasso import FINITE_KINDS, MAXIMAL
 from ltlpipe.verdict.questions import question_of, with_fair_steps
@@ -211,6 +213,11 @@ class GraphWalker(Walker):
             return True
         return all(bool(before.get(p)) == (p in taken.holds) for p in self._known)
 
+    def accepting(self, state: Any) -> tuple[str, ...]:
+        """Return no component: a graph has none."""
+        del state
+        return ()
+
 
 def walker_of(question: Question, most_examined: int | None = None) -> Walker:
     """Return the walker of a question's system.
@@ -370,7 +377,7 @@ class RunFinder:
         walker = self._walker
         action, moves, before = told
         is_dead = self._stutters  # as far as that is known
-        for taken in walker.each_step(state, None if action is None else action.__eq__):
+        for taken in walker.each_step(state, _called(action)):
             is_dead = False
             if walker.fits(state, taken, moves, before):
                 yield taken
@@ -379,6 +386,17 @@ class RunFinder:
                 names = None, STUTTER_NAME, walker.action_name(state, taken)
                 if action in names and walker.fits(state, taken, moves, before):
                     yield taken
+
+
+_NUMBER = re.compile(r" #[0-9]+(?= \||$)")
+"""What tells transitions of a process apart that would be called the same."""
+
+
+def _called(action: str | None) -> Callable[[str], bool] | None:
+    """Return whether a step has a recorded name; until version 0.2 without numbers."""
+    if action is None:
+        return None
+    return lambda name: name == action or _NUMBER.sub("", name) == action
 
 
 def _paths(layers: list[_Layer], end: Any) -> Iterator[Path]:
@@ -446,6 +464,10 @@ def confirmed(
     if told.kind not in (None, *FINITE_KINDS) or (told.kind is None) != told.has_cycle:
         raise ReplayError("the lasso has no cycle, and is no finite run")
     system = yield from with_fair_steps(system, options)
+    formula = asked.formula
+    looks_back = formula is not None and formula.history and not options.finite
+    if looks_back:
+        system, asked = yield from derived(system, asked, options)
     with silenced():
         questions = [question_of(system, asked, options)]
         if constraint is not None:
@@ -467,10 +489,19 @@ def confirmed(
             actions = np.array([taken.action for _, taken in found], dtype=np.int32)
             way = Run(actions, walker.array(rows), told.first)
             try:
+                if options.finite and told.kind is None:
+                    raise ReplayError("a lasso is no finite run")
+                if options.finite:
+                    return (yield from _judged_end(system, asked, options, way))
                 if told.kind == MAXIMAL:
                     is_dead = walker.is_dead(rows[-1])
                     return (yield from _ended(questions[0], way, is_dead=is_dead))
-                return (yield from _replayed(questions, way, told))
+                found_run = yield from _replayed(questions, way, told)
+                if looks_back and told.kind is None:
+                    about: Any = formula
+                    judging = remembering(system, about, options, found_run)
+                    found_run = yield from judging
+                return found_run
             except ReplayError as error:
                 failed = failed or error
     finally:
@@ -496,6 +527,15 @@ def _replayed(questions: Sequence[Question], run: Run, told: Record) -> Job[Lass
     if found is None:
         raise ReplayError("some continuation of the finite run may be no violation")
     return found
+
+
+def _judged_end(
+    system: System, asked: Property, options: Options, run: Run
+) -> Job[Lasso]:
+    """Replay a finite run, of whose words a formula says something."""
+    if asked.formula is None:
+        raise ReplayError("finite runs violate formulas only")
+    return (yield from judged_end(system, asked.formula, options, run))
 
 
 def _ended(question: Question, run: Run, *, is_dead: bool) -> Job[Lasso]:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.answer import Plan, Statistics
+from ltlpipe.question.given_options import options_in
+from ltlpipe.question.options import FINITE
 from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.objects import ByValue, Displayed
 
 if TYPE_CHECKING:
     from ltlpipe.certificates.writing import Certificate
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.runtime.errors import FormulaError
     from ltlpipe.verdict.lasso import FiniteRun, Lasso
 
 HOLDS = "holds"
@@ -21,8 +24,14 @@ UNKNOWN = "unknown"
 UNSUPPORTED = "unsupported"
 """The reason of a question for which an option cannot be used."""
 
+INPUT_ERROR = "input-error"
+"""The reason of a question whose formula, or system, cannot be read."""
+
 LASSO_LIMIT = "lasso-limit"
 """The reason of a violation whose lasso could not be extracted within the limits."""
+
+UNBOUNDED = "unbounded"
+"""Why there is no answer about a net whose search would not end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,11 +90,13 @@ class Verdict(ByValue, Displayed):
         "holds", "violated" or "unknown".
     reason : str or None
         Why it is unknown: the limit that was hit ("timeout", "memory", "max-states",
-        "cpu-time", "interrupted"), "overflow" for values that no row can hold, or
+        "cpu-time", "interrupted"), "overflow" for values that no row can hold,
+        "unbounded" for a net that has infinitely many markings,
         "bitstate" or "compact" for a search that may have missed states, "walks" for
         walks that met no violation, "unsupported" where an option cannot be used for
-        one of several formulas.  "lasso-limit" where a violation was found whose lasso
-        could not be extracted within the limits.
+        one of several formulas, "input-error" where one of them cannot be read or names
+        what the system does not have.  "lasso-limit" where a violation was found whose
+        lasso could not be extracted within the limits.
     system : str
         Name of the system.
     formula : str or None
@@ -102,7 +113,7 @@ class Verdict(ByValue, Displayed):
     warnings : tuple of str
         The warnings of `check`.
     message : str or None
-        Why it is unsupported.
+        Why it is unsupported, or what is wrong with the formula.
     vacuity : Vacuity or None
         Whether it holds vacuously, if it holds and that was asked.
     certificate : Certificate or None
@@ -112,8 +123,8 @@ class Verdict(ByValue, Displayed):
         the formula holds, and finite runs do not count.
     finite_run : FiniteRun or None
         A finite run that violates the property, replayed, where no infinite
-        continuation of it was found that closes; with ``--deadlock error`` a run that
-        ends.
+        continuation of it was found that closes; with ``--deadlock error`` and
+        ``--semantics finite`` a run that ends.
     configuration : str
         The options that were given, as the command line spells them, without limits;
         "default" for none.
@@ -190,10 +201,13 @@ class Verdict(ByValue, Displayed):
     def residuals(self) -> list[Any]:
         """Return the obligations of the formula before each step, and after the last.
 
-        Formulas of Spot; nothing without a formula or a run.
+        Formulas of Spot; nothing without a formula or a run, and of formulas of finite
+        runs or of the past.
         """
         run = self.lasso or self.finite_run
-        if self.formula is None or run is None:
+        given = options_in(self.configuration)
+        looks_back, semantics = "past" in given, given.get("semantics")
+        if self.formula is None or run is None or looks_back or semantics == [FINITE]:
             return []
         from ltlpipe.logic.formulas import parse
         from ltlpipe.logic.progression import residuals
@@ -206,7 +220,7 @@ class Verdict(ByValue, Displayed):
 
         ``coverage``, ``omitted`` and ``omission_probability`` are there for searches
         that may miss states only, ``swarm`` for several of them, ``spilled_mib`` where
-        the table went to files, ``message`` for the reason "unsupported" only,
+        the table went to files, ``message`` for "unsupported" and "input-error" only,
         ``finite_run`` where that is the violation, the fields of `vacuity` if it is
         known, ``deadlock`` unless none is reachable.
         """
@@ -269,6 +283,22 @@ def not_read(name: str, reason: str, formula: Formula | None = None) -> Verdict:
         formula_id=None if formula is None else formula.identifier,
         plan=Plan(None, None, reasons=("the system was not read within the limits",)),
         stats=Statistics(),
+    )
+
+
+def misread(name: str, error: FormulaError) -> Verdict:
+    """Return the verdict about a formula that is wrong, where others go on."""
+    from ltlpipe.logic.formulas import identifier
+
+    return Verdict(
+        verdict=UNKNOWN,
+        reason=INPUT_ERROR,
+        system=name,
+        formula=error.formula,
+        formula_id=identifier(error),
+        plan=Plan(None, None),
+        stats=Statistics(),
+        message=str(error),
     )
 
 

@@ -33,7 +33,8 @@ print(spot.translate(text, "Generic").to_str("hoa"))
 # A program that prints an automaton with a given beginning and acceptance.
 HOA = (
     "print('HOA: v1\\nStates: 2\\n{}\\nAP: 0\\nproperties: univ-branch\\n"
-    "Acceptance: {}\\n--BODY--\\nState: 0\\n[t] 0\\nState: 1\\n[t] 1\\n--END--')"
+    "Acceptance: {}\\n--BODY--\\nState: 0\\n[t] 0\\n[t] 0 {{0}}\\n"
+    "State: 1\\n[t] 1\\n--END--')"
 )
 
 
@@ -128,7 +129,7 @@ def test_formulas_that_double():
         ("print('HOA: v1\\nStates: 1\\nStart: 0')", "no HOA"),
         (TRANSLATOR + "\nprint(spot.translate('a').to_str('hoa'))", "2 automata"),
         ("import spot; print(spot.translate('q').to_str('hoa'))", "over 'q'.*p0"),
-        (HOA.format("Start: 0&1", "0 t"), "not supported.*alternating"),
+        (HOA.format("Start: 0&1", "1 Inf(0)"), "not supported.*alternating"),
         (HOA.format("Start: 0", "40 Inf(39)"), "more acceptance marks than 32"),
         ("import sys; sys.stdout.buffer.write(bytes(range(256)))", "no HOA"),
     ],

@@ -31,7 +31,7 @@ from ltlpipe.automata.fin_removal import (
     remove_fin,
     without_fin,
 )
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.structure import Draft, cells_of, table_of
 from ltlpipe.automata.translation import table_over_actions, translate
 from ltlpipe.logic.formulas import parse

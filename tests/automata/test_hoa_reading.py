@@ -6,8 +6,13 @@ import time
 import pytest
 import spot
 
-from ltlpipe.automata.hoa import parse_automata, parse_job, read_automaton, read_job
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.automata.given_automata import (
+    parse_automata,
+    parse_job,
+    read_automaton,
+    read_job,
+)
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from tests.processes import SOON
 from tests.systems.test_limits import HOA, no_orphans
@@ -73,8 +78,6 @@ def test_several_automata_and_errors(tmp_path):
             run(parse_job(wrong, "m.hoa"))
         assert str(safe.value) == str(direct.value)
         assert safe.value.line == direct.value.line
-    with pytest.raises(UnsupportedError, match="initial states"):
-        run(parse_job(text.replace("Start: 2", "Start: 2 Start: 1"), "m.hoa"))
     with pytest.raises(InputError, match="END"):
         read_automaton(path)
 

@@ -15,7 +15,7 @@ from ltlpipe.automata.conditions import (
     shape_of,
 )
 from ltlpipe.automata.fin_removal import condition_of
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.automata.translation import (
     draft_over,

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import ltlpipe
 from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata import classification
-from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, explain, json_of
+from ltlpipe.batch import analyzing, formula_columns
+from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, json_of
+from ltlpipe.batch.explanation import explain
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
 from ltlpipe.logic.words import Word, satisfies
@@ -28,8 +30,14 @@ CONTRACT = [
     *("formula", "alphabet", "size", "hierarchy", "stutter_invariant"),
     *("interruptible", "syntactic", "ba_states", "tgba_states", "parity_states"),
     *("generic_states", "weak", "terminal", "very_weak", "normal_form"),
-    *("norm_states", "seconds", "erasable", "erasable_witness"),
+    *("norm_states", "seconds", "erasable", "erasable_witness", "semantics", "error"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(monkeypatch):
+    """Forms of formulas that other tests have analysed."""
+    monkeypatch.setattr(analyzing, "_known_forms", {})
 
 
 def test_columns():
@@ -126,18 +134,18 @@ def test_of_what(tmp_path):
 SLOW = """
 import time
 from ltlpipe.automata import classification
-classification.n_states = lambda formula, kind: time.sleep(60 * ("F" in formula.text))
+classification.n_states = lambda formula, kind: time.sleep(60 * ("F" in str(formula)))
 """
 
 SLOW_DECISION = """
 import time
-from ltlpipe.batch import analyzing
-analyzing.interruptible_formula.here = lambda formula: time.sleep(60)
+from ltlpipe.batch import formula_columns
+formula_columns.interruptible_formula.here = lambda formula: time.sleep(60)
 """
 
 REFUSE = """
 from ltlpipe.automata import classification
-from ltlpipe.batch import analyzing
+from ltlpipe.batch import formula_columns
 from ltlpipe.runtime.errors import UnsupportedError
 
 def refuse(*_):
@@ -161,16 +169,154 @@ def test_time_is_limited():
     assert frame["seconds"][0] >= 2 > frame["seconds"][1]
 
 
+SLOW_BUCHI = """
+import time
+from ltlpipe.automata import classification
+classification.{slow} = lambda *_, **__: time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    ("slow", "lost"),
+    [
+        ("buchi", {"ba_states", "weak", "terminal", "very_weak", "normal_form"}),
+        ("is_stutter_invariant", {"stutter_invariant"}),
+    ],
+)
+def test_no_column_starves(slow, lost):
+    """One that never ends costs its share; the others are there, and it is named."""
+    with these_operations(SLOW_BUCHI.format(slow=slow)):
+        ((row, notes),) = analysis_rows([parse("X(j & X k)")], timeout=1.5)
+    missing = {column for column, value in row.items() if value is None}
+    assert missing - {"syntactic", "norm_states", "error"} == lost
+    assert "not all is known after 1.5 s: no " in notes[0]
+    assert lost <= set(notes[0].replace(",", "").split())
+    assert row["seconds"] < SOON
+
+
+SLOW_HIERARCHY = SLOW_BUCHI.format(slow="manna_pnueli")
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("G(l -> F m)", "at most recurrence"),
+        ("FG l & F m", "at most persistence"),
+        ("G l | F m", "at most obligation"),
+        ("l U m", "at most guarantee"),
+        ("X l", "at most bottom"),
+        ("GF l -> GF m", None),
+        ("!(G !l | !F m)", "at most guarantee"),
+    ],
+)
+def test_bounded_classes(text, bound):
+    """The syntax says something where the smallest class is not found."""
+    row = dict.fromkeys(ANALYSIS_DTYPES)
+    assert formula_columns.bounded(parse(text), row) == bound
+
+
+def test_bounded_by_the_automaton():
+    """A weak one shows what the syntax does not."""
+    text = "GF l & FG l"
+    with these_operations(SLOW_HIERARCHY):
+        ((row, notes),) = analysis_rows([parse(text)], timeout=3)
+    assert (row["hierarchy"], row["weak"]) == ("at most persistence", True)
+    assert "no hierarchy" in notes[0]
+    bare = row | {"weak": None, "terminal": None}
+    assert formula_columns.bounded(parse(text), bare) is None
+
+
+SUPERSETS = {
+    "bottom": {"bottom"},
+    "guarantee": {"bottom", "guarantee"},
+    "safety": {"bottom", "safety"},
+    "obligation": {"bottom", "guarantee", "safety", "obligation"},
+}
+SUPERSETS["recurrence"] = SUPERSETS["obligation"] | {"recurrence"}
+SUPERSETS["persistence"] = SUPERSETS["obligation"] | {"persistence"}
+
+
+@given(formulas(max_leaves=6), st.booleans())
+@settings(max_examples=examples(200))
+def test_bounds_hold(text, about_states):
+    """The exact class is one of those that the bound allows."""
+    formula = parse(text)
+    subject = classification.subject(formula, one_at_a_time=not about_states)
+    if about_states:
+        shape = classification.buchi_over_states(formula.spot)
+        weak, terminal = shape["weak"], shape["terminal"]
+    else:
+        table = classification.buchi(formula)
+        weak, terminal = table.weak, table.terminal
+    bound = classification.bound(formula.spot, weak=weak, terminal=terminal)
+    if bound is not None:
+        assert classification.manna_pnueli(subject) in SUPERSETS[bound]
+
+
+@given(formulas(max_leaves=6), st.booleans())
+@settings(max_examples=examples(200))
+def test_stutter_invariance_agrees_with_spot(text, about_states):
+    """Which translates the formula and its negation itself."""
+    import spot
+
+    subject = classification.subject(parse(text), one_at_a_time=not about_states)
+    expected = spot.is_stutter_invariant(subject)
+    assert classification.is_stutter_invariant(subject) == expected
+
+
+def test_about_states():
+    """Propositions are independent of each other."""
+    texts = ["a & b", "F a & G(a -> !b)", "G(a -> X b)", "GF a"]
+    frame = ltlpipe.analyze(texts, semantics="state")
+    assert frame["semantics"].tolist() == ["state"] * 4
+    assert frame["hierarchy"].tolist() == [
+        "bottom",
+        "obligation",
+        "safety",
+        "recurrence",
+    ]
+    assert frame["stutter_invariant"].tolist() == [True, True, False, True]
+    assert frame["interruptible"].tolist() == [True, True, False, True]
+    assert frame["ba_states"].tolist() == [2, 2, 2, 2]
+    assert frame["weak"].tolist() == [True, True, True, False]
+    assert frame["terminal"].tolist() == [True, False, False, False]
+    assert frame[["erasable", "normal_form", "norm_states"]].isna().all(axis=None)
+
+
+def test_what_formulas_are_about():
+    """Comparisons are about states, whatever an action may be called."""
+    texts = ["a -> F b", "G(x <= 3)", "F fireable(t)", '"send(1)" U b', "a & b"]
+    frame = ltlpipe.analyze([*texts, '"x==1" & "x==2"'])
+    found = ["action", "state", "state", "action", "action", "state"]
+    assert frame["semantics"].tolist() == found
+    assert ltlpipe.analyze("G(x <= 3)", semantics="action")["semantics"][0] == "action"
+    with pytest.raises(UnsupportedError, match="expected one of action, state"):
+        ltlpipe.analyze("a", semantics="both")
+
+
+def test_ctrl_c_keeps_rows(monkeypatch):
+    """Those that are finished, with a warning that there are more."""
+    whole = analyzing.analysis_rows
+
+    def interrupted(*args, **options):
+        yield next(whole(*args, **options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(analyzing, "analysis_rows", interrupted)
+    with pytest.warns(LtlpipeWarning, match="interrupted: 1 of 3 formulas"):
+        frame = ltlpipe.analyze(["G a", "F b", "X c"])
+    assert frame["formula"].tolist() == ["G a"]
+
+
 @pytest.mark.thorough("seconds for large inputs, or until a limit is reached")
 def test_not_known_is_no_false():
     """Whatever was not decided is missing, with the reason."""
     with these_operations(SLOW_DECISION), pytest.warns(LtlpipeWarning) as caught:
         frame = ltlpipe.analyze(["X e"], timeout=2)
     assert frame["alphabet"].tolist() == ['["e"]']
-    truths = frame.select_dtypes("boolean")
-    assert {"interruptible", "erasable", "weak", "terminal"} <= set(truths)
-    assert truths.isna().all(axis=None)
-    assert frame["hierarchy"].isna().all()
+    assert frame[["interruptible", "norm_states"]].isna().all(axis=None)
+    assert frame["erasable"].tolist() == [False]
+    assert frame["hierarchy"].tolist() == ["bottom"]
     assert "treated as if not" in " ".join(str(w.message) for w in caught)
 
 
@@ -179,11 +325,11 @@ def test_not_known_is_no_false():
 )
 def test_spot_gives_up_on_other_columns(column):
     """No column of truth values says False then."""
-    place = column if "." in column else f"analyzing.{column}"
+    place = column if "." in column else f"formula_columns.{column}"
     with these_operations(REFUSE.format(place=place)):
         ((row, notes),) = analysis_rows([parse("X h")])
     lost = {
-        "analyzing.erasure": ["erasable"],
+        "formula_columns.erasure": ["erasable"],
         "classification.buchi": ["weak", "terminal", "very_weak", "normal_form"],
         "classification.is_stutter_invariant": ["stutter_invariant"],
     }[place]
@@ -208,12 +354,14 @@ def test_spot_gives_up():
         ((row, notes),) = analysis_rows([parse("F f & X X g")])
     assert row["tgba_states"] is None
     assert row["ba_states"] == 7
-    assert notes == ["F f & X X g: too many sets"] * 3
+    assert notes == ["F f & X X g: too many sets"]
 
 
 def test_spot_gives_up_on_the_decision():
     """Then that is missing, and the rest is there."""
-    with these_operations(REFUSE.format(place="analyzing.interruptible_formula.here")):
+    with these_operations(
+        REFUSE.format(place="formula_columns.interruptible_formula.here")
+    ):
         ((row, notes),) = analysis_rows([parse("X h")])
     assert row["interruptible"] is None
     assert row["norm_states"] is None
@@ -293,13 +441,29 @@ def components_of(graph):
 
 
 def test_refused():
-    """Formulas that do not parse, PSL, and no job."""
+    """A formula that does not parse, and no job."""
     with pytest.raises(FormulaError):
-        ltlpipe.analyze(["G a", "a U"])
-    with pytest.raises(UnsupportedError, match="PSL"):
-        ltlpipe.analyze(["{a;b*}<>->c"])
+        ltlpipe.analyze("a U")
     with pytest.raises(UnsupportedError, match="at least 1"):
         ltlpipe.analyze(["a"], jobs=0)
+
+
+def test_one_bad_formula():
+    """A row with the error; the others have theirs."""
+    with pytest.warns(LtlpipeWarning, match="syntax error"):
+        frame = ltlpipe.analyze(["G a", "a U", "F a"])
+    assert frame["hierarchy"].isna().tolist() == [False, True, False]
+    assert frame["error"].isna().tolist() == [True, False, True]
+    assert "unexpected end of formula" in frame["error"][1]
+
+
+def test_psl():
+    """Spot knows its class, whether it is stutter-invariant, and sizes."""
+    with pytest.warns(LtlpipeWarning):
+        frame = ltlpipe.analyze(["{a;b}[]->F c", "G a"])
+    told = frame[["hierarchy", "stutter_invariant", "size", "ba_states"]]
+    assert told.iloc[0].tolist() == ["guarantee", False, 6, 4]
+    assert frame["interruptible"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from ltlpipe.automata.conditions import Clause, fairness_to, generalised_buchi, marks_in
 from ltlpipe.automata.fin_removal import condition_of, marks_of
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.systems.plain_steps import NetworkSteps
 from tests.certificates.reductions import searched_network
 

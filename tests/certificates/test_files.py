@@ -8,7 +8,7 @@ import random
 import pytest
 
 from ltlpipe import InputError, LtlpipeError, check, verify_certificate
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.certificates.checking import verification as checker
 from tests.certificates.parts import parts_of
 from tests.cli.command_line import RING

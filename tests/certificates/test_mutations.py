@@ -23,7 +23,7 @@ from ltlpipe import (
     check,
     verify_certificate,
 )
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from tests.certificates.parts import parts_of, product_states, proves
 from tests.certificates.test_round_trip import (
     DEADLOCKS,

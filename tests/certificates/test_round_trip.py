@@ -20,7 +20,7 @@ from ltlpipe import (
     check,
     verify_certificate,
 )
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.programs.model import read_dve_model
 from tests.certificates.parts import parts_of, proves

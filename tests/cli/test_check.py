@@ -448,11 +448,14 @@ def test_the_caret_of_a_formula_error(run, ring, tmp_path):
 
     outcome = run("check", ring, "-F", tmp_path / "f.ltl")
 
-    assert outcome.err == (
-        f"error: {tmp_path}/f.ltl:2: syntax error, unexpected atomic proposition\n"
+    told = (
+        f"{tmp_path}/f.ltl:2: syntax error, unexpected atomic proposition\n"
         "  G(a b)\n"
         "      ^\n"
     )
+    assert outcome.out.endswith(f"unknown (input-error): G(a b)   [0.00 s]\n  {told}")
+    assert outcome.code == 2
+    assert run("check", ring, "-f", "G(a b)").err.startswith("error: formula: syntax")
 
 
 @pytest.mark.parametrize(
@@ -491,8 +494,14 @@ def test_a_proposition_that_is_no_action(run, ring):
     """An error, or a warning: then the verdict is that of a false proposition."""
     asked = ["-f", "F a", "-f", "F c", "-f", "G !c"]
     outcome = run("check", ring, *asked)
-    assert (outcome.code, outcome.out) == (2, "")  # before anything is checked
-    assert outcome.err == (
+    verdicts = [line for line in outcome.out.splitlines() if line[0] != " "]
+    assert outcome.code == 2
+    assert [line.partition("   ")[0] for line in verdicts] == [
+        "holds: F a",
+        "unknown (input-error): F c",
+        "unknown (input-error): G !c",
+    ]
+    assert run("check", ring, "-f", "F c").err == (
         "error: formula: no action of the system is called 'c' (--unknown never "
         "treats it as never happening)\n  F c\n    ^\n"
     )
@@ -550,7 +559,7 @@ def test_explained_strategies(run, ring):
     lines = out.partition("strategies:\n")[2].splitlines()
     assert re.fullmatch(r"  instant: answered after [\d.]+ s", lines[0])
     assert "  symmetry: not tried: its turn had not come" in lines
-    assert {line.split(":")[0].strip() for line in lines[:8]} == {
+    assert {line.split(":")[0].strip() for line in lines[:9]} == {
         "instant",
         "explicit",
         "ample",
@@ -558,10 +567,11 @@ def test_explained_strategies(run, ring):
         "symmetry",
         "automorphisms",
         "decoupled",
+        "subset",
         "components",
     }
     assert "  explicit: not tried: its turn had not come" in lines
-    assert lines[8].startswith("holds: GF a   [instant: 3 states, ")
+    assert lines[9].startswith("holds: GF a   [instant: 3 states, ")
 
     limits = ["--emptiness", "couvreur99", "--max-states", "1"]
     out = run("check", ring, "-f", "GF a", "--explain", *limits).out
@@ -668,6 +678,7 @@ State: 0
 [0] {}
 State: 1
 [t] 1 {{0}}
+[!0] 1
 --END--
 """
 
@@ -736,8 +747,8 @@ def test_conditions_of_automata(hoa, verdict, way, run, ring, tmp_path):
     [
         (one_state("33 Inf(32)", "32"), "x.hoa:5: more acceptance marks than 32"),
         (one_state("64 Fin(40) | Inf(63)"), "x.hoa:5: more acceptance marks than 32"),
-        (ALTERNATING.format("0&1", "0"), "is alternating"),
-        (ALTERNATING.format("0", "0&1"), "is alternating"),
+        (ALTERNATING.format("0&1", "0"), "is alternating and not weak"),
+        (ALTERNATING.format("0", "0&1"), "is alternating and not weak"),
         (one_state("2 Inf(0"), "x.hoa:6: syntax error"),
     ],
     ids=["33", "64", "start", "branch", "syntax"],

@@ -200,9 +200,9 @@ def test_properties_of_another_net(run, contest):
     done = run("check", contest / "model.pnml", "-F", path)
 
     assert done.code == 2
-    assert (
-        f"error: {path}:2: {NAMES[0]}: nothing in the system is called 'q7'" in done.err
-    )
+    wrong = f"  {path}:2: {NAMES[0]}: nothing in the system is called 'q7'"
+    assert wrong in done.out
+    assert f"holds: {NAMES[2]}" in done.out
 
 
 def test_a_folder_of_the_contest_is_a_problem(contest):

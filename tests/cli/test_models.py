@@ -64,3 +64,35 @@ def test_folders_may_hold_models(run, tmp_path):
     rows = pd.read_csv(out)
     assert rows["verdict"].tolist() == ["holds", "holds"]
     assert rows["states"].min() >= 3
+
+
+CLAIM = """
+byte n = 0;
+process P { state s, c; init s; trans s -> c { guard n < 3; effect n = n + 1; },
+  s -> c { guard n < 3; effect n = n + 1; }, c -> s {}; }
+process Never { state q; init q; accept q; trans q -> q { guard n < 9; }; }
+system async PROPERTY;
+"""
+
+
+def test_a_property_process(run, tmp_path):
+    """`check` asks what the file says, and the recorded lasso can be replayed."""
+    path = tmp_path / "m.dve"
+    path.write_text(CLAIM.replace("PROPERTY", "property Never"))
+    outcome = run("check", path, "--json")
+    assert (outcome.code, outcome.records[0]["verdict"]) == (1, "violated")
+    assert "#" in outcome.out
+    told = tmp_path / "told.json"
+    for text in (outcome.out, outcome.out.replace(" #1", "").replace(" #2", "")):
+        told.write_text(text)  # until version 0.2 without numbers
+        assert run("check", "--verify", told).code == 0
+    both = run("check", path, "-f", "G n<=3")
+    assert (both.code, "the property process is no part" in both.err) == (0, True)
+
+
+def test_no_property(run, tmp_path):
+    """Then a formula has to be given."""
+    path = tmp_path / "m.dve"
+    path.write_text(CLAIM.replace(" PROPERTY", ""))
+    outcome = run("check", path)
+    assert (outcome.code, "expected one of -f" in outcome.err) == (2, True)

@@ -11,6 +11,7 @@ from ltlpipe.families.nets import dining, kanban, token_ring
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.writing import pnml_text
 from ltlpipe.systems.reading import load
+from ltlpipe.verdict import unboundedness
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
 
@@ -75,3 +76,23 @@ def test_the_first_marking_of_a_large_net_is_what_is_marked(run, tmp_path):
 
     marked = " ".join(f"rest.{k}=1" for k in range(1, 7))
     assert f"  initial state: {marked}; all others 0\n" in done.out
+
+
+UNBOUNDED = """<pnml><net id="n" type="ptnet"><place id="idle">
+<initialMarking><text>1</text></initialMarking></place><place id="box"/>
+<transition id="send"/><transition id="recv"/><arc source="idle" target="send"/>
+<arc source="send" target="idle"/><arc source="send" target="box"/>
+<arc source="box" target="recv"/></net></pnml>"""
+
+
+def test_an_unbounded_net(run, tmp_path, monkeypatch):
+    """It is said, and there is no answer; exit code 3."""
+    monkeypatch.setattr(unboundedness, "PATIENCE", 5e4)
+    path = tmp_path / "box.pnml"
+    path.write_text(UNBOUNDED)
+    outcome = run("check", path, "-f", 'G F action=="recv"')
+    assert outcome.code == 3
+    assert outcome.out.startswith("unknown (unbounded): G F action")
+    said = "send can be repeated without end, each time with more tokens in box"
+    assert f"warning: the net is unbounded: {said}" in outcome.err
+    assert run("deadlocks", path).code == 3

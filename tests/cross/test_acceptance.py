@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.translation import table_over_actions
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES

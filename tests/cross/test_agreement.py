@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.catalogue import SEARCHES
 from tests.example_counts import examples

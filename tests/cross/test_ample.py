@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.interrupts import accepting_states, first_violation, norm
 from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.logic.formulas import parse

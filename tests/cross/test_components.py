@@ -18,7 +18,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, UnsupportedError
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.components import merger
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.verdict.checking import product_size
 from tests.cross.test_agreement import DEADLOCKS, SEEDS, ask, visible_word

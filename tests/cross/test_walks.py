@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.search.scc import couvreur99
 from tests.cross.test_agreement import ACCEPTING, DEADLOCKS, SMALL, ask, visible_word

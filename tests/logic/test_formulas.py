@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, InputError
 from ltlpipe.logic.formula_files import read_formulas
-from ltlpipe.logic.formulas import MAX_NESTING, parse
+from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.readings import MAX_NESTING
 
 
 def meaning(text):

@@ -29,6 +29,7 @@ AMPLE = ("por/test_component_sets.py", "cross/test_ample.py")
 STUBBORN = ("por/test_stubborn_sets.py", "cross/test_ample.py")
 MODELS = ("por/models", "cross/test_models_por.py")
 PACKING = ("systems/networks/test_packing.py",)
+SPECIAL = ("cross/test_special_nets.py",)
 NETS = ("systems/nets/test_packing.py", "systems/nets/test_overflow.py")
 BOXES = ("decoupled",)
 SETS = ("symmetry/sets",)
@@ -166,6 +167,41 @@ MUTANTS = [
         "for choice in range(n_choices - 1, -1, -1):",
         "for choice in range(n_choices - 1, 0, -1):",
         PACKING,
+    ),
+    Mutant(
+        "a limit is the least that a place may hold",
+        "systems/nets/kernels.py",
+        "lacks(words[limit + 1], row[word], words[tops + word])",
+        "lacks(row[word], words[limit + 1], words[tops + word])",
+        SPECIAL,
+    ),
+    Mutant(
+        "reset places keep their tokens",
+        "systems/nets/kernels.py",
+        "out_rows[count, np.int64(words[clear])] &= words[clear + 1]",
+        "out_rows[count, np.int64(words[clear])] &= row[np.int64(words[clear])]",
+        SPECIAL,
+    ),
+    Mutant(
+        "ample sets know no limits and resets",
+        "por/groups.py",
+        "if special.isdisjoint(touched | transition.limits.keys()):",
+        "if special is not None:",
+        SPECIAL,
+    ),
+    Mutant(
+        "symmetry sees no limits",
+        "symmetry/groups/models.py",
+        'graph.add(("limit", most), taken, places[place])',
+        "pass",
+        SPECIAL,
+    ),
+    Mutant(
+        "what a limit bounds has no bound without a limit",
+        "systems/nets/invariants.py",
+        "added = None if limit is None else added + limit",
+        "added = added + (limit or 0)",
+        SPECIAL,
     ),
     Mutant(
         "borrows between fields",

@@ -136,10 +136,10 @@ def test_what_means_nothing(kind, more):
 @pytest.mark.parametrize(
     ("node", "refused"),
     [
-        ('<place id="p" initialMarking="1"/>', "initialMarking='1' of <place>"),
-        (T + place("p") + arc("p", "t", kind=' weight="2"'), "weight='2' of <arc>"),
-        (T + place("p") + arc("p", "t", kind=' inscription="2"'), "inscription='2'"),
-        ('<transition id="t" urgent="true"/>', "urgent='true' of <transition>"),
+        ('<place id="p" initialMarking="1" invariant="&lt;= 3"/>', "invariant '<=3'"),
+        (T + place("p") + arc("p", "t", kind=' inscription="[1,2]"'), "'[1,2]'"),
+        ('<transition id="t" player="1"/>', "player='1' of <transition>"),
+        ('<transition id="t" guard="x"/>', "guard='x' of <transition>"),
     ],
 )
 def test_another_dialect(node, refused):

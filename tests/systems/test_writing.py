@@ -7,14 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import spot
 from hypothesis import given
+from hypothesis import strategies as st
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.networks.exports import to_ll_net, to_promela
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.reading import load
 from ltlpipe.systems.writing import save, separate_internal
+from ltlpipe.verdict.checking import check
 from tests.hypothesis_strategies import AWKWARD_LABELS, networks
+from tests.spot_graphs import random_formula
 
 RING = Network(
     [
@@ -39,6 +44,89 @@ def test_round_trip(suffix, end, tmp_path):
     assert load(paths) == RING
     assert sorted(tmp_path.iterdir()) == sorted(paths)
     assert all((p.read_bytes()[:2] == b"\x1f\x8b") == bool(end) for p in paths)
+
+
+@given(networks(labels=st.sampled_from("abc")), st.integers(0, 1 << 30))
+def test_a_net_does_what_the_network_does(directory, network, seed):
+    """As many states; a formula holds of both, with ``action==`` before its actions."""
+    (path,) = save(network, directory / "m.pnml")
+    net = load(path)
+    names = sorted(network.action_index)
+    assert isinstance(net, PetriNet)
+    graph = net.to_spot([], stutters=False)
+    assert graph.num_states() == network.to_spot().num_states()
+    if not names:
+        return
+    formula = random_formula(seed, names)
+    asked = re.sub("[abc]", r'(action=="\g<0>")', f"{formula:f}")
+    finite = {"deadlock": "ignore"}
+    answer = check(network, formula, **finite).verdict
+    taken = {transition.name for transition in net.transitions}
+    if all(name in taken for name in formula_names(formula)):
+        assert check(net, asked, **finite).verdict == answer
+
+
+def formula_names(formula):
+    return [ap.ap_name() for ap in spot.atomic_prop_collect(formula)]
+
+
+def test_a_net_is_written_as_it_is(tmp_path):
+    for name in ("token-ring-5", "dining-4"):
+        net = load(f"examples/pnml/{name}.pnml")
+        (path,) = save(net, tmp_path / "m.pnml")
+        again = load(path)
+        assert again.variables == net.variables
+        assert again.actions == net.actions
+        state = net.initial()
+        assert again.steps(state) == net.steps(state)
+
+
+def test_states_of_a_model_as_a_kripke_structure(tmp_path):
+    """With the propositions that are named, and no others."""
+    model = load("examples/dve/peterson.dve")
+    named = ['P_0=="waiting"', "turn==1"]
+    (path,) = save(model, tmp_path / "m.hoa", propositions=named)
+    structure = load(path, semantics="state")
+
+    assert structure.is_kripke
+    assert structure.propositions == tuple(named)
+    for text in ('G F P_0=="waiting"', "F G turn==1", 'G(turn==1 -> F P_0=="waiting")'):
+        quoted = re.sub(r'P_0=="waiting"', r'"P_0==\"waiting\""', text)
+        quoted = quoted.replace("turn==1", '"turn==1"')
+        assert check(structure, quoted).verdict == check(model, text).verdict
+    assert load(save(structure, tmp_path / "n.hoa"), semantics="state").n_states == (
+        structure.n_states
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "more", "reason"),
+    [
+        ("dve/peterson.dve", "x.dot", {}, "would lose what formulas can say of"),
+        ("dve/peterson.dve", "x.aut", {}, "would lose what formulas can say of"),
+        ("dve/peterson.dve", "x.pnml", {}, "a .pnml file holds a Petri net"),
+        ("dve/peterson.dve", "x.hoa", {}, "would lose all that propositions"),
+        ("pnml/token-ring-5.pnml", "x.dot", {}, "would lose what formulas can say"),
+        ("pnml/token-ring-5.pnml", "x.pml", {}, "would lose what formulas can say"),
+        ("dve/peterson.dve", "x.hoa", {"internal": "i"}, "has no actions"),
+        (
+            "dve/peterson.dve",
+            "x.dot",
+            {"propositions": ["turn==1"]},
+            "a .dot file would lose propositions that hold together; write .hoa",
+        ),
+        (
+            "factoring/clients.dot",
+            "x.hoa",
+            {"propositions": ["a==1"]},
+            "about states of a model",
+        ),
+    ],
+)
+def test_what_would_be_lost_is_named(source, target, more, reason, tmp_path):
+    with pytest.raises(UnsupportedError, match=re.escape(reason)):
+        save(load(f"examples/{source}"), tmp_path / target, **more)
+    assert not list(tmp_path.iterdir())
 
 
 @given(networks(labels=AWKWARD_LABELS, acceptance=True))
@@ -140,8 +228,8 @@ def test_an_internal_label_steps_aside_for_an_ordinary_one():
         ("\ud800", ".aut", "cannot be written to a .aut file"),
         (
             "a",
-            ".pnml",
-            "cannot write .pnml, expected .dot, .aut, .hoa, .pml or .ll_net",
+            ".dve",
+            "cannot write .dve, expected .dot, .aut, .hoa, .pnml, .pml or .ll_net",
         ),
         ("a", "", "cannot write a file without suffix"),
         ("i", ".aut", "internal in an .aut file"),
@@ -229,7 +317,10 @@ def test_standard_output(capsys):
     [
         ({}, "-: cannot write a file without suffix, expected .dot"),
         ({"format": "aut"}, "holds one component, and the network has 2"),
-        ({"format": "dve"}, "format='dve': expected dot, aut, hoa, pml or ll_net"),
+        (
+            {"format": "dve"},
+            "format='dve': expected dot, aut, hoa, pnml, pml or ll_net",
+        ),
         ({"format": "dot", "internal": "i"}, "internal='i' is for .aut files"),
     ],
 )

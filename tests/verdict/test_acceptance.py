@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.logic.formulas import parse
 from ltlpipe.verdict.checking import product_size
 

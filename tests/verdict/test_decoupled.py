@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ltlpipe import LTS, Network, UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime import memory as memory_limits

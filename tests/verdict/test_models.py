@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import FormulaError, Network, UnsupportedError, check, deadlocks
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.networks.lts import LTS

@@ -229,6 +229,7 @@ class Played:
     """A strategy that does what a test tells it."""
 
     supersedes = None
+    share = 1.0
 
     def __init__(self, name, play, *, named=False, needs_kernels=True):
         self.name, self._play, self._named = name, play, named

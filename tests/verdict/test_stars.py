@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.decoupled import star_parts, stars
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition

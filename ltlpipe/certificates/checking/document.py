@@ -79,11 +79,15 @@ class About(NamedTuple):
     files: tuple[File, ...] = ()
     format: str | None = None
     alphabet: str | None = "used"
+    initial: str | None = None
+    mealy: str = "label"
+    semantics: str | None = None
 
     @property
     def manner(self) -> dict[str, Any]:
         """What was not as by default when the files were read."""
-        said = {"format": self.format, "alphabet": self.alphabet}
+        names = "format", "alphabet", "initial", "mealy", "semantics"
+        said = {name: getattr(self, name) for name in names}
         usual = self._field_defaults
         return {name: way for name, way in said.items() if way != usual[name]}
 
@@ -116,6 +120,8 @@ class Reduction(NamedTuple):
     keeps: Literal["words", "steps"]
     trimmed: bool  # whether components lost the transitions that no run can take
     forms: tuple[Form, ...]
+    kept: tuple[int, ...] | None = None
+    """The components that were looked at, beside one that idles; None is all."""
 
 
 class Document(NamedTuple):

@@ -412,6 +412,11 @@ def reduced_network(
         raise RefusedError(
             "a reduction that keeps words is for formulas about runs that never stop"
         )
+    if reduction.kept is not None:
+        if document.stutters:
+            raise RefusedError("some components do not tell where the system stops")
+        network = _part(network, reduction.kept, visible)
+        n = len(network.components)
     places: dict[int, _Place] = {}  # those that nothing has replaced
     for i, lts in enumerate((yield from _components(network, reduction.trimmed))):
         places[i] = _Place(lts, frozenset([i]))
@@ -437,6 +442,25 @@ def reduced_network(
     if any(place < n for place in places):
         raise RefusedError("a component is in no form")
     return Network([_lts(place.lts) for place in places.values()], network.name)
+
+
+def _part(network: Network, kept: Sequence[int], visible: Collection[str]) -> Network:
+    """Return some components of a network beside one that idles.
+
+    Each run of the network is one of theirs, where a step of the others is idle, if
+    each visible action has one of them (docs/components.md, "Few components").
+    """
+    if sorted({*kept}) != list(kept) or not {*kept} <= {
+        *range(len(network.components))
+    }:
+        raise RefusedError("the components that were kept are none of the system's")
+    components = [network.components[i] for i in kept]
+    labels = {name for c in components for name in c.labels if name not in c.internal}
+    for name in visible:
+        if name in network.action_index and name not in labels:
+            raise RefusedError(f"no component that was kept has {name!r}")
+    idle = LTS.from_transitions([(0, "idle", 0)], internal=["idle"])
+    return Network([*components, idle], network.name)
 
 
 def _components(network: Network, trimmed: bool) -> Job[list[Labelled]]:

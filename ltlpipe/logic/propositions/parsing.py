@@ -6,6 +6,10 @@ than ``!``.  An operator letter that stands where only a name can (``X <= 0``,
 ``(U) < 3``) is a name.  ``\.``, ``\[`` and ``\]`` are the characters without the
 backslash; any other character behind one is part of a name (``a\-b``).
 
+Formulas without comparisons are read here, too, where they have what Spot does not
+read: bounds of until, past operators, and operator letters as names.  Then what stands
+in quotes is a name, as it is for Spot.
+
 The propositions of Spot's formula are named by the text of the expressions, which
 `parse_proposition` reads again; ``a != b`` is the negation of ``a==b``, and ``a > b``
 is ``b<a``, so that a fact and its opposite are one proposition.
@@ -14,11 +18,15 @@ is ``b<a``, so that a fact and its opposite are one proposition.
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lark import Lark, Transformer, UnexpectedInput, v_args
+from lark import Transformer, Tree, UnexpectedInput, v_args
+from lark.exceptions import VisitError
+from lark.visitors import Transformer_NonRecursive
 
+from ltlpipe.logic.bounded import bounds_of, expanded
+from ltlpipe.logic.history import PAST, PREFIX, remembered
+from ltlpipe.logic.propositions.grammar import TERMINALS, parser
 from ltlpipe.logic.propositions.syntax import (
     Call,
     Element,
@@ -38,72 +46,12 @@ from ltlpipe.runtime.errors import FormulaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lark import Token
+    from lark import Lark, Token
+
+    from ltlpipe.logic.dialects import Dialect
+    from ltlpipe.logic.history import History
 
     Refusal = Callable[[str, int | None], FormulaError]
-
-_GRAMMAR = r"""
-?formula: exclusive
-    | exclusive _IMPLIES formula -> implies
-    | exclusive _IFF formula -> iff
-?exclusive: disjunction | exclusive _XOR disjunction -> xor
-?disjunction: conjunction | disjunction _OR conjunction -> either
-?conjunction: until | conjunction _AND until -> both
-?until: prefixed | prefixed UNTIL until -> binary
-?prefixed: comparison | _NOT prefixed -> negation | TEMPORAL prefixed -> temporal
-?comparison: sum | sum RELATION sum -> compare
-?sum: product | sum SIGN product -> add
-?product: factor | product TIMES factor -> multiply
-?factor: primary | SIGN factor -> signed
-?primary: "(" formula ")"
-    | NUMBER -> number
-    | STRING -> text
-    | TRUTH -> truth
-    | reference
-    | reference AT reference -> remote
-    | NAME "(" formula ("," formula)* ")" -> call
-?reference: dotted -> name
-    | dotted "[" formula "]" -> element
-    | dotted "[" formula "]" field+ -> path
-dotted: NAME ("." PART)*
-field: "." PART ["[" formula "]"]
-
-TEMPORAL.3: /\[\]|<>|[XFG]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\\|\w))/
-TRUTH.3: /(true|false)(?!\w)/
-_NOT.3: /!(?!=)|~|not(?!\w)/
-_AND: /&&?|and(?!\w)/
-_OR: /\|\|?|or(?!\w)/
-_XOR: /\^|xor(?!\w)/
-_IMPLIES: /--?>|=>|imply(?!\w)/
-_IFF: /<--?>|<=>/
-UNTIL: /(WU|WR|[UWRVM])(?!\w)/
-RELATION: /==|!=|<=(?!>)|>=|<(?!--?>|=>|>)|>/
-SIGN: /\+|-(?!-?>)/
-TIMES: /[*\/%]/
-AT: /[@:]/
-NUMBER: /[0-9]+/
-STRING: /"([^"\\]|\\.)*"|'([^'\\]|\\.)*'/
-NAME: /([A-Za-z_]|\\.)(\w|\\.)*/
-PART: /(\w|\\.)+/
-BLANK: /\s+/
-%ignore BLANK
-"""
-
-_TERMINALS = {
-    "AT": "'@'",
-    "RELATION": "a comparison",
-    "UNTIL": "'U'",
-    "_AND": "'&&'",
-    "_OR": "'||'",
-    "SIGN": "'+'",
-    "NAME": "a name",
-    "NUMBER": "a number",
-    "STRING": "a text in quotes",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "RSQB": "']'",
-    "$END": "the end",
-}
 
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\([\[\].])")
 _NESTING = re.compile(r"[(\[]")
@@ -120,7 +68,7 @@ def parse_proposition(text: str) -> Expression:
     FormulaError
         With the position of the first error.
     """
-    expression: Expression = _parsed(text, _parser(_Propositions), _refusal(text))
+    expression: Expression = _parsed(text, parser(_Propositions), _refusal(text))
     return expression
 
 
@@ -149,13 +97,45 @@ def parse_formula(text: str, refusal: Refusal) -> Any:
     Its propositions are texts for `parse_proposition`.  Errors are what `refusal` makes
     of a message and a position.
     """
+    return _with_quotes(text, parser(_Formulas), refusal)
+
+
+def parse_dialect(
+    text: str, refusal: Refusal, dialect: Dialect, *, compares: bool
+) -> tuple[Any, tuple[History, ...]]:
+    """Return a formula with past operators, or one of finite words.
+
+    Past subformulas are propositions of the Spot formula, which the history explains.
+    If it `compares` nothing, what stands in quotes is a name.
+    """
+    tree = _with_quotes(text, parser(None, past=dialect.past), refusal)
+    rules = _Dialect(dialect, compares=compares)
     try:
-        return formula_of(_parsed(text, _parser(_Formulas), refusal))
+        return formula_of(rules.transform(tree)), tuple(rules.history)
+    except VisitError as error:
+        if isinstance(error.orig_exc, _QuotedError):
+            raise _of_quotes(text, error.orig_exc, refusal) from None
+        if isinstance(error.orig_exc, FormulaError):
+            found = error.orig_exc
+            raise refusal(found.message, _place(text, found.position)) from None
+        raise error.orig_exc from None
+
+
+def _with_quotes(text: str, parser: Lark, refusal: Refusal) -> Any:
+    """Return what a parser makes of a formula."""
+    try:
+        found = _parsed(text, parser, refusal)
+        return found if isinstance(found, Tree) else formula_of(found)
     except _QuotedError as error:
-        place = text.find(error.formula)
-        if place >= 0 and error.formula:
-            place += error.position or 0
-        raise refusal(error.message, place if place >= 0 else None) from None
+        raise _of_quotes(text, error, refusal) from None
+
+
+def _of_quotes(text: str, error: _QuotedError, refusal: Refusal) -> FormulaError:
+    """Return the error of a text in quotes as one of the formula."""
+    place = text.find(error.formula)
+    if place >= 0 and error.formula:
+        place += error.position or 0
+    return refusal(error.message, place if place >= 0 else None)
 
 
 def formula_of(part: Any) -> Any:
@@ -211,7 +191,7 @@ def _place(text: str, position: int | None) -> int:
 
 def _expected(error: UnexpectedInput) -> str:
     terminals = getattr(error, "accepts", None) or getattr(error, "allowed", None)
-    known = [name for t, name in _TERMINALS.items() if t in (terminals or ())]
+    known = [name for t, name in TERMINALS.items() if t in (terminals or ())]
     return " or ".join(known) or "an operand"
 
 
@@ -331,6 +311,8 @@ def _of_spot(operator: str, *, several: bool = False) -> Callable[..., Any]:
 class _Formulas(_Propositions):
     """What the rules mean in a formula: Spot's formulas, and expressions in them."""
 
+    finite = False
+
     negation = _of_spot("Not")
     implies = _of_spot("Implies")
     iff = _of_spot("Equiv")
@@ -348,26 +330,48 @@ class _Formulas(_Propositions):
 
     def temporal(self, operator: Token, *operand: Any) -> Any:
         formula = formula_of(*operand)
+        if (bounds := bounds_of(operator)) is not None:
+            return expanded(bounds, [formula], finite=self.finite)
         for letter in reversed({"[]": "G", "<>": "F"}.get(operator, str(operator))):
-            formula = _spot(letter)(formula)
+            formula = self.applied(letter, formula)
         return formula
 
     def binary(self, left: Any, operator: Token, *right: Any) -> Any:
+        operands = [formula_of(left), formula_of(*right)]
+        if (bounds := bounds_of(operator)) is not None:
+            return expanded(bounds, operands, finite=self.finite)
         name = {"WU": "W", "WR": "R", "V": "R"}.get(operator, str(operator))
-        return _spot(name)(formula_of(left), formula_of(*right))
+        return self.applied(name, *operands)
+
+    def applied(self, operator: str, *operands: Any) -> Any:
+        """Return a temporal operator applied to formulas."""
+        return _spot(operator)(*operands)
+
+
+class _Dialect(Transformer_NonRecursive, _Formulas):  # type: ignore[type-arg]
+    """The same with the past, or of finite words; it is used once."""
+
+    def __init__(self, dialect: Dialect, *, compares: bool) -> None:
+        super().__init__()
+        self.finite, self._compares = dialect.finite, compares
+        self.history: list[History] = []
+
+    @v_args(inline=True)
+    def text(self, token: Token) -> Any:
+        if self._compares:
+            return super().text(token)
+        name = re.sub(r"\\(.)", r"\1", token[1:-1])
+        if name.startswith(PREFIX):
+            raise _misplaced(f"{name!r} is no name beside past operators", token)
+        return _spot("ap")(name)
+
+    def applied(self, operator: str, *operands: Any) -> Any:
+        """Return an operator applied to formulas; of the past a proposition."""
+        if operator in PAST:
+            return remembered(operator, operands, self.history)
+        return super().applied(operator, *operands)
 
 
 def _misplaced(message: str, near: Token | None) -> FormulaError:
     position = None if near is None else near.start_pos
     return FormulaError(message, formula="", position=position)
-
-
-@cache
-def _parser(rules: type[_Propositions]) -> Lark:
-    return Lark(
-        _GRAMMAR,
-        parser="lalr",
-        start="formula",
-        transformer=rules(),
-        maybe_placeholders=False,
-    )

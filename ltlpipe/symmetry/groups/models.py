@@ -244,9 +244,14 @@ def _drawn_net(
         taken = graph.add("takes")
         put = graph.add("puts", taken)
         transitions.append(taken)
-        _draw_arcs(graph, taken, transition.pre, places)
-        _draw_arcs(graph, put, transition.post, places)
-        if ticks.over(1 + len(transition.pre) + len(transition.post)):
+        needs, puts = transition.needs, transition.puts
+        _draw_arcs(graph, taken, needs, places)
+        _draw_arcs(graph, put, puts, places)
+        for place, most in transition.limits.items():
+            graph.add(("limit", most), taken, places[place])
+        for place in transition.resets:
+            graph.add("reset", taken, places[place])
+        if ticks.over(1 + len(needs) + len(puts)):
             yield ticks.progress
     draw_propositions(graph, propositions, first, places, transitions)
     return graph

@@ -3,7 +3,11 @@
 `NetReader` collects them, whatever labels they have; the readers of place/transition
 nets (`ltlpipe.systems.nets.reading`) and of symmetric nets
 (`ltlpipe.systems.nets.coloured.reading`) say which labels they know, and read them.
-Graphics and what tools add for themselves (``toolspecific``) are passed over.
+Graphics and what tools add for themselves (``toolspecific``) are passed over; of the
+latter, `ltlpipe.systems.nets.notes` reads what it knows.
+
+Numbers and texts stand in ``<text>``, or in the ``<value>`` of PIPE, where a number may
+be one of tokens of a class (``Default,1``): a net may have tokens of one class only.
 """
 
 from __future__ import annotations
@@ -20,7 +24,14 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.xml import Known
 
-PASSED_OVER = {"graphics", "toolspecific"}
+PASSED_OVER = {
+    *("graphics", "toolspecific", "finalmarkings"),
+    *("labels", "arcpath", "token", "query", "queries", "k-bound", "feature"),
+    *("constant", "orientation", "tagged", "stateGroup", "measure"),
+}
+"""What means nothing to the net, or is read elsewhere."""
+
+DRAWN = "displayName nameOffsetX nameOffsetY positionX positionY angle"
 _NODES = "page place transition arc referencePlace referenceTransition"
 NET_ELEMENTS: Known = {
     "pnml": ("", "net"),
@@ -29,14 +40,17 @@ NET_ELEMENTS: Known = {
     "transition": ("id name", "name"),
     "referencePlace": ("id ref name", "name"),
     "referenceTransition": ("id ref name", "name"),
-    "name": ("", "text"),
+    "name": ("", "text value"),
     "text": ("", "#text"),
-    "type": ("value", "text"),
-    "arctype": ("value", "text"),
+    "value": ("", "#text"),
+    "type": ("value", "text value"),
+    "arctype": ("value", "text value"),
 }
 """What nets of both kinds have; their readers add to it."""
-_PLAIN_ARCS = {"", "normal"}
+PLAIN_ARC = "normal"
+_PLAIN_ARCS = {"", PLAIN_ARC, "regular"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
+_CLASSES = re.compile(r"(?:[^\W\d]\w*\s*,\s*[0-9]+(?:\s*,\s*|$))+")
 
 
 class Arc(NamedTuple):
@@ -69,6 +83,9 @@ class NetReader:
         self.places: dict[str, Any] = {}
         self.transitions: dict[str, Any] = {}
         self.references: dict[str, str] = {}  # of reference nodes
+        self.tools: list[Any] = []  # what tools have added to the net and its pages
+        self.refined: dict[str, Any] = {}  # pages with the nets of sub-processes
+        self._token_class: str | None = None
         self._arcs: list[Any] = []
 
     def place(self, node: Any, own: str) -> Any:
@@ -78,6 +95,10 @@ class NetReader:
     def transition(self, node: Any, own: str) -> Any:
         """Return what the labels of a transition say."""
         raise NotImplementedError
+
+    def known_place(self, node: Any, own: str) -> bool:  # noqa: ARG002 (for some)
+        """Whether a place is one that was read before."""
+        return False
 
     def refuse_unknown(self, net: Any) -> None:
         """Refuse what no reader of the file of a net knows: it may carry meaning."""
@@ -90,12 +111,15 @@ class NetReader:
         self._enter(net)
         for child in self.all_parts(net):
             kind = local_name(child)
-            if kind == "page":
+            if kind == "page" and self.label(child, "net") is not None:
+                self.refined[child.get("id") or ""] = child
+            elif kind == "page":
                 self._enter(child)
-            elif kind == "arc":
-                self._enter(child)
-                self._check_arc(child)
+            elif kind == "arc":  # nothing refers to its id, so that it may repeat
+                self.check_arc(child)
                 self._arcs.append(child)
+            elif kind == "toolspecific":
+                self.tools.append(child)
             elif kind in _NODES.split():
                 self._read_node(child, kind)
 
@@ -103,12 +127,16 @@ class NetReader:
         """Yield the parts of a net, a page before its own; files nest 256 at most."""
         for child in net:
             yield child
-            if local_name(child) == "page":
+            if local_name(child) in ("page", "net"):
                 yield from self.all_parts(child)
 
     def arcs(self) -> Iterator[Arc]:
         """Yield the arcs; all nodes have been collected."""
         for arc in self._arcs:
+            if not self.refined.keys().isdisjoint(
+                (arc.get("source"), arc.get("target"))
+            ):
+                continue
             source, target = self._end(arc, "source"), self._end(arc, "target")
             if (source in self.places) == (target in self.places):
                 kind = "places" if source in self.places else "transitions"
@@ -141,6 +169,8 @@ class NetReader:
 
     def numeral(self, element: Any, text: str, least: int, what: str) -> int:
         """Return the number that a text in an element is."""
+        if _CLASSES.fullmatch(text):
+            text = self._of_one_class(element, text)
         if not _NUMBER.fullmatch(text):
             self.refuse(element, f"{text[:40]!r} as {what}, expected a number")
         # Long texts would be slow to read as numbers, and are too large anyway.
@@ -149,6 +179,18 @@ class NetReader:
             expected = f"expected {least} to {MAX_TOKENS}"
             self.refuse(element, f"{text[:40]} as {what}, {expected}")
         return value
+
+    def _of_one_class(self, element: Any, text: str) -> str:
+        """Return the number of tokens in a text that tells it of each class."""
+        parts = [part.strip() for part in text.split(",")]
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        some = [(name, count) for name, count in pairs if count.strip("0")]
+        for name, _ in some:
+            self._token_class = self._token_class or name
+            if name != self._token_class:
+                told = f"{self._token_class!r} and {name!r}"
+                self.unsupported(element, f"tokens of the classes {told}, expected one")
+        return some[0][1] if len(some) == 1 else "0"
 
     def expect(self, element: Any, kinds: Collection[str], expected: str) -> str:
         """Return the kind of an element; refuse others than `kinds`."""
@@ -186,6 +228,8 @@ class NetReader:
     def _read_node(self, node: Any, kind: str) -> None:
         if not node.get("id"):
             self.refuse(node, f"a <{kind}> without id")
+        if kind == "place" and self.known_place(node, node.get("id")):
+            return
         own = self._enter(node)
         self.names[own] = self.label_text(node, "name") or node.get("name") or own
         if kind == "place":
@@ -195,21 +239,27 @@ class NetReader:
         else:
             self.references[own] = node.get("ref") or ""
 
-    def _check_arc(self, arc: Any) -> None:
+    def check_arc(self, arc: Any) -> None:
         """Refuse arcs that do more than take and put tokens."""
+        kind = self.arc_kind(arc)
+        if kind not in _PLAIN_ARCS:
+            self.unsupported(arc, f"an arc of type {kind!r}, expected plain arcs")
+
+    def arc_kind(self, arc: Any) -> str:
+        """Return what kind of arc a file says that one is, in lower case."""
         kinds = [arc.get("type") or ""]
         for child in arc:
             if local_name(child) in {"type", "arctype"}:
                 kinds += [child.get("value") or "", self._text(child) or ""]
-        for kind in kinds:
-            if kind.strip().lower() not in _PLAIN_ARCS:
-                self.unsupported(
-                    arc, f"an arc of type {kind.strip()!r}, expected plain arcs"
-                )
+        said = {kind.strip().lower() for kind in kinds} - _PLAIN_ARCS
+        if len(said) > 1:
+            told = " and ".join(sorted(map(repr, said)))
+            self.refuse(arc, f"an arc of the types {told}, expected one")
+        return min(said, default=PLAIN_ARC)
 
     def _text(self, label: Any) -> str | None:
-        """Return what the <text> of a label says; None if there is none."""
-        texts = [child for child in label if local_name(child) == "text"]
+        """Return what the <text> or <value> of a label says; None if there is none."""
+        texts = [child for child in label if local_name(child) in {"text", "value"}]
         if not texts:
             return None
         if len(texts) > 1:

@@ -2,7 +2,9 @@
 
 A *semiflow* gives each place a weight y >= 0 such that firing changes no weighted
 sum of tokens.  So no marking that can be reached has more than ``floor(y m0 / y_p)``
-tokens in a place p of positive weight.
+tokens in a place p of positive weight.  The same is true where firing may make that sum
+less, as transitions do that empty places: of what they reset only what they put counts.
+A place also has a bound if whatever adds to it has a limit there.
 
 Source: J. Martinez and M. Silva, "A Simple and Fast Algorithm to Obtain All Invariants
 of a Generalised Petri Net", Application and Theory of Petri Nets, Informatik-
@@ -47,6 +49,8 @@ def place_bounds(net: Net) -> Job[Bounds]:
     share = np.full(n_places, 0.5)
     initial = net.initial()
     ticks = Ticks(_PHASE)
+    if len(net.limits.place):
+        tokens = _bounds_by_limits(net)
     for flow in (yield from semiflows(net)):
         support = np.flatnonzero(flow).tolist()
         total = sum(int(flow[p]) * initial[p] for p in support)
@@ -58,6 +62,22 @@ def place_bounds(net: Net) -> Job[Bounds]:
         if ticks.over(len(support)):
             yield ticks.progress
     return Bounds(tokens, share)
+
+
+def _bounds_by_limits(net: Net) -> list[int | None]:
+    """Return the most that transitions leave in places, where all have limits."""
+    tokens: list[int | None] = list(net.initial())
+    for transition in net.transitions:
+        for place, added in transition.differences().items():
+            if place not in transition.resets:
+                if added <= 0:
+                    continue
+                limit = transition.limits.get(place)
+                added = None if limit is None else added + limit
+            known = tokens[place]
+            both = known is not None and added is not None
+            tokens[place] = max(known, added) if both else None
+    return tokens
 
 
 def semiflows(net: Net, max_rows: int = MAX_ROWS) -> Job[np.ndarray]:

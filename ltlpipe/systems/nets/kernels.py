@@ -5,7 +5,9 @@ under marked places are tried: the marked places are found bit by bit in the wor
 the row.  A transition is tried word by word: all fields of a word are compared at once,
 by a subtraction in which no field borrows from the next one (`lacks`), and likewise
 added (`exceeds`).  Firing adds one number to each word that it changes: what a field
-may not hold has been ruled out before.
+may not hold has been ruled out before.  Limits of inhibitor arcs and capacities are
+compared like what is needed, with the sides changed, and reset places cleared before
+anything is added.
 
 No state is kept between two calls, so states can be expanded in any order and by
 several threads at once.
@@ -41,9 +43,11 @@ class Candidate(IntEnum):
     """A transition as it is tried; what it points to lies in `words`."""
 
     TESTS = 0  # place of its tests: (word, tokens needed)
-    CHANGES = 1  # place of its changes: (word, tokens put if in doubt, difference)
-    NUMBER = 2  # of the transition
-    LETTER = 3  # bits of its step's letter beside those of the state
+    LIMITS = 1  # place of its limits: (word, the most tokens)
+    CLEARS = 2  # place of what it empties: (word, bits that are kept)
+    CHANGES = 3  # place of its changes: (word, tokens put if in doubt, difference)
+    NUMBER = 4  # of the transition
+    LETTER = 5  # bits of its step's letter beside those of the state
 
 
 class Part(IntEnum):
@@ -57,7 +61,7 @@ class Part(IntEnum):
 
 CANDIDATE_STRIDE = len(Candidate)
 CELL_STRIDE = 2
-TEST_STRIDE = 2
+PAIR_STRIDE = 2
 CHANGE_STRIDE = 3
 WORD_BITS = 64
 
@@ -88,10 +92,14 @@ def exceeds(held, put, tops):
 def is_enabled(ints, words, row, at):
     """Whether the candidate at ``ints[at]`` can fire."""
     tops = Part.TOPS * row.shape[0]
-    changes = ints[at + Candidate.CHANGES]
-    for test in range(ints[at + Candidate.TESTS], changes, TEST_STRIDE):
+    limits = ints[at + Candidate.LIMITS]
+    for test in range(ints[at + Candidate.TESTS], limits, PAIR_STRIDE):
         word = np.int64(words[test])
         if lacks(row[word], words[test + 1], words[tops + word]) != 0:
+            return False
+    for limit in range(limits, ints[at + Candidate.CLEARS], PAIR_STRIDE):
+        word = np.int64(words[limit])
+        if lacks(words[limit + 1], row[word], words[tops + word]) != 0:
             return False
     return True
 
@@ -106,12 +114,16 @@ def fire(ints, words, row, at, out_rows, count):
     n_words = row.shape[0]
     for w in range(n_words):
         out_rows[count, w] = row[w]
+    changes = ints[at + Candidate.CHANGES]
+    for clear in range(ints[at + Candidate.CLEARS], changes, PAIR_STRIDE):
+        out_rows[count, np.int64(words[clear])] &= words[clear + 1]
     end = ints[at + CANDIDATE_STRIDE + Candidate.TESTS]  # those of the next one
-    for change in range(ints[at + Candidate.CHANGES], end, CHANGE_STRIDE):
+    for change in range(changes, end, CHANGE_STRIDE):
         word = np.int64(words[change])
         put = words[change + 1]
         if put != 0:
-            beyond = exceeds(row[word], put, words[Part.TOPS * n_words + word])
+            held = out_rows[count, word]
+            beyond = exceeds(held, put, words[Part.TOPS * n_words + word])
             if beyond != 0:
                 words[Part.PASSED * n_words + word] |= beyond
                 ints[Header.OVERFLOW] = 1

@@ -29,7 +29,7 @@ from ltlpipe.systems.nets.kernels import (
     CANDIDATE_STRIDE,
     CELL_STRIDE,
     CHANGE_STRIDE,
-    TEST_STRIDE,
+    PAIR_STRIDE,
     WORD_BITS,
     Candidate,
     Header,
@@ -138,7 +138,7 @@ class TableBuilder:
         owners = np.full(len(self.net.transitions), _FREE, dtype=np.int64)
         share = self.net.bounds.share
         for piece in self.net.pieces():
-            owner, place, weight = self.net.pre.of(piece)
+            owner, place, weight = self.net.needs.of(piece)
             # The less often the owner is marked, the fewer are tried in vain.
             order = np.lexsort((share[place], owner))
             first = order[group_begins(owner)]
@@ -190,12 +190,17 @@ class TableBuilder:
     def _laid_out(
         self, piece: np.ndarray, owners: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the tests and changes of some candidates begin, and the words.
+        """Return where the entries of some candidates begin, and the words.
 
-        int64[n, 2] and uint64[m].
+        int64[n, 4], for tests, limits, clears and changes, and uint64[m].
         """
-        kinds = (self._tests(piece, owners), self._changes(piece))
-        strides = np.array([TEST_STRIDE, CHANGE_STRIDE])
+        kinds = (
+            self._tests(piece, owners),
+            self._limits(piece),
+            self._clears(piece),
+            self._changes(piece),
+        )
+        strides = np.array([*3 * [PAIR_STRIDE], CHANGE_STRIDE])
         n_entries = [np.bincount(kind.owner, minlength=len(piece)) for kind in kinds]
         sizes = (np.column_stack(n_entries) * strides).ravel()
         begins = (np.cumsum(sizes) - sizes).reshape(-1, len(kinds))
@@ -209,13 +214,27 @@ class TableBuilder:
 
         The words least likely to have what is needed come first.
         """
-        owner, place, weight = self.net.pre.of(piece)
+        owner, place, weight = self.net.needs.of(piece)
         order = np.lexsort((self.net.bounds.share[place], owner))
         owner, place, weight = owner[order], place[order], weight[order]
         needed = (place != owners[owner]) | (weight != 1)  # an owner is marked
         owner, place, weight = owner[needed], place[needed], weight[needed]
         tokens = weight.astype(np.uint64) << self.shift[place]
         return _by_word(owner, self.word[place], tokens[:, None])
+
+    def _limits(self, piece: np.ndarray) -> _Entries:
+        """Return pairs (word, the most): all bits where there is no limit."""
+        owner, place, most = self.net.limits.of(piece)
+        counts = most < self.most[place]
+        owner, place, most = owner[counts], place[counts], most[counts]
+        less = (self.most[place] - most).astype(np.uint64) << self.shift[place]
+        return _without(_by_word(owner, self.word[place], less[:, None]))
+
+    def _clears(self, piece: np.ndarray) -> _Entries:
+        """Return pairs (word, bits that are kept)."""
+        owner, place, _ = self.net.resets.of(piece)
+        cleared = self.taken[place][:, None]
+        return _without(_by_word(owner, self.word[place], cleared))
 
     def _changes(self, piece: np.ndarray) -> _Entries:
         """Return triples (word, tokens put where they may not fit, difference)."""
@@ -227,6 +246,12 @@ class TableBuilder:
         owner, place = owner[order], place[order]
         values = np.column_stack([put, total])[order]
         return _by_word(owner, self.word[place], values)
+
+
+def _without(entries: _Entries) -> _Entries:
+    """Turn the second words: all bits without what they have."""
+    entries.words[:, 1] = ~entries.words[:, 1]
+    return entries
 
 
 def _by_word(owner: np.ndarray, word: np.ndarray, values: np.ndarray) -> _Entries:

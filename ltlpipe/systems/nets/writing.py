@@ -1,6 +1,8 @@
 """Writing place/transition nets and symmetric nets as PNML.
 
 One net on one page, without graphics; `ltlpipe.systems.nets.reading` gives it back.
+Limits, of capacities too, are inhibitor arcs, with the spelling that TAPAAL, PIPE,
+GreatSPN and Tina read.  Final markings are written as ProM has them.
 Labels of symmetric nets have the ``<structure>`` that tools read, and no ``<text>``.
 """
 
@@ -32,20 +34,22 @@ from ltlpipe.systems.nets.coloured.net import (
     Sum,
 )
 from ltlpipe.systems.nets.coloured.reading import RELATIONS, RELATIONS_OF_PARTS
+from ltlpipe.systems.nets.structure import MAX_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.runtime.files import StrPath
     from ltlpipe.systems.nets.coloured.net import Guard, Multiset, Sort, Tokens
-    from ltlpipe.systems.nets.net import PetriNet
+    from ltlpipe.systems.nets.net import NetModel
+    from ltlpipe.systems.nets.structure import AnyTransition
 
 _GRAMMAR = "http://www.pnml.org/version-2009/grammar"
 _OPERATORS = {relation: kind for kind, relation in RELATIONS.items()}
 _OF_PARTS = _OPERATORS | {sign: kind for kind, sign in RELATIONS_OF_PARTS.items()}
 
 
-def save_pnml(net: PetriNet | ColouredNet, path: StrPath) -> None:
+def save_pnml(net: NetModel | ColouredNet, path: StrPath) -> None:
     """Write a net to a file, compressed if its name ends in ``.gz``.
 
     Raises
@@ -58,7 +62,7 @@ def save_pnml(net: PetriNet | ColouredNet, path: StrPath) -> None:
     write_text(path, pnml_text(net))
 
 
-def pnml_text(net: PetriNet | ColouredNet) -> str:
+def pnml_text(net: NetModel | ColouredNet) -> str:
     """Return what `save_pnml` writes.
 
     Raises
@@ -77,27 +81,81 @@ def pnml_text(net: PetriNet | ColouredNet) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _plain(net: PetriNet) -> Any:
+def net_text(model: Any) -> str:
+    """Return the text of a model that is a net, symmetric or not.
+
+    Raises
+    ------
+    UnsupportedError
+        It is none; or as `pnml_text`.
+    """
+    net = getattr(model, "coloured", model)
+    if not hasattr(net, "places"):
+        raise UnsupportedError(
+            f"{model.name}: a .pnml file holds a Petri net; write .hoa, with "
+            "--propositions='x==1' for what is to be kept"
+        )
+    return pnml_text(net)
+
+
+def _plain(net: NetModel) -> Any:
     taken = {node.id for node in (*net.places, *net.transitions)}
     own, page = _fresh(net.name, taken), _fresh("page", taken)
     nodes = []
     for place in net.places:
         tokens = [_label("initialMarking", place.tokens)] if place.tokens else []
         nodes.append(E("place", _label("name", place.name), *tokens, id=place.id))
+    for number, transition in enumerate(net.transitions):
+        labels = [_label("name", transition.name)]
+        if number in net.notes.invisible:
+            labels.append(E("toolspecific", tool="ProM", version="6.4",
+                            activity="$invisible$"))  # fmt: skip
+        nodes.append(E("transition", *labels, id=transition.id))
     for transition in net.transitions:
-        nodes.append(E("transition", _label("name", transition.name), id=transition.id))
-    for (source, target), _, weight in _arcs(net):
-        labels = [] if weight == 1 else [_label("inscription", weight)]
-        nodes.append(E("arc", *labels, source=source, target=target))
-    return E("net", E("page", *nodes, id=page), type=f"{_GRAMMAR}/ptnet", id=own)
+        nodes += _arcs_of(net, transition)
+    final = [_final(net, marking) for marking in net.notes.final]
+    markings = [E("finalmarkings", *final)] if final else []
+    parts = (E("page", *nodes, id=page), *markings)
+    return E("net", *parts, type=f"{_GRAMMAR}/ptnet", id=own)
 
 
-def _arcs(net: Any) -> Iterator[tuple[list[str], int, Any]]:
+def _arcs_of(net: NetModel, transition: AnyTransition) -> Iterator[Any]:
+    """Yield the elements of a transition's arcs."""
+    own = transition.id
+    called = [place.id for place in net.places]
+    for place, weight in transition.needs.items():
+        yield _arc(called[place], own, weight)
+    for place, weight in transition.puts.items():
+        yield _arc(own, called[place], weight)
+    for place, most in transition.limits.items():
+        if most < MAX_TOKENS:
+            yield _arc(called[place], own, most + 1, "inhibitor")
+    for place in sorted(transition.resets):
+        yield _arc(called[place], own, 1, "reset")
+
+
+def _arc(source: str, target: str, weight: int, kind: str | None = None) -> Any:
+    labels = [] if weight == 1 else [_label("inscription", weight)]
+    if kind is not None:
+        labels.append(E("type", value=kind))
+    return E("arc", *labels, source=source, target=target)
+
+
+def _final(net: NetModel, marking: tuple[tuple[int, int], ...]) -> Any:
+    """Return the element of a final marking."""
+    places = (
+        E("place", E("text", str(n)), idref=net.places[place].id)
+        for place, n in marking
+    )
+    return E("marking", *places)
+
+
+def _arcs(net: ColouredNet) -> Iterator[tuple[list[str], int, Any]]:
     """Yield both ends of each arc, the number of its place, and what it moves."""
     for transition in net.transitions:
-        for number, what in dict(transition.pre).items():
+        for number, what in transition.pre:
             yield [net.places[number].id, transition.id], number, what
-        for number, what in dict(transition.post).items():
+        for number, what in transition.post:
             yield [transition.id, net.places[number].id], number, what
 
 

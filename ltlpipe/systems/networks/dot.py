@@ -1,56 +1,49 @@
-r"""Networks in Graphviz files (``.dot``), as the RERS challenges publish them.
+r"""Graphviz files (``.dot``): the grammar, and what a file draws.
 
-A ``digraph`` with one ``subgraph`` per component, or a plain ``digraph`` as a
-single one.  Every edge has a label, the action.  One edge per component has an
-empty label: it is no transition, its target is the initial state, and the
-artificial node that it leaves is no state, so no other edge may touch it.  A
-further edge with an empty label is an internal action, called ``tau``, with which
-nothing synchronises (RERS 2016); if its source has no other edge either, the start
-edge has to leave the node ``0``.
-
-States are numbered by their names if these are all integers, else in order of
-first appearance; a state without edges needs a node statement.  The alphabet
-of a component is its labels in order of first use.  What else Graphviz allows
-(ports, chains of edges, nested groups, comments, ``strict``, and attributes that
-say how it looks) is read and has no meaning here.  Other attributes may have one
-and are refused, as are a default ``edge [label="a"]`` and text in HTML.
+A ``digraph`` with one ``subgraph`` per component, or a plain ``digraph`` as a single
+one.  What its nodes and edges mean, in the dialects of several tools, is said in
+`ltlpipe.systems.networks.drawings`.  What else Graphviz allows (ports, chains of edges,
+nested groups, comments, ``strict``, and attributes that say how it looks) is read; of
+looks, those that may mark the initial state are kept.  Other attributes may carry
+meaning and are refused, as is a default ``edge [label="a"]``.
 
 A file is read token by token, but an edge with one list of attributes, as tools write
-them, by a single expression: a million take seconds.
+them, by a single expression: a million take seconds (a grammar of lark takes ten times
+as long).
 
-Source: "DOT Language" in Graphviz's documentation; the parallel problems of the
-RERS challenges for what labels mean.
+Source: "DOT Language" in Graphviz's documentation.
 
 Differences from the source: two subgraphs are two components even where they
-name the same node; ``#`` begins a comment anywhere in a line; in a string
-``\\`` is one backslash.
+name the same node; ``0_0`` is one name, where Graphviz takes it for two and warns;
+``#`` begins a comment anywhere in a line; in a string ``\\`` is one backslash; a label
+in HTML is its text, with blanks for tags.
 """
 
 from __future__ import annotations
 
+import html
 import re
-from array import array
-from itertools import chain, count, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.names import listed
-from ltlpipe.systems.networks.lts import LTS
+from ltlpipe.systems.networks.drawings import MARKS, NO_EDGE, UNLABELLED, Drawing, Part
+from ltlpipe.systems.networks.mealy import LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-_KEYWORDS = {"strict", "digraph", "graph", "subgraph", "node", "edge"}
+    from ltlpipe.runtime.errors import InputError
+    from ltlpipe.systems.networks.lts import LTS
 
-# A name consists of letters, digits, underscores and what is not ASCII.  At most 9,999
+# A name consists of letters, digits, underscores and what is not ASCII; one of digits
+# alone is a numeral.  At most 9,999
 # escapes in a string: each costs the expression 800 bytes while it looks for the end,
 # and in a file of garbage there may be none.
 _TOKEN = re.compile(
     r"""
-    (?P<name>[^\x00-@[-^`{-\x7f][^\x00-/:-@[-^`{-\x7f]*)
-    | (?P<numeral>-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?))
+    (?P<name>[0-9]*[^\x00-@[-^`{-\x7f][^\x00-/:-@[-^`{-\x7f]*)
+    | (?P<numeral>-?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?![.0-9]|[^\x00-@[-^`{-\x7f]))
     | (?P<string>"[^"\\]*(?:\\(?:.|\n)[^"\\]*){0,9999}")
     | (?P<mark>->|[][{}=:;,+])
     """,
@@ -59,7 +52,7 @@ _TOKEN = re.compile(
 _BLANKS = re.compile(r"(?:\s+|//[^\n]*|\#[^\n]*|/\*(?s:.*?)\*/)*")
 _ESCAPE = re.compile(r'\\(?:(["\\])|\r?\n)')
 
-_ID = r'(?:[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+|"[^"\\]*")'
+_ID = r'(?:[A-Za-z0-9_]+|-[0-9]+|"[^"\\]*")'
 _ATTRIBUTE = re.compile(rf"({_ID})\s*=\s*({_ID})(?=[\s,;\]])\s*(?:[,;]\s*)?")
 _EDGE = re.compile(
     rf"(?!(?i:graph|node|edge|subgraph)\b)({_ID})\s*->\s*(?!(?i:subgraph)\b)({_ID})\s*"
@@ -78,10 +71,8 @@ _UNFINISHED = [
     ('"', "end of file in a string", "a closing quote"),
     ("<", "text in HTML", "a name"),
 ]
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|-?[0-9]+")
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
-INTERNAL = "tau"
-"""What the internal action is called whose label is empty."""
+_ANGLE = re.compile("[<>]")
+_TAG = re.compile("<[^<>]*>")
 _GRAPHVIZ = """
     _background area arrowhead arrowsize arrowtail bb beautify bgcolor center
     charset class cluster clusterrank color colorscheme comment concentrate
@@ -109,42 +100,53 @@ _LOOKS = re.compile(
 leads (dir, lhead, ltail) or what it is called besides (headlabel, ...) are none.
 """
 _FORWARD = "dir", "forward"
-_KNOWN = {"edge": ("label",), "node": ("label", "xlabel"), "defaults": ()}
-"""Attributes that are known besides: of edges, of nodes, of defaults for edges."""
+_EDGE_LIST, _NODE_LIST, _OTHERS, _DEFAULTS = "edge", "node", "graph", "defaults"
+_KNOWN = {
+    _EDGE_LIST: (LABEL,),
+    _NODE_LIST: (LABEL, "xlabel", "initial"),
+    _OTHERS: (LABEL, "xlabel"),
+    _DEFAULTS: (),
+}
+"""Attributes that are known besides: of edges, of nodes, of the graph and as defaults
+for nodes, of defaults for edges.
+"""
 
-_UNLABELLED, _NO_EDGE = -1, -2  # in the place of a label
 
-
-def read_dot(text: str, file: str) -> list[LTS]:
+def read_dot(
+    text: str, file: str, *, initial: str | None = None, mealy: str = LABEL
+) -> list[LTS]:
     """Read the components of a network from the text of a Graphviz file.
+
+    Parameters
+    ----------
+    text, file : str
+        The text, and the file's name for messages.
+    initial : str, optional
+        The node that is the initial state of each component, whatever the file says.
+    mealy : str
+        How labels are read: one of `ltlpipe.systems.networks.mealy.MEALY`.
 
     Raises
     ------
     InputError
         `text` is no directed graph or ends early, an edge has no label, or a
-        component has no start edge or several; names file and line.
+        component has no initial state or several; names file and line.
     """
     reader = _Reader(text, file)
     reader.read()
-    return reader.components()
+    return reader.drawing.components(initial, mealy)
 
 
 class _Reader:
-    """A file, and what is known of it.
-
-    A row is an edge: the numbers of source, target and label, and its place in the
-    text.  A node that is named is a row with itself as its target, and `_NO_EDGE`.
-    """
+    """A file, and how far it has been read."""
 
     def __init__(self, text: str, file: str) -> None:
-        self.text, self.file = text, file
-        self.numbers: dict[str, int] = {}  # of nodes and labels, by their names
-        self.names: list[str] = []  # by number, once all is read
-        self.rows = array("q")
-        # The name, place, first row and end of subgraphs that may be components, the
-        # graph itself behind them.
-        self.parts: list[tuple[str, int, int, int]] = []
-        self._labels: dict[str, int] = {}  # by the text between two brackets
+        self.text = text
+        self.drawing = Drawing(text, file)
+        self._nodes = self.drawing.nodes
+        self.rows = self.drawing.rows
+        self._lists: dict[str, int] = {}  # labels by the text between two brackets
+        self._defaults: dict[str, str] = {}  # for nodes: marks that are in force
         self._tried: set[str] = set()  # what could have stood at this place
         self._move(0)
 
@@ -190,9 +192,18 @@ class _Reader:
             raise self._unexpected()
         return name
 
-    def _error(self, message: str, place: int) -> InputError:
-        line = 1 + self.text.count("\n", 0, place)
-        return InputError(message, file=self.file, line=line)
+    def _take_value(self) -> str:
+        """Go on behind the value of an attribute and return it."""
+        if not self.text.startswith("<", self.place):
+            return self._need_name()
+        depth = 0
+        for angle in _ANGLE.finditer(self.text, self.place):
+            depth += 1 if angle[0] == "<" else -1
+            if depth == 0:
+                inner = self.text[self.place + 1 : angle.start()]
+                self._move(angle.end())
+                return " ".join(html.unescape(_TAG.sub(" ", inner)).split())
+        raise self._unexpected()
 
     def _unexpected(self) -> InputError:
         """Return an error about the token: what it is, and what was expected."""
@@ -211,7 +222,7 @@ class _Reader:
             for beginning, what, missing in _UNFINISHED:
                 if text.startswith(beginning, place):
                     found, expected = what, missing
-        return self._error(f"unexpected {found}, expected {expected}", place)
+        return self.drawing.error(f"unexpected {found}, expected {expected}", place)
 
     def read(self) -> None:
         """Read the whole file."""
@@ -224,7 +235,7 @@ class _Reader:
         if self.place < len(self.text):
             self._tried.add(_END)
             raise self._unexpected()
-        self.parts.append((name, place, 0, len(self.rows) // 4))
+        self.drawing.parts.append(Part(name, place, 0, len(self.rows) // 4))
 
     def _read_body(self) -> None:
         """Read statements and the closing brace, with all groups inside."""
@@ -232,6 +243,7 @@ class _Reader:
         ends: list[tuple[int, int]] = []
         arrows: list[int] = []
         outer: list[tuple[list[tuple[int, int]], list[int], str, int, int]] = []
+        defaults: list[dict[str, str]] = []  # of the groups around
         while True:
             place, begin = self.place, len(self.rows)
             if len(ends) > len(arrows):
@@ -248,19 +260,22 @@ class _Reader:
                     name = self._take_name() or ""
                     self._need("{")
                 outer.append((ends, arrows, name, place if is_part else -1, begin))
+                defaults.append(self._defaults)
                 ends, arrows = [], []
-            elif not ends and self._read_defaults():
+            elif not ends and self._read_defaults(inside=bool(outer)):
                 pass
             elif (node := self._take_name()) is not None:
                 if not ends and self._take("="):
-                    self._check({node: self._need_name()}, "node", place)
+                    said = {node: self._take_value()}
+                    self._check(said, _OTHERS, place)
+                    self._note(said, inside=bool(outer))
                     continue
                 if self._take(":"):
                     self._need_name()
                     if self._take(":"):
                         self._need_name()
-                number = self._number(node)
-                self.rows.extend((number, number, _NO_EDGE, place))
+                number = self._node(node)
+                self.rows.extend((number, number, NO_EDGE, place))
                 ends.append((begin, len(self.rows)))
             elif ends:
                 raise self._unexpected()
@@ -272,35 +287,57 @@ class _Reader:
                 return
             else:
                 ends, arrows, name, place, begin = outer.pop()
+                self._defaults = defaults.pop()
                 ends.append((begin, len(self.rows)))
                 if not (outer or arrows or place < 0 or self._is_next("->")):
-                    self.parts.append((name, place, begin // 4, len(self.rows) // 4))
+                    part = Part(name, place, begin // 4, len(self.rows) // 4)
+                    self.drawing.parts.append(part)
 
     def _is_next(self, mark: str) -> bool:
         return self._token is not None and self._token[0] == mark
 
-    def _number(self, name: str) -> int:
-        return self.numbers.setdefault(name, len(self.numbers))
+    def _node(self, name: str) -> int:
+        """Return the number of a node; a new one has the defaults in force."""
+        if self._defaults and name not in self._nodes:
+            row = len(self.rows) // 4
+            self.drawing.marks.append((row, len(self._nodes), self._defaults))
+        return self._nodes.setdefault(name, len(self._nodes))
+
+    def _note(self, said: Mapping[str, str], *, inside: bool, of: str = "") -> None:
+        """Keep what is said of the whole graph, of which tool has drawn it."""
+        if not inside:
+            self.drawing.said |= {of + name: value for name, value in said.items()}
 
     def _read_edge(self, edge: re.Match[str]) -> None:
-        label = self._labels.get(edge[3])
+        label = self._lists.get(edge[3])
         if label is None:
             pairs = _ATTRIBUTE.findall(edge[3])
             found = {_unquoted(name): _unquoted(value) for name, value in pairs}
-            self._check(found, "edge", self.text.index("[", edge.end(2)))
-            label = self._number(found["label"]) if "label" in found else _UNLABELLED
-            self._labels[edge[3]] = label
-        source, target = (self._number(_unquoted(edge[k])) for k in (1, 2))
+            self._check(found, _EDGE_LIST, self.text.index("[", edge.end(2)))
+            label = self._lists[edge[3]] = self._label(found)
+        source, target = (self._node(_unquoted(edge[k])) for k in (1, 2))
         self.rows.extend((source, target, label, edge.end(1)))
         self._move(edge.end())
 
-    def _read_defaults(self) -> bool:
+    def _label(self, attributes: Mapping[str, str]) -> int:
+        """Return the number of the label of an edge, without blanks around."""
+        if LABEL not in attributes:
+            return UNLABELLED
+        labels = self.drawing.labels
+        return labels.setdefault(attributes[LABEL].strip(), len(labels))
+
+    def _read_defaults(self, *, inside: bool) -> bool:
         """Read what is said of all nodes or edges; whether it is."""
         for kind in ("graph", "node", "edge"):
             if self._take(kind):
                 if not self._is_next("["):
                     self._need("[")
-                self._read_lists("defaults" if kind == "edge" else "node")
+                said = self._read_lists(_DEFAULTS if kind == "edge" else _OTHERS)
+                if kind == "node":
+                    self._defaults = self._defaults | _marks(said)
+                if kind != "edge":
+                    of = "node " if kind == "node" else ""
+                    self._note(said, inside=inside, of=of)
                 return True
         return False
 
@@ -313,7 +350,7 @@ class _Reader:
             while not self._take("]"):
                 name = self._need_name()
                 self._need("=")
-                values[name] = self._need_name()
+                values[name] = self._take_value()
                 if not self._take(","):
                     self._take(";")
             self._check(values, of, place)
@@ -327,121 +364,27 @@ class _Reader:
             known = _LOOKS.fullmatch(name) or name in _KNOWN[of]
             if not (known or (name, value) == _FORWARD):
                 text = f"the attribute {name}={value[:40]!r}, which may carry meaning"
-                raise self._error(text, place)
+                raise self.drawing.error(text, place)
 
     def _read_chain(self, ends: list[tuple[int, int]], arrows: list[int]) -> None:
         """Read attributes of a chain, and add its edges behind what is in the ends."""
-        attributes = self._read_lists("edge" if arrows else "node")
-        label = _UNLABELLED
-        if arrows and "label" in attributes:
-            label = self._number(attributes["label"])
+        attributes = self._read_lists(_EDGE_LIST if arrows else _NODE_LIST)
+        if not arrows:
+            if marks := _marks(attributes):
+                for node in self._nodes_in(*ends[0]):
+                    self.drawing.marks.append((ends[0][0] // 4, node, marks))
+            return
+        label = self._label(attributes)
         for (left, right), place in zip(pairwise(ends), arrows, strict=False):
-            for source in self._nodes(*left):
-                for target in self._nodes(*right):
+            for source in self._nodes_in(*left):
+                for target in self._nodes_in(*right):
                     self.rows.extend((source, target, label, place))
 
-    def _nodes(self, begin: int, end: int) -> Iterable[int]:
+    def _nodes_in(self, begin: int, end: int) -> Iterable[int]:
         """Return the nodes in a range of rows, each once."""
         return dict.fromkeys(
             node for k in range(begin, end, 4) for node in self.rows[k : k + 2]
         )
-
-    def components(self) -> list[LTS]:
-        """Return the components: the subgraphs, or else the graph itself."""
-        table = np.array(self.rows, dtype=np.int64).reshape(-1, 4)
-        self.names = list(self.numbers)
-        outside = table[:, 2] != _NO_EDGE
-        *parts, graph = self.parts
-        n_edges = np.count_nonzero(outside)
-        for _, _, begin, end in parts:
-            outside[begin:end] = False
-        if np.count_nonzero(outside) == n_edges:
-            parts = [graph]
-        elif outside.any():
-            message = "an edge outside of the subgraphs, expected it inside of one"
-            raise self._error(message, int(table[outside, 3][0]))
-        return [
-            self._component(name or f"component {number}", place, table[begin:end])
-            for number, (name, place, begin, end) in enumerate(parts, start=1)
-        ]
-
-    def _component(self, name: str, place: int, rows: np.ndarray) -> LTS:
-        """Return the component that nodes and edges between them are."""
-        numbers, local = _by_appearance(rows[:, :2].ravel())
-        nodes = [self.names[n] for n in numbers.tolist()]
-        is_edge = rows[:, 2] != _NO_EDGE
-        src, dst = local.reshape(-1, 2)[is_edge].T
-        edges = rows[is_edge]
-        silent = edges[:, 2] == self.numbers.get("", _NO_EDGE)
-        if not silent.any():
-            message = f"{name} has no start edge (one with an empty label)"
-            raise self._error(message, place)
-        for source, target, _, at in edges[edges[:, 2] == _UNLABELLED][:1].tolist():
-            edge = f"{self.names[source]} -> {self.names[target]}"
-            raise self._error(f"the edge {edge} of {name} has no label", at)
-        start = self._start(name, nodes, src, dst, edges, np.flatnonzero(silent))
-        artificial = int(src[start])
-        states, state_names = _numbering(n for n in nodes if n != nodes[artificial])
-        state = np.array([states.get(n, -1) for n in nodes], dtype=np.int32)
-        steps = np.arange(len(edges)) != start
-        used, letter = _by_appearance(edges[:, 2])
-        labels = [self.names[n] for n in used.tolist()]
-        alphabet = [text for text in labels if text]
-        internal: frozenset[str] = frozenset()
-        if np.count_nonzero(silent) > 1:
-            fresh = _fresh(alphabet)
-            internal = frozenset({fresh})
-            alphabet.append(fresh)
-        place_of = {text: k for k, text in enumerate(alphabet)}
-        letters = [place_of.get(text, len(alphabet) - 1) for text in labels]
-        return LTS(
-            n_states=len(states),
-            initial=int(state[dst[start]]),
-            labels=tuple(alphabet),
-            src=state[src[steps]],
-            label=np.array(letters, dtype=np.int32)[letter[steps]],
-            dst=state[dst[steps]],
-            internal=internal,
-            name=name,
-            state_names=state_names,
-        )
-
-    def _start(
-        self,
-        name: str,
-        nodes: Sequence[str],
-        src: np.ndarray,
-        dst: np.ndarray,
-        edges: np.ndarray,
-        silent: np.ndarray,
-    ) -> int:
-        """Return the number of the start edge.
-
-        Its label is empty and its source has no other edge.  Where that holds of
-        several, as an internal action can leave a state that is not reachable, it is
-        the one from node 0.  As a wrong start would be a wrong verdict, it is refused
-        to be another one where node 0 is left by an empty label and nodes are numbers,
-        or never entered.
-        """
-        n_left = np.bincount(src, minlength=len(nodes))
-        n_entered = np.bincount(dst, minlength=len(nodes))
-        unentered = silent[n_entered[src[silent]] == 0].tolist()
-        alone = [edge for edge in unentered if n_left[src[edge]] == 1]
-        numbered = all(map(_INTEGER.fullmatch, nodes))
-        left = silent.tolist() if numbered else unentered
-        from_zero = [edge for edge in left if nodes[src[edge]] == "0"]
-        if not from_zero and len(alone) > 1:
-            message = f"{name} has a second start edge (one with an empty label)"
-            raise self._error(message, int(edges[alone[1], 3]))
-        start = int((from_zero or alone or silent.tolist())[0])
-        artificial = src[start]
-        others = (src == artificial) | (dst == artificial)
-        others[start] = dst[start] == artificial
-        for at in edges[others, 3][:1].tolist():
-            used = nodes[artificial]
-            message = f"{name} uses {used}, where its start edge begins, again"
-            raise self._error(message, at)
-        return start
 
 
 def _unquoted(spelt: str) -> str:
@@ -452,104 +395,6 @@ def _unquoted(spelt: str) -> str:
     return _ESCAPE.sub(r"\1", text) if "\\" in text else text
 
 
-def _by_appearance(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct values in order of first appearance, and the place of each."""
-    distinct, first, local = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return distinct[order], np.argsort(order)[local]
-
-
-def _numbering(nodes: Iterable[str]) -> tuple[dict[str, int], tuple[str, ...] | None]:
-    """Return the states' numbers by the names of nodes, and the names of the states.
-
-    If all are integers the numbers are in order of their values, and no names.
-    """
-    names = list(nodes)
-    is_numbered = all(map(_INTEGER.fullmatch, names))
-    if is_numbered:
-        names.sort(key=int)
-    states = {name: k for k, name in enumerate(names)}
-    return states, None if is_numbered else tuple(names)
-
-
-def _fresh(taken: Iterable[str]) -> str:
-    """Return what the internal action is called: tau, or tau_2 where that is taken."""
-    names = set(taken)
-    candidates = chain([INTERNAL], (f"{INTERNAL}_{k}" for k in count(2)))
-    return next(name for name in candidates if name not in names)
-
-
-def write_dot(components: Sequence[LTS]) -> str:
-    """Write components as a Graphviz file that `read_dot` reads back equal.
-
-    Components and states keep their names, each of a file or of a component once (a
-    second `idle` becomes `idle_2`).  Nodes of a component without names of states are
-    integers, consecutive over the file, behind its artificial node.  Internal labels
-    become ordinary ones (`ltlpipe.systems.writing` renames them apart before).
-
-    Raises
-    ------
-    UnsupportedError
-        Accepting states, or an empty label.
-    """
-    lines = ["digraph G {"]
-    names = _distinct([lts.name or f"cluster_{k}" for k, lts in enumerate(components)])
-    artificial = 0
-    for name, lts in zip(names, components, strict=True):
-        lines.append(f"  subgraph {_id(name)} {{")
-        lines += _lines(lts, artificial)
-        lines.append("  }")
-        artificial += 1 + lts.n_states
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def _lines(lts: LTS, artificial: int) -> Iterator[str]:
-    if lts.accepting is not None:
-        raise UnsupportedError("a .dot file cannot hold accepting states; write .hoa")
-    if "" in lts.labels:
-        raise UnsupportedError("a .dot file cannot hold an empty label; write .aut")
-    src, dst = lts.src.tolist(), lts.dst.tolist()
-    names = lts.state_names or ()
-    if all(map(_INTEGER.fullmatch, names)):  # they would be read as numbers
-        first = artificial + 1
-        nodes = [str(number) for number in range(first, first + lts.n_states)]
-        start = str(artificial)
-        for state in sorted({*range(lts.n_states)} - {lts.initial, *src, *dst}):
-            yield f"    {nodes[state]};"
-    else:
-        distinct = _distinct(names)
-        nodes = [_id(name) for name in distinct]
-        start = _id(_distinct([*distinct, "start"])[-1])
-        yield from (f"    {node};" for node in nodes)  # states in the order of numbers
-    yield f'    {start} -> {nodes[lts.initial]} [label=""];'
-    labels = [quoted(label) for label in lts.labels]
-    for s, a, d in zip(src, lts.label.tolist(), dst, strict=True):
-        yield f"    {nodes[s]} -> {nodes[d]} [label={labels[a]}];"
-
-
-def _distinct(names: Sequence[str]) -> Sequence[str]:
-    """Return names of which none stands twice: a second ``idle`` is ``idle_2``."""
-    taken = set(names)
-    if len(taken) == len(names):
-        return names
-    seen: set[str] = set()
-    found = []
-    for name in names:
-        if name in seen:
-            name = next(n for k in count(2) if (n := f"{name}_{k}") not in taken)
-            taken.add(name)
-        seen.add(name)
-        found.append(name)
-    return found
-
-
-def _id(name: str) -> str:
-    """Return a name as DOT has it, quoted only where it has to be."""
-    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _KEYWORDS
-    return name if is_plain else quoted(name)
-
-
-def quoted(text: str) -> str:
-    """Return a string as it is written, in DOT and in HOA."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _marks(attributes: Mapping[str, str]) -> dict[str, str]:
+    """Return the attributes that may mark a node."""
+    return {name: attributes[name] for name in MARKS if name in attributes}

@@ -103,7 +103,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ltlpipe.runtime.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
 
@@ -231,7 +231,7 @@ def _accepts(i: int, accepting: np.ndarray) -> str:
 
 MAX_ARCS = 10_000_000  # of a net: a file of up to 170 MB, made in 0.4 GiB
 
-Step: TypeAlias = tuple[int, int]  # places that a component leaves and enters
+Move: TypeAlias = tuple[int, int, int]  # a component, the states it leaves and enters
 
 
 def to_ll_net(network: Network) -> str:
@@ -257,7 +257,31 @@ def to_ll_net(network: Network) -> str:
     components = network.components
     # The place of state 0 of each component.
     first = list(accumulate((c.n_states for c in components), initial=1))
-    steps = [_steps(c, first[i]) for i, c in enumerate(components)]
+    blocks = {name: StringIO() for name in ("PL", "TR", "TP", "PT")}
+    for i, component in enumerate(components):
+        for state in range(component.n_states):
+            marking = "M1" if state == component.initial else ""
+            place = f'{first[i] + state}"P{i}:S{state}"0@0{marking}\n'
+            blocks["PL"].write(place)
+    for number, (name, moves) in enumerate(combinations(network), start=1):
+        blocks["TR"].write(f'{number}"T{number}:{_escaped(name)}"0@0\n')
+        for i, left, entered in moves:
+            blocks["TP"].write(f"{number}<{first[i] + entered}\n")
+            blocks["PT"].write(f"{first[i] + left}>{number}\n")
+    written = (f"{name}\n{block.getvalue()}" for name, block in blocks.items())
+    return "".join(["PEP\nPTNet\nFORMAT_N\n", *written])
+
+
+def combinations(network: Network) -> Iterator[tuple[str, tuple[Move, ...]]]:
+    """Yield the local transitions that can happen together, with the action's name.
+
+    Raises
+    ------
+    UnsupportedError
+        There are too many: a label has the product of its participants' numbers of
+        transitions.
+    """
+    steps = [_steps(component, i) for i, component in enumerate(network.components)]
     choices = [
         [steps[i].get(action.name, []) for i in action.participants]
         for action in network.actions
@@ -268,30 +292,16 @@ def to_ll_net(network: Network) -> str:
             f"a Petri net of {n_arcs} arcs, at most {MAX_ARCS} are written: use a"
             " network whose labels have fewer transitions, or another format"
         )
-    blocks = {name: StringIO() for name in ("PL", "TR", "TP", "PT")}
-    for i, component in enumerate(components):
-        for state in range(component.n_states):
-            marking = "M1" if state == component.initial else ""
-            place = f'{first[i] + state}"P{i}:S{state}"0@0{marking}\n'
-            blocks["PL"].write(place)
-    number = 0
     for action, own in zip(network.actions, choices, strict=True):
-        name = _escaped(action.name)
-        for combination in product(*own):
-            number += 1
-            blocks["TR"].write(f'{number}"T{number}:{name}"0@0\n')
-            for left, entered in combination:
-                blocks["TP"].write(f"{number}<{entered}\n")
-                blocks["PT"].write(f"{left}>{number}\n")
-    written = (f"{name}\n{block.getvalue()}" for name, block in blocks.items())
-    return "".join(["PEP\nPTNet\nFORMAT_N\n", *written])
+        for moves in product(*own):
+            yield action.name, moves
 
 
-def _steps(component: LTS, first: int) -> dict[str, list[Step]]:
-    """Return the steps of a component with each label, its places from `first`."""
-    steps: dict[str, list[Step]] = {}
+def _steps(component: LTS, number: int) -> dict[str, list[Move]]:
+    """Return the steps of a component, by its number, with each label."""
+    steps: dict[str, list[Move]] = {}
     for src, label, dst in dict.fromkeys(component.transitions()):
-        steps.setdefault(label, []).append((first + src, first + dst))
+        steps.setdefault(label, []).append((number, src, dst))
     return steps
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ltlpipe.automata.hoa import read_buchi
-from ltlpipe.systems.networks.dot import quoted
+from ltlpipe.systems.networks.dot_output import quoted
 from ltlpipe.systems.networks.lts import LTS
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ row : uint64[n_words]
     to every successor.
 select : int
     ``Select.ALL`` for all successors; ``Select.STUTTER`` for the one step in
-    which the state repeats itself, with action -1 and letter 0.
+    which the state repeats itself, with action -1.
 out_rows, out_letters, out_actions, out_marks
     uint64[k, n_words], int32[k], int32[k], uint32[k] with k >= the system's
     `max_successors`: row, letter, action and acceptance marks of each step.
@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata.conditions import MAX_MARKS
+from ltlpipe.automata.letters import OTHER
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocation, row_of
@@ -133,6 +134,7 @@ def pack_network(
     extra_values: int = 1,
     seed: int | None = None,
     together: bool = True,
+    repeated: int = OTHER,
 ) -> Job[PackedSystem]:
     """Lay out the tables of a network for one property.
 
@@ -152,6 +154,8 @@ def pack_network(
     together : bool
         Whether components that accept have to do so in the same state, which is one
         mark; else each has a mark of its own.
+    repeated : int
+        The letter of the step in which a state repeats itself.
 
     Raises
     ------
@@ -166,6 +170,7 @@ def pack_network(
     """
     # Imported here: reading systems and simulation need no Numba.
     from ltlpipe.systems.networks.packing_kernels import (
+        Header,
         expand_network,
         expand_network_orbits,
     )
@@ -196,6 +201,7 @@ def pack_network(
             f"{MAX_SUCCESSORS}: make the components less nondeterministic"
         )
     ints, words = yield from builder.build(letters, rng, ticks)
+    ints[Header.REPEATED] = repeated
     pairs = zip(network.components, local, strict=True)
     initial = [int(np.searchsorted(states, lts.initial)) for lts, states in pairs]
     return PackedSystem(

@@ -38,6 +38,7 @@ class Header(IntEnum):
     N_WIDE = 3  # number of wide actions
     WIDE = 4  # place of the first of them
     MARKS = 5  # all marks of accepting states, as bits
+    REPEATED = 6  # the letter of a state that repeats itself
 
 
 class Select(IntEnum):
@@ -127,7 +128,8 @@ def expand_network(
                 count += 1
     marks = np.uint32(accepting)
     if select == Select.STUTTER:
-        return repeat(row, 0, marks, out_rows, out_letters, out_actions, out_marks)
+        own = ints[Header.REPEATED]
+        return repeat(row, own, marks, out_rows, out_letters, out_actions, out_marks)
     for i in range(ints[Header.N_WIDE]):
         action = ints[ints[Header.WIDE] + i]
         end = multiply_out(ints, action, row, out_rows, count)

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, PackedSystem
+from ltlpipe.systems.programs.claims import as_truth
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import FULL
 from ltlpipe.systems.programs.ranges import Ranges
@@ -35,10 +36,13 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.plain import Plain
-    from ltlpipe.systems.programs.program import Program
+    from ltlpipe.systems.programs.program import Program, Transition
     from ltlpipe.systems.programs.ranges import Layout
 
 _MAX_ACTIONS = 1 << 18
+
+ASSERT = "assert"
+"""The proposition that no assertion is violated."""
 
 
 def read_dve_model(text: str, file: str) -> DveModel:
@@ -63,6 +67,7 @@ class ProgramModel(Model):
     def __init__(self, program: Program) -> None:
         self.program = program
         self.name = program.name
+        self.violations = program.violations
         self.variables = tuple(v.name for v in program.variables)
         if self.n_actions > _MAX_ACTIONS:
             raise UnsupportedError(
@@ -74,13 +79,16 @@ class ProgramModel(Model):
     @cached_property
     def actions(self) -> tuple[str, ...]:  # type: ignore[override]
         """What moves in a step: one process, two, or all of a synchronous system."""
+        return tuple(itertools.starmap(self.program.described, self._moves()))
+
+    def _moves(self) -> Iterator[tuple[Transition, ...]]:
+        """Yield the transitions that each action takes."""
         program = self.program
-        steps = (action.transitions for action in program.actions)
-        if program.synchronous:
-            # The transitions of the first process vary first.
-            choices = [process.transitions for process in reversed(program.processes)]
-            steps = (moves[::-1] for moves in itertools.product(*choices))
-        return tuple(program.described(*moves) for moves in steps)
+        if not program.synchronous:
+            return (action.transitions for action in program.actions)
+        # The transitions of the first process vary first.
+        choices = [process.transitions for process in reversed(program.processes)]
+        return (moves[::-1] for moves in itertools.product(*choices))
 
     @cached_property
     def n_actions(self) -> int:
@@ -102,9 +110,21 @@ class ProgramModel(Model):
             for k, state in enumerate(variable.states):
                 test = Operation("==", (Variable(i), Number(k)))
                 facts[f"{variable.name}.{state}"] = test
+        if self.program.assertions:
+            try:
+                facts[ASSERT] = self._assertions()
+            except UnsupportedError as error:
+                warn(
+                    f"{self.name}: {ASSERT!r} is no proposition of this model: {error}"
+                )
         called: dict[str, list[int]] = {}
-        for number, action in enumerate(self.actions):
+        for number, (action, moves) in enumerate(
+            zip(self.actions, self._moves(), strict=True)
+        ):
             called.setdefault(action, []).append(number)
+            together = self.program.class_of(*moves)
+            if together != action:  # any of them
+                called.setdefault(together, []).append(number)
         return Vocabulary(
             variables=variables,
             arrays={a.name: (a.first, a.size) for a in self.program.arrays},
@@ -112,6 +132,23 @@ class ProgramModel(Model):
             facts={name: test for name, test in facts.items() if name not in variables},
             actions=called,
         )
+
+    def _assertions(self) -> Expression:
+        """Return the proposition that no assertion of a process's state is violated.
+
+        Raises
+        ------
+        UnsupportedError
+            An assertion is about something that no proposition can say.
+        """
+        program = self.program
+        parts: list[Expression] = [Number(1)]
+        for process, state, condition in program.assertions:
+            place = Variable(program.processes[process].state)
+            elsewhere = Operation("!", (Operation("==", (place, Number(state))),))
+            holds = as_truth(condition, program.variables, program.arrays)
+            parts.append(Operation("||", (elsewhere, holds)))
+        return Operation("&&", tuple(parts))
 
     @cached_property
     def processes(self) -> tuple[str, ...]:  # type: ignore[override]

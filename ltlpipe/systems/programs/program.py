@@ -468,6 +468,9 @@ class Program:
         keeps = any(t.keeps for t in self.transitions())
         return keeps or self.can_be_full or self.timeout >= 0
 
+    violations: str | None = None
+    """The automaton, in HOA, of the property process."""
+
     @property
     def initial(self) -> tuple[int, ...]:
         """The first state."""
@@ -579,8 +582,36 @@ class Program:
         return message
 
     def described(self, *transitions: Transition) -> str:
-        """Return what moves in a step in words: ``P: a -> b c! | Q: s -> t c?``."""
+        """Return what moves in a step in words: ``P: a -> b c! | Q: s -> t c?``.
+
+        Transitions of a process that would be called the same are numbered in the order
+        of the file: ``P: a -> b #2``.
+        """
+        numbers = self._numbers
+        texts = (
+            f"{self._described(transition)} #{numbers[transition]}"
+            if transition in numbers and not transition.text
+            else self._described(transition)
+            for transition in transitions
+        )
+        return " | ".join(filter(None, texts))
+
+    def class_of(self, *transitions: Transition) -> str:
+        """Return what moves in a step without the numbers of transitions."""
         return " | ".join(filter(None, map(self._described, transitions)))
+
+    @cached_property
+    def _numbers(self) -> dict[Transition, int]:
+        """The numbers of transitions that would be called the same, from 1."""
+        alike: dict[str, list[Transition]] = {}
+        for transition in self.transitions():
+            alike.setdefault(self._described(transition), []).append(transition)
+        return {
+            transition: number
+            for some in alike.values()
+            for number, transition in enumerate(some, start=1)
+            if len(some) > 1
+        }
 
     def _described(self, transition: Transition) -> str:
         if transition.text:

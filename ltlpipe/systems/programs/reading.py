@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, warn
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.systems.programs import syntax
+from ltlpipe.runtime.memory import collection_paused
+from ltlpipe.runtime.names import counted
+from ltlpipe.systems.programs import claims, syntax
+from ltlpipe.systems.programs.claims import Edge, as_truth
 from ltlpipe.systems.programs.program import (
     BOUNDS,
     ERROR,
@@ -102,8 +105,9 @@ class Scope:
 
     def look_up(self, name: str, place: Place) -> Meaning:
         """Return what a name means; raise `InputError` if nothing."""
-        if name in self.known:
-            return self.known[name]
+        for own in self.known.maps:  # faster than the chain itself
+            if name in own:
+                return own[name]
         if name not in self.later:
             names = (n for own in self.known.maps for n in own)
             raise unknown("name", name, names, place, self.file)
@@ -136,6 +140,7 @@ class Resolver:
         self.variables: list[Variable] = []
         self.states: list[int] = []  # for each process the variable of its state
         self.scopes: list[Scope] = []  # for each process its scope
+        self._doubtful: dict[tuple[str, str, str], list[Place]] = {}
 
     def error(self, message: str, place: Place) -> InputError:
         """Return an error about a place of the file."""
@@ -207,7 +212,7 @@ class Resolver:
         if isinstance(tree, syntax.Unary):
             operand = self._resolved(tree.operand, scope, depth - 1)
             return _folded(Unary(tree.op, operand))
-        self._warn(tree)
+        self._look_at_levels(tree)
         left = self._resolved(tree.left, scope, depth - 1)
         right = self._resolved(tree.right, scope, depth - 1)
         return _folded(Binary(tree.op, left, right))
@@ -267,17 +272,34 @@ class Resolver:
             raise self.error(f"{name!r} is used before it is declared", place)
         return number
 
-    def _warn(self, tree: syntax.Binary) -> None:
-        """Warn where DiVinE, which has fewer levels of operators, reads otherwise."""
-        inner = tree.right
-        if not isinstance(inner, syntax.Binary):
-            return
-        pair = {tree.op, inner.op}
-        if pair == {"||", "&&"} or (len(pair) == 2 and pair <= _BITWISE):
+    def _look_at_levels(self, tree: syntax.Binary) -> None:
+        """Note where DiVinE, which has fewer levels of operators, reads otherwise."""
+        for inner, where in ((tree.left, "left"), (tree.right, "right")):
+            if not isinstance(inner, syntax.Binary):
+                continue
+            pair = {tree.op, inner.op}
+            if pair == {"||", "&&"} or (len(pair) == 2 and pair <= _BITWISE):
+                key = inner.op, tree.op, where
+                self._doubtful.setdefault(key, []).append(tree.place)
+
+    def warn_of_levels(self) -> None:
+        """Warn once of each way in which versions of DiVinE read otherwise."""
+        for (inner, outer, where), places in self._doubtful.items():
+            agrees, differs, first = _GROUPED[where]
+            more = len(places) - 1
+            others = f", and in {counted(more, 'more place')}" if more else ""
             warn(
-                f"{self.file}:{tree.place.line}: {inner.op!r} binds closer than "
-                f"{tree.op!r} here, as in C, but not in DiVinE: use parentheses",
+                f"{self.file}:{places[0].line}: {inner!r} binds closer than {outer!r} "
+                f"here{others}, as in C and {agrees}; {differs}, for which they are of "
+                f"one level, groups what is {first}: use parentheses",
             )
+
+
+_GROUPED = {
+    "right": ("DiVinE 3", "DiVinE 2", "on the left first"),
+    "left": ("DiVinE 2", "DiVinE 3", "on the right first"),
+}
+"""By the side on which the closer operator stands: who agrees, who differs, and how."""
 
 
 def _opened(tree: syntax.Expression) -> syntax.Opened:
@@ -321,10 +343,12 @@ def checked(plain: Plain, file: str) -> Job[Program]:
         A name is unknown or stands for something else than it has to, a constant is
         declared by itself; names file, line and column.
     UnsupportedError
-        The model has a property process, or more than `MAX_VARIABLES` variables.
+        The model has more than `MAX_VARIABLES` variables, or a property process that is
+        no automaton over propositions.
     """
-    tree = yield from tree_of(plain)
-    return (yield from _Reader(tree, file).program())
+    with collection_paused():
+        tree = yield from tree_of(plain)
+        return (yield from _Reader(tree, file).program())
 
 
 class _Reader(Resolver):
@@ -344,18 +368,17 @@ class _Reader(Resolver):
 
     def program(self) -> Job[Program]:
         tree = self.tree
-        if tree.property is not None:
-            raise UnsupportedError(
-                f"{self.file}:{tree.property.place.line}: the property process "
-                f"{tree.property.name!r}: give the property as a formula instead"
-            )
+        claim = self._property_process()
+        processes = [process for process in tree.processes if process is not claim]
         yield from self._declare_all(tree.declarations, self.scope, "")
-        for number, process in enumerate(tree.processes):
+        for number, process in enumerate(processes):
             self.scope.declare(process.name, PROCESS, number, process.place)
-        for process in tree.processes:
+        for process in processes:
             yield from self._declare_process(process)
-        for number, process in enumerate(tree.processes):
+        for number, process in enumerate(processes):
             self.processes.append((yield from self._process(number, process)))
+        violations = None if claim is None else (yield from self._claim(claim))
+        self.warn_of_levels()
         name = "error"
         while name in self.scope.known:
             name += "_"
@@ -368,6 +391,70 @@ class _Reader(Resolver):
             tuple(self.processes),
             tree.mode == "sync",
             tuple(self.assertions),
+            violations=violations,
+        )
+
+    def _property_process(self) -> syntax.Process | None:
+        """Return the process that says what a violation is, if there is one."""
+        label = self.tree.property
+        if label is None:
+            return None
+        known = {process.name: process for process in self.tree.processes}
+        if label.name not in known:
+            raise unknown("process", label.name, known, label.place, self.file)
+        if len(known) == 1:
+            raise UnsupportedError(
+                f"{self.file}:{label.place.line}: no process beside the property "
+                f"process {label.name!r}"
+            )
+        return known[label.name]
+
+    def _claim(self, tree: syntax.Process) -> Job[str]:
+        """Return the automaton of the property process, in HOA."""
+        scope = Scope(self.file, self.scope, tree.name)
+        for state in tree.states:
+            scope.states.setdefault(state.name, len(scope.states))
+        for part in tree.declarations:
+            if not part.constant:
+                self._refuse_in_claim(tree, "variables", part.place)
+        yield from self._declare_all(tree.declarations, scope, f"{tree.name}.")
+        edges: list[Edge] = []
+        places: dict[int, Place] = {}
+        for transition in tree.transitions or ():
+            if transition.sync is not None:
+                self._refuse_in_claim(tree, "channels", transition.sync.place)
+            if transition.effects:
+                self._refuse_in_claim(tree, "effects", transition.effects[0].place)
+            source = self._source(
+                transition, scope, edges[-1].source if edges else None
+            )
+            guard = self._guard(transition, scope)
+            edges.append(Edge(source, self._state(transition.target, scope), guard))
+            places[id(guard)] = transition.place
+            yield self._progress()
+
+        def truth(guard: Expression) -> Any:
+            try:
+                return as_truth(guard, self.variables, self.arrays)
+            except UnsupportedError as error:
+                line = places[id(guard)].line
+                raise UnsupportedError(
+                    f"{self.file}:{line}: a guard of the property process "
+                    f"{tree.name!r} that no proposition can say: {error}"
+                ) from None
+
+        return claims.automaton(
+            len(scope.states),
+            self._initial_state(tree, scope),
+            frozenset(self._states_of(tree, scope, "accept")),
+            edges,
+            truth,
+        )
+
+    def _refuse_in_claim(self, tree: syntax.Process, what: str, place: Place) -> None:
+        raise UnsupportedError(
+            f"{self.file}:{place.line}: {what} of the property process {tree.name!r}: "
+            "only guards can be read as an automaton"
         )
 
     def _progress(self, work: float = 20) -> Progress:
@@ -465,8 +552,11 @@ class _Reader(Resolver):
         if initial is not None:
             given = initial.values if isinstance(initial, syntax.Values) else (initial,)
         if len(given) > (size or 1):
-            message = f"{len(given)} values for the {size} elements of {name!r}"
-            raise self.error(message, place)
+            warn(
+                f"{self.file}:{place.line}: {len(given)} values for the {size} "
+                f"elements of {name!r}: the first {size} are taken, as by DiVinE",
+            )
+            given = given[:size]
         values = []
         for tree in given:
             value = self.constant(tree, scope, f"the value of {name!r}")
@@ -515,17 +605,21 @@ class _Reader(Resolver):
                 raise self.error(message, state.place)
             scope.states[state.name] = len(scope.states)
         yield self._progress(1 + len(scope.states))
-        initial = self._states_of(process, scope, "init")
-        if len(initial) != 1:
-            message = f"{process.name!r} has {len(initial)} initial states, expected 1"
-            raise self.error(message, process.place)
+        initial = self._initial_state(process, scope)
         states = tuple(scope.states)
         bounds = (0, len(states) - 1)
-        variable = Variable(process.name, "state", bounds, initial[0], states)
+        variable = Variable(process.name, "state", bounds, initial, states)
         self.states.append(self._add([variable], process.place))
         first = len(self.variables)
         yield from self._declare_all(process.declarations, scope, f"{process.name}.")
         self.locals.append(tuple(range(first, len(self.variables))))
+
+    def _initial_state(self, process: syntax.Process, scope: Scope) -> int:
+        initial = self._states_of(process, scope, "init")
+        if len(initial) != 1:
+            message = f"{process.name!r} has {len(initial)} initial states, expected 1"
+            raise self.error(message, process.place)
+        return initial[0]
 
     def _states_of(self, process: syntax.Process, scope: Scope, kind: str) -> list[int]:
         """Return the states that the parts of a kind name."""
@@ -574,19 +668,8 @@ class _Reader(Resolver):
         scope: Scope,
         previous: int | None,
     ) -> Transition:
-        if tree.source is not None:
-            source = self._state(tree.source, scope)
-        elif previous is not None:
-            source = previous
-        else:
-            raise self.error(
-                "the first transition of a process has no source, expected a state",
-                tree.place,
-            )
-        guard: Expression | None = None
-        for condition in tree.guards or ():
-            resolved = self.expression(condition, scope)
-            guard = resolved if guard is None else Binary("&&", guard, resolved)
+        source = self._source(tree, scope, previous)
+        guard = self._guard(tree, scope)
         message = None if tree.sync is None else self._message(tree.sync, scope)
         effects = tuple(
             Assignment.to(
@@ -606,6 +689,26 @@ class _Reader(Resolver):
         return Transition(
             process, source, target, guard, message, effects, conditions, exchange
         )
+
+    def _source(
+        self, tree: syntax.Transition, scope: Scope, previous: int | None
+    ) -> int:
+        """Return the state that a transition leaves, maybe that of the one before."""
+        if tree.source is not None:
+            return self._state(tree.source, scope)
+        if previous is None:
+            raise self.error(
+                "the first transition of a process has no source, expected a state",
+                tree.place,
+            )
+        return previous
+
+    def _guard(self, tree: syntax.Transition, scope: Scope) -> Expression | None:
+        guard: Expression | None = None
+        for condition in tree.guards or ():
+            resolved = self.expression(condition, scope)
+            guard = resolved if guard is None else Binary("&&", guard, resolved)
+        return guard
 
     def _message(self, tree: syntax.Synchronisation, scope: Scope) -> Message:
         """Return what a transition sends or receives.

@@ -4,18 +4,22 @@ Every node of the tree knows its place, for messages.  The nodes are called like
 rules of the grammar, and their fields are the parts of a rule in order;
 `ltlpipe.systems.programs.reading` looks names up and checks the tree.
 
+Texts are read by `ltlpipe.systems.programs.parsing`; the grammar here says what is a
+model, and its parser what is wrong with a text that is none.
+
 Parsers work in another process (`ltlpipe.systems.reading`), which sends the tree as
 plain data: the list of its nodes, children before their parents, in JSON.  A node has
 its kind, line, column and fields, where ``[k]`` is node k.  So no nesting is too deep,
 and the tree is built in turns.
 
 Source: J. Barnat, L. Brim, V. Havel et al., "DiVinE 3.0: An Explicit-State Model
-Checker for Multithreaded C & C++ Programs", CAV 2013, and the grammar of DiVinE 2
-(``dve_grammar.yy``).
+Checker for Multithreaded C & C++ Programs", CAV 2013, the grammar of DiVinE 2
+(``dve_grammar.yy``), and the parser of DiVinE 3 (``divine/dve/parse.h``).
 
 Differences from the source: operators bind as in C, where DiVinE has one level for
-``and`` and ``or`` and one for ``&``, ``|`` and ``^``
-(`ltlpipe.systems.programs.reading` warns where that matters); the parts ``init``,
+``and`` and ``or`` and one for ``&``, ``|`` and ``^``; version 2 groups operators of one
+level from the left, version 3 from the right (`ltlpipe.systems.programs.reading` warns
+where that matters); the parts ``init``,
 ``commit``, ``accept`` and ``assert`` come in any order; sizes of arrays and channels
 are constant expressions; the last semicolon of the transitions may be missing; ``!``
 also means ``not``.  There are no probabilistic transitions and no acceptance but
@@ -32,7 +36,9 @@ import numpy as np
 
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.memory import collection_paused
 from ltlpipe.runtime.names import listed
+from ltlpipe.systems.programs.parsing import Parser, UnreadError
 
 if TYPE_CHECKING:
     from lark import Lark, UnexpectedInput
@@ -290,10 +296,6 @@ _KINDS: dict[str, Any] = {
     if isinstance(kind, type) and issubclass(kind, tuple)
 }
 
-_OPERATORS = {"and": "&&", "or": "||", "!": "not"}  # and what they are called
-
-_PLACED = {"closed", "transition"}  # whose only token tells no more
-
 _BLOCK = 250  # nodes that are built at once
 _NODE_WORK = 10  # units
 _NODE_BYTES = 500
@@ -304,40 +306,6 @@ _EXPRESSION = {"NAME", "NUMBER", "TRUE", "FALSE", "MINUS", "TILDE", "NOT", "LPAR
 _SEVERAL = 6  # more expected terminals than this are not listed
 
 
-class _Node:
-    """A rule with its parts, as lark builds it: tokens, other nodes, and None.
-
-    Its place is that of its first token, or else of its first part that has one: lark
-    could tell where it begins, in as much time as it takes for all the rest.
-    """
-
-    __slots__ = ("children", "kind", "number", "place")
-
-    def __init__(self, kind: str, children: list[Any]) -> None:
-        self.kind, self.children = str(kind), children
-        self.place: tuple[int, int] | None = None
-
-    def plain(self, number: int) -> list[Any]:
-        """Return the node, whose number is given, with the numbers of its parts."""
-        self.number = number
-        fields: list[Any] = []
-        token = None
-        for child in self.children:
-            if isinstance(child, _Node):
-                self.place = self.place or child.place
-                fields.append([child.number])
-            else:
-                token = token or child
-                fields.append(child)
-        if token is not None:
-            self.place = token.line, token.column
-        if self.kind in _PLACED:
-            fields.remove(token)
-        elif self.kind in ("unary", "binary"):
-            fields[-2] = _OPERATORS.get(fields[-2], fields[-2])
-        return [self.kind, *(self.place or (0, 0)), *fields]
-
-
 def parse_plain(text: str, file: str) -> Plain:
     """Parse the text of a model; return its tree as plain data.
 
@@ -346,21 +314,28 @@ def parse_plain(text: str, file: str) -> Plain:
     InputError
         `text` is no model; names file, line and column and what was expected.
     """
+    encoded = []
+    with collection_paused():
+        parser = Parser(text)
+        try:
+            parser.file()
+        except UnreadError:
+            raise _error(text, file) from None
+        for first in range(0, len(parser.nodes), _BLOCK):
+            block = parser.nodes[first : first + _BLOCK]
+            encoded.append(json.dumps(block, separators=(",", ":")).encode())
+    return {"nodes": b"".join(encoded), "ends": np.cumsum([len(b) for b in encoded])}
+
+
+def _error(text: str, file: str) -> InputError:
+    """Return the error of a text that is no model."""
     from lark import UnexpectedInput
 
     try:
-        nodes: list[_Node] = [_parser().parse(text)]  # type: ignore[list-item]
+        _grammar().parse(text)
     except UnexpectedInput as error:
-        raise _syntax_error(error, text, file) from None
-    for node in nodes:  # which grows meanwhile
-        nodes += [child for child in node.children if isinstance(child, _Node)]
-    nodes.reverse()
-    encoded = []
-    for first in range(0, len(nodes), _BLOCK):
-        block = enumerate(nodes[first : first + _BLOCK], start=first)
-        plain = [node.plain(number) for number, node in block]
-        encoded.append(json.dumps(plain).encode())
-    return {"nodes": b"".join(encoded), "ends": np.cumsum([len(b) for b in encoded])}
+        return _syntax_error(error, text, file)
+    raise AssertionError(f"{file}: the grammar has what the parser has not")
 
 
 def tree_of(plain: Plain) -> Job[File]:
@@ -383,17 +358,11 @@ def input_error(message: str, place: Place, file: str) -> InputError:
 
 
 @cache
-def _parser() -> Lark:
+def _grammar() -> Lark:
     from lark import Lark
 
-    return Lark(
-        _GRAMMAR,
-        start="file",
-        parser="lalr",
-        lexer="basic",
-        maybe_placeholders=True,
-        tree_class=_Node,
-    )
+    options: Any = {"parser": "lalr", "lexer": "basic", "maybe_placeholders": True}
+    return Lark(_GRAMMAR, start="file", **options)
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:
@@ -427,7 +396,7 @@ def _expected(error: Any) -> str:
     if names >= _EXPRESSION:
         names -= {*_EXPRESSION, "SENDS"}
         known.append("an expression")
-    literals = {t.name: repr(t.pattern.value) for t in _parser().terminals}
+    literals = {t.name: repr(t.pattern.value) for t in _grammar().terminals}
     known += sorted(_TERMINALS.get(name) or literals[name] for name in names)
     operators = [k for k in known if not k[1:2].isalnum()]
     if len(known) > _SEVERAL and len(operators) > _SEVERAL:

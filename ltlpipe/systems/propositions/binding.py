@@ -26,7 +26,14 @@ from ltlpipe.runtime.errors import FormulaError, UnknownNameError, warn
 from ltlpipe.runtime.names import listed, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Iterable,
+        Mapping,
+        Sequence,
+    )
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -59,6 +66,8 @@ class Vocabulary:
     """When each action can be taken, for ``fireable(a)``."""
     actions: Mapping[str, Collection[int]] = field(default_factory=dict)
     """The actions that each name means, for ``action=="a"``: any that is called so."""
+    invisible: Container[str] = ()
+    """The names of actions that no formula can see: steps without a name."""
     variables_called: Callable[[str], Sequence[str]] = _called_otherwise
     """Returns the ids of the variables that have a text for their name or id."""
     actions_called: Callable[[str], Sequence[str]] = _called_otherwise
@@ -135,6 +144,11 @@ class _Binder:
             raise self.refusal(message, name)
         if name in known.arrays:
             raise self.refusal(f"{name} is an array: say which element, {name}[0]")
+        if name in known.actions:
+            own = f'{ACTION}=="{name}"'
+            can = f"fireable({name}) or " if name in known.fireable else ""
+            message = f"{name!r} is an action: write {can}{own}"
+            raise self.refusal(message, name, UnknownNameError)
         everything = [*known.variables, *known.facts, *known.arrays, DEADLOCK]
         raise self.unknown("nothing in the system", name, everything)
 
@@ -190,6 +204,12 @@ class _Binder:
         """Return the actions that a name stands for."""
         known = self.known
         if name not in known.actions:
+            if name in known.invisible:
+                raise self.refusal(
+                    f"{name!r} is invisible: no formula can see it; {FIREABLE}({name}) "
+                    "is true where it can be taken",
+                    name,
+                )
             raise self.unknown("no action", name, known.actions)
         self.note_namesakes("transition", name, known.actions_called(name))
         found = known.actions[name]

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.automata.translating import automaton
 from ltlpipe.automata.translation import table_over_states
 from ltlpipe.families.nets import coloured_client_server, priorities

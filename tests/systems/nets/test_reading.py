@@ -8,9 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe import InputError, LtlpipeError, UnsupportedError
+from ltlpipe import (
+    FormulaError,
+    InputError,
+    LtlpipeError,
+    LtlpipeWarning,
+    UnsupportedError,
+    check,
+)
+from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.logic.propositions.syntax import Taken, Variable
+from ltlpipe.runtime.errors import silenced
+from ltlpipe.systems.nets.net import ExtendedNet, PetriNet
 from ltlpipe.systems.nets.reading import parse_pnml
-from ltlpipe.systems.nets.structure import MAX_TOKENS
+from ltlpipe.systems.nets.structure import MAX_TOKENS, Unit
+from ltlpipe.systems.nets.writing import pnml_text
+from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.systems.reading import load
 
 PTNET = "http://www.pnml.org/version-2009/grammar/ptnet"
@@ -95,14 +108,24 @@ def test_references_stand_for_what_they_refer_to():
     assert len(net.places) == 1
 
 
-@pytest.mark.parametrize("kind", ["ptnet", "PTNet", "P/T net", "x/ptNetb", PTNET])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("ptnet", "PTNet", "P/T net", "x/ptNetb", PTNET, "resetinhibitorptnet"),
+        "http://www.pnml.org/version-2009/grammar/pnmlcoremodel",
+        *("http://www.yasper.org/specs/epnml-1.1", "http://www.laas.fr/tina/tpn"),
+    ],
+)
 def test_types_of_place_transition_nets(kind):
     assert parse_pnml(pnml(place("p"), kind), "m").initial() == (0,)
 
 
 @pytest.mark.parametrize(
     "labels",
-    ["", '<type value="normal"/>', "<arctype><text>normal</text></arctype>"],
+    [
+        *("", '<type value="normal"/>', "<arctype><text>normal</text></arctype>"),
+        "<inscription><value>1</value></inscription>",
+    ],
 )
 def test_plain_arcs(labels):
     net = read(place("p") + T + arc("p", "t", labels))
@@ -183,25 +206,271 @@ def test_parallel_arcs_have_a_limit():
     assert "parallel arcs" in refusal(pnml(place("p") + T + half + half))
 
 
-@pytest.mark.parametrize("kind", ["inhibitor", "reset", "read", "test", "Inhibitor"])
+@pytest.mark.parametrize("kind", ["colour", "Flush"])
 def test_other_arcs_are_refused_by_name(kind):
-    ways = [
-        arc("p", "t", f'<type value="{kind}"/>'),
-        arc("p", "t", text("arctype", kind)),
-        arc("p", "t", text("type", kind)),
-        arc("p", "t", kind=f' type="{kind}"'),
-    ]
+    ways = spelled("p", "t", kind)
     for way in ways:
         message = refusal(pnml(place("p") + T + "\n" + way), UnsupportedError)
-        assert f"m.pnml:4: an arc of type '{kind}'" in message
+        assert f"m.pnml:4: an arc of type '{kind.lower()}'" in message
+
+
+def spelled(source, target, kind, *labels):
+    """The ways in which tools say what kind an arc is."""
+    return [
+        arc(source, target, f'<type value="{kind}"/>', *labels),
+        arc(source, target, text("arctype", kind), *labels),
+        arc(source, target, text("type", kind), *labels),
+        arc(source, target, *labels, kind=f' type="{kind}"'),
+    ]
+
+
+def only(body):
+    """The one transition of a net, and the net."""
+    net = read(body)
+    return net.transitions[0], net
+
+
+@pytest.mark.parametrize("kind", ["inhibitor", "Inhibitor", "tapnInhibitor"])
+def test_inhibitor_arcs(kind):
+    """Disabled with as many tokens as the weight says; the least limit counts."""
+    for way in spelled("p", "t", kind, text("inscription", 3)):
+        transition, net = only(place("p") + T + way)
+        assert isinstance(net, ExtendedNet)
+        assert (transition.needs, transition.limits) == ({}, {0: 2})
+    both = "".join([*spelled("p", "t", kind)[:1], way])
+    assert only(place("p") + T + both)[0].limits == {0: 0}
+
+
+@pytest.mark.parametrize("kind", ["reset", "clear"])
+def test_reset_arcs(kind):
+    """Tokens are taken, the place is emptied, and then others are put."""
+    for way in spelled("p", "t", kind):
+        body = place("p") + T + way + arc("t", "p") + arc("p", "t")
+        transition, net = only(body)
+        assert (transition.needs, transition.resets) == ({0: 1}, {0})
+        assert net.steps((5,)) == [(0, (1,))]
+        assert net.steps((0,)) == []
+
+
+@pytest.mark.parametrize("kind", ["read", "test"])
+def test_read_arcs(kind):
+    for way in spelled("p", "t", kind, text("inscription", 2)):
+        transition, net = only(place("p") + T + way + arc("t", "p"))
+        assert isinstance(net, PetriNet)
+        assert (transition.pre, transition.post) == ({0: 2}, {0: 3})
+
+
+@pytest.mark.parametrize(
+    ("said", "limit"),
+    [
+        (text("capacity", 3), 2),
+        ("<capacity><value>Default,3</value></capacity>", 2),
+        (text("capacity", 0), None),
+        ("<capacity><value>Default,0</value></capacity>", None),
+        (text("capacity", "inf"), None),
+    ],
+)
+def test_capacities(said, limit):
+    """No more tokens than that afterwards; 0 is no limit."""
+    transition, net = only(place("p", said) + T + arc("t", "p"))
+    assert transition.limits == ({} if limit is None else {0: limit})
+    assert net.bounds.tokens == [limit and 3]
+
+
+def test_capacities_and_other_arcs():
+    """What is taken makes room; what can never fit is never enabled."""
+    full = place("p", text("capacity", 2), text("initialMarking", 2))
+    takes = arc("p", "t", text("inscription", 2))
+    transition, net = only(full + T + takes + arc("t", "p"))
+    assert net.steps((2,)) == [(0, (1,))]
+    assert transition.pre == {0: 2}
+    for more in ("", '<arc source="p" target="t" type="reset"/>'):
+        _, net = only(full + T + arc("t", "p", text("inscription", 3)) + more)
+        assert [net.steps((k,)) for k in range(3)] == [[], [], []]
+    _, net = only(full + T + arc("t", "p") + more)
+    assert net.steps((2,)) == [(0, (1,))]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "message"),
+    [
+        (arc("t", "p", kind=' type="inhibitor"'), InputError, "from a transition"),
+        (
+            arc("p", "t", text("inscription", 2), kind=' type="reset"'),
+            UnsupportedError,
+            "a reset arc of weight 2",
+        ),
+        (
+            arc("p", "t", kind=' type="read"') + arc("p", "t"),
+            UnsupportedError,
+            "a read arc beside an arc that takes",
+        ),
+        (
+            arc("p", "t", '<type value="reset"/>', kind=' type="inhibitor"'),
+            InputError,
+            "an arc of the types 'inhibitor' and 'reset'",
+        ),
+        (
+            arc("p", "t", text("inscription", 2), kind=' weight="3"'),
+            InputError,
+            "2 and 3 as weights of one arc",
+        ),
+        (
+            place("q", text("capacity", 1), text("initialMarking", 2)),
+            InputError,
+            "2 tokens in place 'q', which has the capacity 1",
+        ),
+        (
+            '<place id="q" initialMarking="2">'
+            + text("initialMarking", 1)
+            + "</place>",
+            InputError,
+            "initialMarking='2', but <initialMarking> is '1'",
+        ),
+        (
+            place("q", text("initialMarking", "Red,2"))
+            + place("r", text("initialMarking", "Default,1,Red,0")),
+            UnsupportedError,
+            "tokens of the classes 'Red' and 'Default', expected one",
+        ),
+        (
+            '<transition id="u"><priority><text>2</text></priority></transition>',
+            UnsupportedError,
+            "transitions that differ in <priority>",
+        ),
+    ],
+)
+def test_what_special_arcs_may_not_be(body, kind, message):
+    assert message in refusal(pnml(place("p") + T + body), kind)
+
+
+def test_ids_of_arcs_may_repeat():
+    own = arc("p", "t", kind=' id="a"')
+    assert only(place("p") + T + own + own)[0].pre == {0: 2}
+
+
+def test_tapaal():
+    """Markings and weights as attributes; a shared place says what the net says."""
+    body = """<shared-place initialMarking="2" invariant="&lt; inf" name="p"/>
+      <net active="true" id="mutex" type="P/T net">
+      <place displayName="true" id="p" initialMarking="2" invariant="&lt; inf" name="p"
+        nameOffsetX="-5.0" positionX="1"/>
+      <transition angle="0" id="t" infiniteServer="false" name="t" priority="0"
+        urgent="true" player="0"/>
+      <arc id="a" inscription="[0,inf)" source="p" target="t" type="timed" weight="2">
+        <arcpath arcPointType="false" id="0" xCoord="1" yCoord="2"/></arc>
+      <arc id="a" inscription="1" source="t" target="p" type="normal" weight="3"/>
+      </net><k-bound bound="3"/><feature isGame="false" isTimed="false"/>"""
+    net = parse_pnml(f"<pnml>{body}</pnml>".encode(), "m.pnml")
+    (transition,) = net.transitions
+    assert (net.initial(), transition.pre, transition.post) == ((2,), {0: 2}, {0: 3})
+    other = body.replace('"2" inv', '"1" inv', 1)
+    message = refusal(f"<pnml>{other}</pnml>".encode())
+    assert "1 tokens in the shared place 'p', which has 2 in the net" in message
+
+
+FINAL = """<finalmarkings><marking><place idref="p"><text>0</text></place>
+  <place idref="q"><text>2</text></place></marking><marking/></finalmarkings>"""
+
+
+def test_final_markings():
+    """What a marking does not name is empty; several are any of them."""
+    net = read(place("p") + place("q") + T + FINAL)
+    assert net.notes.final == (((1, 2),), ())
+    final = net.bound(parse_proposition("final"), "final")
+    markings = [(0, 0), (0, 1), (0, 2), (1, 2), (1, 0)]
+    assert [bool(evaluate(final, m)) for m in markings] == [1, 0, 1, 0, 0]
+    again = parse_pnml(pnml_text(net).encode(), "again.pnml")
+    assert again.notes.final == net.notes.final
+    called = read(place("final") + place("p") + place("q") + FINAL)
+    (place_,) = (called.bound(parse_proposition("final"), "final"),)
+    assert place_ == Variable(0)
+    with pytest.raises(FormulaError, match="nothing in the system is called 'final'"):
+        read(place("p")).bound(parse_proposition("final"), "final")
+
+
+def test_final_markings_of_unknown_places():
+    assert "no place has the id 'q'" in refusal(pnml(place("p") + FINAL))
+
+
+def test_what_is_told_of_a_net():
+    special = '<arc source="p" target="t" type="inhibitor"/>'
+    special += '<arc source="q" target="t" type="reset"/>'
+    hidden = f'<transition id="u">{HIDDEN}</transition>'
+    net = read(place("p") + place("q") + T + hidden + special + FINAL)
+    assert net.about == (
+        "1 limit, of inhibitor arcs or capacities",
+        "1 reset arc",
+        "1 invisible transition, which no formula can name as an action",
+        "2 final markings: final",
+    )
+
+
+HIDDEN = '<toolspecific tool="ProM" version="6.4" activity="$invisible$"/>'
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        f'<transition id="u">{HIDDEN}<name><text>a</text></name></transition>',
+        '<transition id="u"><name><text>tau</text></name></transition>',
+        '<transition id="silent"/>',
+    ],
+)
+def test_invisible_transitions(node):
+    """No formula can see them; one can see where they can be taken."""
+    net = read(T + node)
+    own, name = net.transitions[1].id, net.transitions[1].name
+    for called in (own, name):
+        text = f'action=="{called}"'
+        with pytest.raises(FormulaError, match="is invisible: no formula can see it"):
+            net.bound(parse_proposition(text), text)
+        text = f"fireable({called})"
+        net.bound(parse_proposition(text), text)
+    net.bound(parse_proposition('action=="t"'), "")
+    again = parse_pnml(pnml_text(net).encode(), "again.pnml")
+    assert again.notes.invisible == {1}
+
+
+def test_a_label_of_visible_and_invisible_transitions():
+    """It is the visible ones."""
+    named = "<name><text>a</text></name>"
+    net = read(
+        f'<transition id="t">{named}</transition><transition id="u">{named}{HIDDEN}'
+        f'</transition><transition id="v">{named}</transition>'
+    )
+    bound = net.bound(parse_proposition('action=="a"'), "")
+    assert bound == Taken(frozenset({0, 2}))
+
+
+NUPN = """<page id="g">{places}
+  <toolspecific tool="nupn" version="1.1"><size places="2" transitions="0" arcs="0"/>
+  <structure units="2" root="u0" safe="{safe}"><unit id="u0"><places>p</places>
+  <subunits>u1</subunits></unit><unit id="u1"><places>q</places><subunits/></unit>
+  </structure></toolspecific></page>"""
+
+
+@pytest.mark.parametrize("safe", ["true", "false"])
+def test_units(safe):
+    """They are kept; nothing is taken from what a file merely asserts."""
+    both = place("p") + place("q") + T + arc("t", "p")
+    net = read(NUPN.format(places=both, safe=safe))
+    assert net.notes.units == (Unit("u0", (0,), (1,)), Unit("u1", (1,), ()))
+    assert net.notes.safe == (safe == "true")
+    asserted = ", safe as the file asserts" * net.notes.safe
+    assert net.about == (f"nested-unit Petri net of 2 units{asserted}",)
+    assert check(net, "G(p<=1)").verdict == "violated"
+    assert "'q' in <places> of a unit" in refusal(
+        pnml(NUPN.format(places=place("p"), safe=safe))
+    )
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (place("p", text("capacity", 2)), "<capacity> in <place>"),
+        (place("p", text("delay", 2)), "<delay> in <place>"),
         (place("p", text("hlinitialMarking", 2)), "<hlinitialMarking> in <place>"),
-        ('<transition id="t"><priority/></transition>', "<priority> in <transition>"),
+        ('<transition id="t"><guard/></transition>', "<guard> in <transition>"),
         (place("p") + T + arc("p", "t", "<hlinscription/>"), "<hlinscription> in <arc"),
         ("\n<declaration/>", "m.pnml:4: <declaration> in <net>"),
         ('<page id="q"><module/></page>', "<module> in <page>"),
@@ -219,12 +488,57 @@ def test_what_is_more_than_a_net_is_refused_by_name(body, message):
     [
         ("http://www.pnml.org/version-2009/grammar/pt-hlpng", "'pt-hlpng'"),
         ("http://www.pnml.org/version-2009/grammar/highlevelnet", "'highlevelnet'"),
-        ("", "no type"),
     ],
 )
 def test_other_types_are_refused_by_name(kind, named):
     assert f"m.pnml:2: a net of type {named}" in refusal(
         pnml("", kind), UnsupportedError
+    )
+
+
+SUB = """<place id="in"><initialMarking><text>1</text></initialMarking></place>
+  <place id="out"/><transition id="sub"><toolspecific tool="WoPeD" version="1.0">
+  <subprocess>true</subprocess></toolspecific></transition>
+  <arc id="a1" source="in" target="sub"/><arc id="a2" source="sub" target="out"/>
+  <page id="{page}"><net>
+    <place id="out"/><place id="in">{marking}</place><place id="mid"/>
+    <transition id="t1"/><transition id="sub2"/>
+    <arc id="a1" source="in" target="t1"/><arc id="a2" source="t1" target="mid"/>
+    <arc id="a3" source="mid" target="sub2"/><arc id="a4" source="sub2" target="out"/>
+    <page id="sub2"><net><place id="mid"/><place id="out"/><transition id="t2"/>
+      <arc id="a1" source="mid" target="t2"/><arc id="a2" source="t2" target="out"/>
+    </net></page>
+  </net></page>"""
+
+
+def test_sub_processes():
+    """Their nets stand in the place of the transitions, inside each other, too."""
+    net = read(SUB.format(page="sub", marking=""))
+    assert net.variables == ("in", "out", "mid")
+    assert net.actions == ("t1", "t2")
+    assert net.initial() == (1, 0, 0)
+    assert [t.pre for t in net.transitions] == [{0: 1}, {2: 1}]
+    assert [t.post for t in net.transitions] == [{2: 1}, {1: 1}]
+    assert net.about == ("nets in the place of the sub-processes sub, sub2",)
+
+
+def test_sub_processes_that_do_not_fit():
+    other = SUB.format(page="other", marking="")
+    assert "a <net> in the page 'other', expected the id" in refusal(pnml(other))
+    two = SUB.format(page="sub", marking=text("initialMarking", 2))
+    assert "2 tokens in place 'in', which has 1" in refusal(pnml(two))
+    pages = f'{place("p")}<page id="a"><page id="b">{place("p")}</page></page>'
+    assert "the id 'p' again" in refusal(pnml(pages))
+
+
+def test_a_net_without_a_type():
+    """It is said how it is read; what others have is refused all the same."""
+    with pytest.warns(LtlpipeWarning, match=r"m\.pnml: the net has no type: read as"):
+        net = parse_pnml(pnml(place("p", text("initialMarking", 2)), ""), "m.pnml")
+    assert net.initial() == (2,)
+    coloured = place("p", "<hlinitialMarking/>")
+    assert "<hlinitialMarking> in <place>" in refusal(
+        pnml(coloured, ""), UnsupportedError
     )
 
 
@@ -315,7 +629,8 @@ def test_damaged_files_are_read_or_refused(at, cut, noise):
     """Whatever is cut out and put in: a net, or an error that names the file."""
     data = WHOLE[:at] + noise + WHOLE[at + cut :]
     try:
-        net = parse_pnml(data, "m.pnml")
+        with silenced():  # it may have no type
+            net = parse_pnml(data, "m.pnml")
     except LtlpipeError as error:
         message = str(error)
     else:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe.automata.hoa import parse_automata
+from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.systems.networks.hoa import read_hoa, write_hoa
 from ltlpipe.systems.networks.lts import LTS

@@ -70,7 +70,7 @@ def test_effects(effect, names, values):
         ("~0", -1),
         ("not 5", 0),
         ("!0", 1),
-        ("6 & 3 | 8", 10),
+        ("(6 & 3) | 8", 10),
         ("5 ^ 1", 4),
         ("1 + 2 * 3 - 4", 3),
         ("10 - 3 - 2", 5),
@@ -331,10 +331,10 @@ def test_actions_of_a_synchronous_system():
     text = SYNCHRONOUS.replace("GUARD", "").replace("EFFECT", "y = x")
     model = read_dve_model(text, "model.dve")
     assert model.actions == (
-        "P: s -> e | Q: s -> s",
-        "P: s -> s | Q: s -> s",
-        "P: s -> e | Q: s -> s",
-        "P: s -> s | Q: s -> s",
+        "P: s -> e | Q: s -> s #1",
+        "P: s -> s | Q: s -> s #1",
+        "P: s -> e | Q: s -> s #2",
+        "P: s -> s | Q: s -> s #2",
     )
     assert [s.action for s in model.steps(model.initial())] == [0, 1, 2, 3]
 

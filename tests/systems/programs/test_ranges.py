@@ -58,7 +58,11 @@ def bits(declarations, transitions, states="s", local=""):
         ("byte x;", "s -> s { effect x = x + 1; }", 8),
         ("int x;", "s -> s { effect x = x * 3 + 1; }", 16),
         ("byte x = 9;", "s -> s { guard not (x <= 2); effect x = x - 1; }", 3),
-        ("byte x;", "s -> s { guard x < 3 && x < 2 || x == 3; effect x = x + 1; }", 2),
+        (
+            "byte x;",
+            "s -> s { guard (x < 3 && x < 2) || x == 3; effect x = x + 1; }",
+            2,
+        ),
         ("byte x = 77;", "s -> s { guard x < 5; effect x = 1; }", 0),
     ],
 )

@@ -7,11 +7,11 @@ from unittest.mock import PropertyMock, patch
 
 import pytest
 
+import ltlpipe
 from ltlpipe import InputError, UnsupportedError
 from ltlpipe.runtime.errors import LtlpipeWarning
 from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.programs.program import Program
-from ltlpipe.systems.programs.syntax import _parser
 from ltlpipe.systems.reading import load_dve
 
 PROCESS = "process P { byte v; state s, e; init s; trans s -> e { BODY }; }"
@@ -219,11 +219,6 @@ a state""",
         ),
         (model("", "byte x = {5};"), 1, "column 6: expected one value for 'x'"),
         (
-            model("", "byte t[2] = {1, 2, 3};"),
-            1,
-            "column 6: 3 values for the 2 elements of 't'",
-        ),
-        (
             model("guard 2147483648 > 0;"),
             2,
             "column 62: a number beyond 2147483647, the largest",
@@ -240,11 +235,6 @@ def test_what_is_refused(text, line, message):
     with pytest.raises(InputError) as caught:
         read_dve(text, "model.dve")
     assert str(caught.value) == f"model.dve:{line}: {message}"
-
-
-def test_places_are_those_of_tokens():
-    """lark would look for them at every level of every expression: half of the time."""
-    assert not _parser().options.propagate_positions
 
 
 @pytest.mark.parametrize(
@@ -308,7 +298,7 @@ def test_conditions_inside_each_other(pattern):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (model(system="async property P"), "line 3: the property process 'P'"),
+        (model(system="async property P"), "line 3: no process beside the property"),
         (model("sync c!;", system="sync"), "line 2: a channel in a synchronous system"),
         (model("", "byte t[5000];"), "line 1: 't' has 5000 elements"),
         (
@@ -344,28 +334,65 @@ def test_steps_that_are_too_many_are_counted_not_listed():
 
 
 @pytest.mark.parametrize(
-    "expression",
-    ["x || t[0] && v", "x or t[0] and v", "x & 1 | v ^ 2", "x ^ 1 & v"],
+    ("expression", "agrees", "differs"),
+    [
+        ("x || t[0] && v", "DiVinE 3", "DiVinE 2"),
+        ("x or t[0] and v", "DiVinE 3", "DiVinE 2"),
+        ("x ^ 1 & v", "DiVinE 3", "DiVinE 2"),
+        ("x && t[0] || v", "DiVinE 2", "DiVinE 3"),
+        ("x & 1 ^ v", "DiVinE 2", "DiVinE 3"),
+    ],
 )
-def test_precedence_warnings(expression):
-    """Where DiVinE would read something else."""
-    with pytest.warns(LtlpipeWarning, match=r"model.dve:2: .* use parentheses"):
+def test_precedence_warnings(expression, agrees, differs):
+    """Where a version of DiVinE would read something else, and which."""
+    with pytest.warns(LtlpipeWarning) as caught:
         read_dve(model(f"guard {expression};"), "model.dve")
+    (warned,) = [str(w.message) for w in caught]
+    assert f"as in C and {agrees}; {differs}, " in warned
+    assert warned.startswith("model.dve:2: ")
+    assert warned.endswith("use parentheses")
+
+
+def test_precedence_warnings_are_counted():
+    """One for each way, with the first place."""
+    guards = "guard x || v && x, x && v || x; }, s -> s { guard v || x && v || x;"
+    with pytest.warns(LtlpipeWarning) as caught:
+        read_dve(model(guards), "model.dve")
+    first, second = [str(w.message) for w in caught]
+    assert "'&&' binds closer than '||' here, and in 1 more place, as in C" in first
+    assert "DiVinE 3, for which" in second
 
 
 @pytest.mark.parametrize(
     "expression",
     [
-        "x && t[0] || v",
         "x || (t[0] && v)",
-        "x & 1 ^ v",
+        "(x && t[0]) || v",
         "x == 1 && t[0] | 2",
         "x | 1 | 2",
+        "x && v && t[1]",
     ],
 )
 def test_no_precedence_warnings(expression):
-    """Where it would not; warnings are errors in tests."""
+    """Where they would not; warnings are errors in tests."""
     read_dve(model(f"guard {expression};"), "model.dve")
+
+
+def test_surplus_initial_values():
+    """The first ones are taken, with a warning."""
+    with pytest.warns(LtlpipeWarning, match="model.dve:1: 3 values for the 2 elements"):
+        program = read_dve(model("", "byte t[2] = {1, 2, 3};"), "model.dve")
+    values = {v.name: v.initial for v in program.variables}
+    assert (values["t[0]"], values["t[1]"]) == (1, 2)
+
+
+def test_macros_are_named(tmp_path):
+    """A file that m4 has to expand first, by its suffix or by how it begins."""
+    for name, text in [("m.mdve", "byte x;"), ("n.dve", "default(N,3)\nbyte x = N;")]:
+        path = tmp_path / name
+        path.write_text(text)
+        with pytest.raises(InputError, match="m4"):
+            ltlpipe.load(path)
 
 
 def test_values_out_of_range():

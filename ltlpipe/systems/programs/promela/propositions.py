@@ -84,11 +84,13 @@ class _Lookup:
             return part
         if isinstance(part, generic.Name) and part.text in self.known:
             return self.model.proposition(self.known[part.text])
+        operands = getattr(part, "operands", ())
+        if any(isinstance(operand, generic.Text) for operand in operands):
+            return part  # an action, or a process and its place, by their names
         if isinstance(part, generic.Operation) and (
-            part.operator in ("&&", "||", "!") or generic.Name(ACTION) in part.operands
+            part.operator in ("&&", "||", "!") or generic.Name(ACTION) in operands
         ):
-            operands = tuple(map(self.bound, part.operands))
-            return replace(part, operands=operands)
+            return replace(part, operands=tuple(map(self.bound, operands)))
         if isinstance(part, generic.Text):
             return part
         try:

@@ -48,8 +48,9 @@ def read_model(
 def parse_plain(
     text: str,
     file: str,
-    defines: Sequence[str] = (),
-    folders: Sequence[str] = (),
+    define: Sequence[str] = (),
+    include: Sequence[str] = (),
+    processes: int | None = None,
 ) -> Plain:
     """Preprocess and parse the text of a model; return its tree as plain data.
 
@@ -62,11 +63,12 @@ def parse_plain(
     from ltlpipe.systems.programs.promela.preprocessing import preprocess
     from ltlpipe.systems.programs.promela.tokens import tokens_of
 
-    source = preprocess(text, file, defines, folders)
+    source = preprocess(text, file, define, include)
     lines = text.rstrip().split("\n")
     end = Place(file, len(lines), len(lines[-1]) + 1)
     plain = parse_tokens(tokens_of(source), end)
     plain["macros"] = json.dumps(source.macros).encode()
+    plain["processes"] = processes
     return plain
 
 
@@ -78,9 +80,9 @@ def model_job(plain: Plain, file: str) -> Job[Model]:
     return resolved(tree, file, json.loads(bytes(plain["macros"])))
 
 
-def build(plain: Plain, file: str, *, processes: int | None = None) -> Job[Any]:
+def build(plain: Plain, file: str) -> Job[Any]:
     """Return the job that makes a model of what `parse_plain` has returned."""
     from ltlpipe.systems.programs.promela.model import promela_model
 
     tree = yield from model_job(plain, file)
-    return (yield from promela_model(tree, processes=processes))
+    return (yield from promela_model(tree, processes=plain["processes"]))

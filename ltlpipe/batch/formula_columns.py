@@ -1,0 +1,269 @@
+"""The columns of an analysis: what a worker computes of one formula.
+
+Columns that are computed together are a *group*; groups are in the order of their cost.
+`ltlpipe.batch.analyzing` limits the time of each group.
+
+Under action semantics exactly one action happens at a time (`ltlpipe.logic.actions`);
+under state semantics propositions are independent of each other, and a step that
+changes none of them is a stutter.  So a formula about states is interruptible iff it is
+stutter-invariant.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ltlpipe.automata import classification, finite_classification
+from ltlpipe.logic.actions import is_ltl
+from ltlpipe.logic.classes import CLASSES, syntactic_class
+from ltlpipe.logic.erasable import erasure
+from ltlpipe.logic.formulas import Formula, from_spot_text
+from ltlpipe.logic.interruptible import interruptible_formula
+from ltlpipe.logic.propositions.parsing import parse_proposition
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ltlpipe.batch.table import Row
+
+ACTION, STATE, FINITE = "action", "state", "finite"
+"""What propositions are about; finite words are of actions."""
+
+GROUPS = (
+    *("syntax", "interruptible", "stutter_invariant", "buchi", "norm_states"),
+    *("tgba_states", "hierarchy", "erasable", "generic_states", "parity_states"),
+)
+"""The groups of columns, cheap and decisive ones first."""
+
+IN_GROUP = {
+    "syntax": ("size", "syntactic"),
+    "buchi": ("ba_states", "weak", "terminal", "very_weak", "normal_form"),
+    "erasable": ("erasable", "erasable_witness"),
+}
+"""The columns of a group that is not called like its only one."""
+
+_COMPARISON = re.compile(r"[=!<>]=|[<>]|^fireable\(")
+
+_SOON = 0.002  # seconds of results that are sent together
+
+Part = tuple[list[str], "Row", "list[str]"]
+"""Groups, their columns, and notes on missing ones."""
+
+
+def semantics_of(formula: Formula) -> str:
+    """Return what the propositions of a formula are about.
+
+    They are about states if one of them is a comparison or ``fireable(...)``: no format
+    of networks has such names of actions.
+    """
+    about_states = any(map(_is_comparison, formula.propositions))
+    return STATE if about_states else ACTION
+
+
+def _is_comparison(proposition: str) -> bool:
+    if not _COMPARISON.search(proposition):
+        return False
+    try:
+        parse_proposition(proposition)
+    except FormulaError:
+        return False
+    return True
+
+
+def groups_of(semantics: str, *, is_plain: bool) -> tuple[Sequence[str], str | None]:
+    """Return the groups of a formula, and why it has not all of them.
+
+    `is_plain` says that it is LTL: PSL is beyond what is about actions that do not
+    matter, and beyond finite words.
+    """
+    if is_plain:
+        return GROUPS, None
+    if semantics == FINITE:
+        return ("syntax",), "it is PSL: of finite words only LTL is analysed"
+    beyond = ("interruptible", "norm_states", "erasable")
+    groups = [group for group in GROUPS if group not in beyond]
+    return groups, "it is PSL: only Spot's columns are known"
+
+
+def parts_of(
+    formula: str, semantics: str, groups: Sequence[str], known: Row, one_by_one: bool
+) -> Iterator[Part]:
+    """Yield the columns of groups for the process that has asked for them.
+
+    `known` has the columns of other groups.  Results that were found within
+    milliseconds are sent together, unless `one_by_one`: then a group is sent before the
+    next one is begun.
+    """
+    tree = from_spot_text(formula)
+    asked, found = Formula(str(tree), tree), dict(known)
+    names: list[str] = []
+    row: Row = {}
+    notes: list[str] = []
+    sent = time.monotonic()
+    for group in groups:
+        columns, note = _attempted(_GROUPS[semantics][group], asked, found)
+        names.append(group)
+        row |= columns
+        found |= columns
+        notes += [] if note is None else [note]
+        if one_by_one or time.monotonic() - sent > _SOON or group == groups[-1]:
+            yield names, row, notes
+            names, row, notes = [], {}, []
+            sent = time.monotonic()
+
+
+def columns_of(group: str) -> tuple[str, ...]:
+    """Return the columns of a group."""
+    return IN_GROUP.get(group, (group,))
+
+
+def _attempted(
+    compute: Callable[[Formula, Row], Row], formula: Formula, known: Row
+) -> tuple[Row, str | None]:
+    try:
+        return compute(formula, known), None
+    except UnsupportedError as error:
+        return {}, str(error)
+
+
+# --- one action at a time ---------------------------------------------------
+
+
+def _syntax(formula: Formula, _known: Row) -> Row:
+    classes = syntactic_class(formula.spot) if is_ltl(formula.spot) else ()
+    return {
+        "size": classification.size(formula.spot),
+        "syntactic": next((c for c in CLASSES if c in classes), None),
+    }
+
+
+def _interruptible(formula: Formula, known: Row) -> Row:
+    by_syntax = known.get("syntactic") == "intrpt"
+    return {"interruptible": by_syntax or interruptible_formula.here(formula)}
+
+
+def _erasable(formula: Formula, known: Row) -> Row:
+    found = None if known.get("interruptible") else erasure(formula)
+    if found is None:
+        return {"erasable": True}
+    return {"erasable": False, "erasable_witness": json.dumps(asdict(found))}
+
+
+def _buchi(formula: Formula, _known: Row) -> Row:
+    table = classification.buchi(formula)
+    normal, _ = classification.violation_of_normal_form(table)
+    return {
+        "ba_states": table.n_states,
+        "weak": table.weak,
+        "terminal": table.terminal,
+        "very_weak": classification.is_very_weak(table),
+        "normal_form": normal,
+    }
+
+
+def _norm_states(formula: Formula, known: Row) -> Row:
+    """Return the size of the automaton in normal form, if a reduction would use it."""
+    if not known.get("interruptible") or known.get("normal_form") is None:
+        return {}
+    if known["normal_form"]:
+        return {"norm_states": known["ba_states"]}
+    table = classification.buchi(formula)
+    return {"norm_states": classification.n_states_of_norm(table)}
+
+
+# --- valuations of propositions ---------------------------------------------
+
+
+def _nothing(_formula: Formula, _known: Row) -> Row:
+    return {}  # a notion of actions
+
+
+def _finite_groups() -> dict[str, Callable[[Formula, Row], Row]]:
+    """Return how the groups of a formula of finite words are computed."""
+    kinds = finite_classification
+    return dict.fromkeys(GROUPS, _nothing) | {
+        "syntax": _size,
+        "stutter_invariant": lambda f, _: {
+            "stutter_invariant": kinds.is_stutter_invariant(f)
+        },
+        "hierarchy": lambda f, _: {"hierarchy": kinds.hierarchy(f)},
+        "tgba_states": lambda f, _: {
+            "tgba_states": kinds.n_states(f, deterministic=False)
+        },
+        "parity_states": lambda f, _: {
+            "parity_states": kinds.n_states(f, deterministic=True)
+        },
+    }
+
+
+def _size(formula: Formula, _known: Row) -> Row:
+    return {"size": classification.size(formula.spot)}
+
+
+def _groups_of(semantics: str) -> dict[str, Callable[[Formula, Row], Row]]:
+    """Return how the groups are computed."""
+
+    def over(formula: Formula) -> Any:
+        return classification.subject(formula, one_at_a_time=semantics == ACTION)
+
+    def states(kind: str) -> Callable[[Formula, Row], Row]:
+        return lambda formula, _: {
+            f"{kind}_states": classification.n_states(over(formula), kind)
+        }
+
+    def stutter_invariant(formula: Formula, _known: Row) -> Row:
+        found = classification.is_stutter_invariant(over(formula))
+        return {"stutter_invariant": found}
+
+    def hierarchy(formula: Formula, _known: Row) -> Row:
+        return {"hierarchy": classification.manna_pnueli(over(formula))}
+
+    groups: dict[str, Callable[[Formula, Row], Row]] = {
+        "stutter_invariant": stutter_invariant,
+        "hierarchy": hierarchy,
+        **{f"{kind}_states": states(kind) for kind in classification.KINDS},
+    }
+    if semantics == ACTION:
+        return groups | {
+            "syntax": _syntax,
+            "interruptible": _interruptible,
+            "buchi": _buchi,
+            "norm_states": _norm_states,
+            "erasable": _erasable,
+        }
+    return groups | {
+        "syntax": _size,
+        "interruptible": lambda f, known: {
+            "interruptible": stutter_invariant(f, known)["stutter_invariant"]
+        },
+        "buchi": lambda f, _: classification.buchi_over_states(f.spot),
+        "norm_states": _nothing,
+        "erasable": _nothing,
+    }
+
+
+_GROUPS = {
+    ACTION: _groups_of(ACTION),
+    STATE: _groups_of(STATE),
+    FINITE: _finite_groups(),
+}
+
+
+# --- what is known without the exact class ----------------------------------
+
+
+def bounded(formula: Formula, row: Row) -> str | None:
+    """Return a class that a formula is in, if its smallest class has not been found.
+
+    By the syntax, and by the Büchi automaton if its columns are known.  None says that
+    nothing smaller than all properties is known.
+    """
+    bound = classification.bound(
+        formula.spot, weak=row["weak"], terminal=row["terminal"]
+    )
+    return None if bound is None else f"at most {bound}"

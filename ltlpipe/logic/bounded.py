@@ -1,0 +1,118 @@
+"""Operators with bounds: ``F[2:5] a``, ``a U[1:3] b``, ``a U<=3 b``, ``X[2] a``.
+
+``f U[i:j] g`` holds iff g does after k steps, i <= k <= j, and f before.  It becomes
+nested X, one for each step, as Spot makes of its own ``F[i:j]``, ``G[i:j]`` and
+``X[n]``.  ``R`` is the dual; ``F<=k`` is ``F[0:k]``.
+
+Over finite words X is the weak one, which holds at the end, and ``X[!]`` the strong
+one.  Spot's operators take the weak one unless there is a ``!`` in the brackets; ``U``
+asks for steps that exist, and ``F<=k`` does, so they take the strong one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.runtime.errors import FormulaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_STEPS = 1_000
+"""What the bounds of a formula may come to together."""
+
+# What begins an operand, and is no operator that stands behind one.
+_OPERAND = (
+    r"(?=\s*(\(|\[\]|<>|!(?!=)|~|\"|'|\\|\w))"
+    r"(?!\s*(and|or|xor|imply|WU|WR|[UWRVM])(?!\w))"
+)
+_BOUNDS = r"\[\s*(\d+\s*((:|\.\.)\s*(\d+|\$)?\s*)?!?|!)\s*\]"
+_AT_MOST = r"<=\s*\d+(?![\w.])"
+
+OF_ONE = rf"[XFG]\s*({_BOUNDS}|{_AT_MOST}){_OPERAND}"
+OF_TWO = rf"[URV]\s*({_BOUNDS}|{_AT_MOST})"
+"""Operators with bounds, of one operand and of two."""
+
+BOUNDED = re.compile(rf"(?<![\w.\\])({OF_ONE}|{OF_TWO})")
+
+_PARTS = re.compile(r"([A-Z])\s*(?:\[\s*(.*?)\s*(!?)\s*\]|<=\s*(\d+))", re.DOTALL)
+
+
+class Bounds(NamedTuple):
+    """What stands at an operator."""
+
+    letter: str
+    least: int
+    most: int | None  # None is no limit
+    strong: bool  # whether the steps have to exist
+
+
+def bounds_of(operator: str) -> Bounds | None:
+    """Return the bounds of an operator, such as ``U[1:3]``; None if it has none."""
+    found = _PARTS.fullmatch(operator)
+    if found is None:
+        return None
+    letter, inside, mark, at_most = found.groups()
+    letter = "R" if letter == "V" else letter
+    if at_most is not None:
+        return Bounds(letter, 0, int(at_most), letter != "G")
+    ends = re.split(r"\s*(?::|\.\.)\s*", inside)
+    least = int(ends[0]) if ends[0] else 1  # X[!]
+    most = least if len(ends) == 1 else None
+    if len(ends) == 2 and ends[1].isdecimal():
+        most = int(ends[1])
+    return Bounds(letter, least, most, bool(mark) or letter in "UR")
+
+
+def steps_in(text: str) -> int:
+    """Return what the bounds of a formula without quotes come to together."""
+    numbers = (re.findall(r"\d+", found[0]) for found in BOUNDED.finditer(text))
+    return sum(max(map(int, some), default=0) for some in numbers)
+
+
+def expanded(bounds: Bounds, operands: list[Any], *, finite: bool) -> Any:
+    """Return an operator with bounds as Spot's formula with X."""
+    import spot
+
+    letter, least, most, strong = bounds
+    if letter == "R":
+        negated = [spot.formula_Not(operand) for operand in operands]
+        until = bounds._replace(letter="U")
+        return spot.formula_Not(expanded(until, negated, finite=finite))
+    if max(least, most or 0) > MAX_STEPS:
+        message = f"a bound of more than {MAX_STEPS:,} steps"
+        raise FormulaError(message, formula="")
+    if letter == "X":
+        most = least
+    if most is not None and most < least:
+        low, high = spot.formula_ff(), spot.formula_tt()
+        return high if letter == "G" else low  # no step is asked for
+    following = strong_next if finite and strong else spot.formula_X
+    kept = operands[0] if letter == "U" else spot.formula_tt()
+    wanted = operands[-1]
+    join = _joined("And" if letter == "G" else "Or")
+    found = wanted
+    if most is None:
+        unbounded = getattr(spot, f"formula_{letter}")
+        found = unbounded(*operands)
+    for _ in range((most or least) - least):
+        later = spot.formula_And([kept, following(found)])
+        found = join([wanted, following(found) if letter == "G" else later])
+    for _ in range(least):
+        found = spot.formula_And([kept, following(found)])
+    return found
+
+
+def strong_next(formula: Any) -> Any:
+    """Return that a formula holds at a next step, which exists; Spot makes no X[!]."""
+    import spot
+
+    return spot.formula_Not(spot.formula_X(spot.formula_Not(formula)))
+
+
+def _joined(operator: str) -> Callable[[list[Any]], Any]:
+    import spot
+
+    make: Callable[[list[Any]], Any] = getattr(spot, f"formula_{operator}")
+    return make

@@ -1,0 +1,256 @@
+"""A proof from few components, and more where a run of few is none of the network.
+
+The components that own the visible actions, beside one that idles, have every run of
+the network: what the others do is an idle step.  So what holds of them holds of the
+network.  A lasso of theirs, on the other hand, may be spurious.  Then a component that
+cannot do its part joins them, and the question is asked again; or the whole network has
+a run with the same word, which is looked for with little work.
+
+The proof, and why the property has to be interruptible, are in docs/components.md,
+"Few components".  The scheme is that of counterexample-guided abstraction refinement
+(Clarke, Grumberg, Jha, Lu & Veith, CAV 2000), where abstracting forgets components.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ltlpipe.question.answer import EMPTY, FOUND, Answer, Trace
+from ltlpipe.question.conditions import SUBSET
+from ltlpipe.question.network import with_components
+from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.errors import ReplayError
+from ltlpipe.runtime.jobs import Progress, StoppedError, TooMuchWorkError, bounded
+from ltlpipe.strategies import components
+from ltlpipe.systems.networks.lts import LTS, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ltlpipe.question.network import NetworkQuestion
+    from ltlpipe.question.question import Question
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.strategies.lifting import Label, Word
+    from ltlpipe.systems.runs import Run
+
+    Check = Callable[[NetworkQuestion, Trace], Job[Answer]]
+
+LOOKING = "looking for components that suffice"
+"""The phase of what is done here."""
+
+RUN_WORK = 50_000.0
+"""Units of work of the search for a run of the network with the word of a lasso."""
+
+_STEP_WORK = 2.0  # units, of one step of a component along a word
+
+_IDLE = LTS.from_transitions([(0, "idle", 0)], internal=["idle"])
+
+
+def job(question: Question, trace: Trace) -> Job[Answer]:
+    """Return the job that answers a question, and keeps a trace up to date."""
+    network = with_components(question)
+    assert network is not None  # by `obstacle`
+    refinement = yield from refinement_of(network, trace, components.job)
+    return (yield from refinement.answer())
+
+
+def refinement_of(
+    question: NetworkQuestion, trace: Trace, check: Check
+) -> Job[Refinement]:
+    """Return the search for components that suffice, whose parts `check` answers.
+
+    Raises
+    ------
+    NotApplicableError
+        The property is not interruptible.
+    """
+    decision = yield from question.decision()
+    if decision is None:
+        found = question.interruptible_product(question.system, question.given, trace)
+        decision, _ = yield from found
+    if not decision.allowed:
+        raise NotApplicableError(decision.reason)
+    return Refinement(question, trace, check, decision.reason)
+
+
+class Refinement:
+    """Components that are looked at, of one network, and what the others refute.
+
+    Attributes
+    ----------
+    chosen : set of int
+        The components that are looked at.
+    """
+
+    def __init__(
+        self, question: NetworkQuestion, trace: Trace, check: Check, reason: str
+    ) -> None:
+        self._question = question
+        self._trace = trace
+        self._check, self._reason = check, reason
+        self._components = question.system.components
+        self._visible = set(question.actions)
+        self._others = [_Component(lts) for lts in self._components]
+        self.chosen = set(owners(question.system, self._visible))
+        self._checks = 0
+
+    def answer(self) -> Job[Answer]:
+        """Return the answer of the first components that suffice for one."""
+        while len(self.chosen) < len(self._components):
+            self._checks += 1
+            network = Network(
+                [*(self._components[i] for i in sorted(self.chosen)), _IDLE]
+            )
+            asked = self._question.about(network)
+            trace = Trace(asked.given)  # its own: what it finds may be spurious
+            found = yield from self._check(asked, trace)
+            self._trace.plan, self._trace.stats = trace.plan, trace.stats
+            if found.kind == EMPTY:
+                self._note()
+                return found
+            if found.run is None:  # a limit was hit
+                return found
+            run = yield from self._followed(network, found.run)
+            if run is not None:
+                self._note()
+                self._trace.has_found = True
+                return Answer(FOUND, run=run)
+        raise NotApplicableError("no part of the components suffices")
+
+    def _note(self) -> None:
+        """Say in the plan which components were enough."""
+        numbers = ", ".join(str(i + 1) for i in sorted(self.chosen))
+        n = len(self._components)
+        said = (
+            f"{len(self.chosen)} of {n} components (number {numbers}) suffice, found "
+            f"by {self._checks} checks, because {self._reason}"
+        )
+        self._trace.plan = self._trace.plan.reduced_by(SUBSET, said)
+        self._trace.note(details={"subset": len(self.chosen)})
+
+    def _followed(self, network: Network, lasso: Run) -> Job[Run | None]:
+        """Return a run of the whole network with the word of a lasso of a part of it.
+
+        If there is none, or none is found, one more component is chosen.
+        """
+        from ltlpipe.strategies.lifting import find_run
+
+        named = [None if a.internal else a.name for a in network.actions]
+        labels: list[Label] = [named[number] for number in lasso.actions.tolist()]
+        prefix, cycle = labels[: lasso.length], labels[lasso.length :]
+        known = frozenset(network.action_index)
+        joins = yield from self._refuting(prefix, cycle, known)
+        if joins is None:
+            word = _word(prefix, cycle)
+            job = find_run(self._question.system, word, known)
+            try:
+                return (yield from bounded(job, RUN_WORK))
+            except (ReplayError, StoppedError, TooMuchWorkError):
+                joins = self._closest(frozenset(named) - {None}, known)
+        self.chosen.add(joins)
+        return None
+
+    def _refuting(
+        self, prefix: list[Label], cycle: list[Label], known: frozenset[str]
+    ) -> Job[int | None]:
+        """Return the component that is the first not to go on along a word, if any."""
+        first: tuple[int, int] | None = None
+        for number in self._left():
+            component = self._others[number]
+            steps = component.followed(prefix, cycle, known)
+            yield Progress(LOOKING, _STEP_WORK * (1 + component.steps))
+            if steps is not None and (first is None or (steps, number) < first):
+                first = steps, number
+        return None if first is None else first[1]
+
+    def _closest(self, word: Iterable[Label], known: frozenset[str]) -> int:
+        """Return the component that takes part most in what the others do."""
+        named = set(word)
+
+        def part(number: int) -> tuple[int, int, int]:
+            shared = self._others[number].shared
+            return len(shared & named), len(shared & known), -number
+
+        return max(self._left(), key=part)
+
+    def _left(self) -> Iterator[int]:
+        return (i for i in range(len(self._components)) if i not in self.chosen)
+
+
+class _Component:
+    """One component, along words of which it knows some labels."""
+
+    def __init__(self, lts: LTS) -> None:
+        self._lts = lts
+        self.shared = frozenset(lts.labels) - lts.internal
+        self.steps = 0  # along the last word
+
+    @cached_property
+    def _targets(self) -> dict[tuple[int, Label], list[int]]:
+        targets: dict[tuple[int, Label], list[int]] = {}
+        for source, label, target in self._lts.transitions():
+            targets.setdefault((source, label), []).append(target)
+        return targets
+
+    def followed(
+        self, prefix: list[Label], cycle: list[Label], known: frozenset[str]
+    ) -> int | None:
+        """Return after how many steps of a word it cannot go on; None if it can.
+
+        Labels that are not `known` are its own: it may take them at any time.
+        """
+        own = self.shared & known
+        hidden = [label for label in self._lts.labels if label not in own]
+        states = self._closed({self._lts.initial}, hidden)
+        self.steps, rounds = 0, set[frozenset[int]]()
+        word = prefix
+        while frozenset(states) not in rounds or word is prefix:
+            if word is cycle:
+                rounds.add(frozenset(states))
+            for label in word:
+                self.steps += 1
+                if label in own:
+                    after = self._after(states, [label])
+                    states = self._closed(after, hidden)
+                    if not states:
+                        return self.steps
+            word = cycle
+        return None
+
+    def _after(self, states: set[int], labels: Iterable[Label]) -> set[int]:
+        pairs = ((state, label) for state in states for label in labels)
+        return {t for pair in pairs for t in self._targets.get(pair, ())}
+
+    def _closed(self, states: set[int], hidden: list[str]) -> set[int]:
+        new = states
+        while new:
+            new = self._after(new, hidden) - states
+            states = states | new
+        return states
+
+
+def _word(prefix: list[Label], cycle: list[Label]) -> Word:
+    """Return the word of a lasso, whose silent steps need not be repeated."""
+    from ltlpipe.strategies.lifting import SILENT, Word
+
+    again = tuple(label for label in cycle if label is not SILENT)
+    before = tuple(label for label in prefix if label is not SILENT)
+    return Word(before, again, diverges=not again)
+
+
+def owners(network: Network, visible: set[str]) -> list[int]:
+    """Return few components that have some actions, each of which one of them has.
+
+    Greedily: the next one has the most of what is missing, and the fewest others.
+    """
+    labels = [frozenset(c.labels) - c.internal for c in network.components]
+    missing, found = visible & set(network.action_index), []
+    while missing:
+        best = max(
+            range(len(labels)),
+            key=lambda i: (len(missing & labels[i]), -len(labels[i]), -i),
+        )
+        found.append(best)
+        missing -= labels[best]
+    return found

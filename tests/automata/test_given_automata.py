@@ -1,0 +1,148 @@
+"""Property automata as users have them: alternation, several starts, other syntaxes."""
+
+import random
+
+import pytest
+import spot
+
+from benchmarks.alternating import alternating
+from benchmarks.dialects import PROPERTIES
+from ltlpipe import LTS, Network, check
+from ltlpipe.automata.given_automata import parse_automata, parse_job, read_automaton
+from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.jobs import run
+
+RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "b", 1)])])
+
+
+def same_words(found, automaton):
+    """Whether two automata accept the same words; each has its own dictionary."""
+    return spot.are_equivalent(spot.automaton(found.to_str("hoa")), automaton)
+
+
+def agrees(formula):
+    """Compare with Spot's translation; return whether the automaton was alternating."""
+    text = alternating(formula)
+    (found,) = parse_automata(text, "m.hoa")
+    assert found.is_existential()
+    assert same_words(found, spot.translate(formula)), str(formula)
+    return not spot.automaton(text).is_existential()
+
+
+def formulas(seed, n):
+    tree = spot.randltl(["a", "b", "c"], seed=seed, tree_size=(3, 9))
+    return [next(tree) for _ in range(n)]
+
+
+def test_alternating_automata_of_formulas():
+    """Universal branching and all: against Spot's translation."""
+    assert sum(map(agrees, formulas(1, 200))) > 20
+
+
+@pytest.mark.slow
+def test_alternating_automata_of_many_formulas():
+    assert sum(map(agrees, formulas(2, 4_000))) > 400
+
+
+def random_text(rng):
+    """A random Büchi automaton in HOA, with some of its states initial."""
+    n = rng.randint(1, 4)
+    starts = sorted(rng.sample(range(n), rng.randint(1, n)))
+    lines = []
+    for s in range(n):
+        lines.append(f"State: {s}{rng.choice(['', ' {0}'])}")
+        for _ in range(rng.randint(0, 3)):
+            lines.append(
+                f"[{rng.choice(['0', '!0', '1', '!1', 't'])}] {rng.randrange(n)}"
+            )
+    begin = "".join(f"Start: {s}\n" for s in starts)
+    text = (
+        f'HOA: v1\nStates: {n}\n{begin}AP: 2 "a" "b"\nAcceptance: 1 Inf(0)\n--BODY--\n'
+        + "\n".join(lines)
+        + "\n--END--\n"
+    )
+    return text, starts, begin
+
+
+def test_several_initial_states_are_a_union():
+    rng = random.Random(3)
+    for _ in range(200):
+        text, starts, begin = random_text(rng)
+        (found,) = run(parse_job(text, "m.hoa"))
+        alone = [spot.automaton(text.replace(begin, f"Start: {s}\n")) for s in starts]
+        union = alone[0]
+        for one in alone[1:]:
+            union = spot.product_or(union, one)
+        assert same_words(found, union), text
+
+
+@pytest.mark.parametrize("syntax", PROPERTIES)
+def test_other_syntaxes(syntax, tmp_path):
+    for formula in formulas(4, 60):
+        text = PROPERTIES[syntax](formula)
+        (found,) = run(parse_job(text, "m"))
+        assert same_words(found, spot.translate(formula)), text
+    path = tmp_path / "cat |"  # to Spot's own interface that would be a command
+    path.write_text(text)
+    assert same_words(read_automaton(path), spot.translate(formula))
+
+
+@pytest.mark.parametrize("syntax", ["spin", "lbtt", "hoa"])
+def test_a_text_is_the_automaton_of_violations(syntax):
+    text = spot.translate("!G F a", "Buchi", "SBAcc").to_str(syntax)
+
+    assert check(RING, automaton=text).verdict == "violated"
+    assert check(RING, "G F a").lasso.cycle == check(RING, automaton=text).lasso.cycle
+
+
+def test_ltl2ba_s_never_claim():
+    text = """never { /* F G b */
+T0_init :    /* init */
+	if
+	:: (1) -> goto T0_init
+	:: (b) -> goto accept_S1
+	fi;
+accept_S1 :    /* 1 */
+	if
+	:: (b) -> goto accept_S1
+	fi;
+}
+"""
+    (found,) = parse_automata(text, "m")
+
+    assert same_words(found, spot.translate("F G b"))
+
+
+def test_comments_before_an_automaton():
+    text = "/* one */ " * 3_000
+    for syntax in ("hoa", "spin"):
+        own = spot.translate("F b", "Buchi", "SBAcc").to_str(syntax)
+        (found,) = parse_automata(text + own, "m")
+        assert same_words(found, spot.translate("F b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("never {\n nonsense", "m:2: "),
+        ("never", "m:1: "),
+        ("2 1t\n0 1\n0 -1", "m:"),
+        ("99999999 1t\n0 1\n", "m:1: the number 99999999 is beyond"),
+        ("G F a", "m:1: expected an automaton in HOA"),
+        ('digraph { 0 -> 1 [label=""] }', "m:1: expected an automaton in HOA"),
+    ],
+)
+def test_what_is_no_automaton(text, expected):
+    with pytest.raises(InputError) as caught:
+        parse_automata(text, "m")
+
+    assert str(caught.value).startswith(expected)
+
+
+def test_alternation_that_spot_cannot_remove():
+    text = (
+        'HOA: v1 States: 2 Start: 0&1 AP: 1 "a" Acceptance: 1 Inf(0) --BODY--\n'
+        "State: 0 [0] 0 {0} [!0] 0 State: 1 [t] 0&1 --END--"
+    )
+    with pytest.raises(UnsupportedError, match="automaton 1 is alternating and not"):
+        parse_automata(text, "m.hoa")

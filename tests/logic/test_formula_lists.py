@@ -1,0 +1,148 @@
+"""Lists of formulas as people have them."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from ltlpipe.logic.formula_files import read_formulas
+from ltlpipe.runtime.errors import FormulaError, InputError
+
+
+def written(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def told(path):
+    """Return names, or numbers, and formulas as Spot writes them."""
+    return [(f.identifier, str(f.spot)) for f in read_formulas(path)]
+
+
+def test_comments(tmp_path):
+    """On lines of their own and behind formulas, in three ways; arrows are none."""
+    path = written(
+        tmp_path,
+        "f.ltl",
+        "# one\n// two\n-- three\nG a # behind\nF b // and\nX c -- so\n"
+        "a --> b\na <--> b -- not\n\"x # y\" & '-- z'\n",
+    )
+    assert told(path) == [
+        ("1", "Ga"),
+        ("2", "Fb"),
+        ("3", "Xc"),
+        ("4", "a -> b"),
+        ("5", "a <-> b"),
+        ("6", '"-- z" & "x # y"'),
+    ]
+
+
+def test_comments_in_lists_with_headers(tmp_path):
+    """The lines of a property, too."""
+    path = written(
+        tmp_path, "f.txt", "// a list\n#0: true\nG a // so\n#1:\n-- no\nF b\n"
+    )
+    assert told(path) == [("0", "Ga"), ("1", "Fb")]
+
+
+def test_names(tmp_path):
+    """By a colon, the line before, or a block, with comments behind."""
+    path = written(
+        tmp_path,
+        "f.ltl",
+        "one: G a // x\n# name: two\nF b\nltl three {\n  [] c // not d\n} // end\n",
+    )
+    assert told(path) == [("one", "Ga"), ("two", "Fb"), ("three", "Gc")]
+
+
+def test_a_catalogue_of_patterns(tmp_path):
+    """Headings and scopes are names; R is a proposition where only one can stand."""
+    path = written(
+        tmp_path,
+        "f.txt",
+        "P is false:\nGlobally \t[](!P)\n(*)Before R   <>R -> (!P U R)\n"
+        "After Q until R:  [](Q & !R -> (!P W R))\n\nS responds to P:\n"
+        "Between Q and R   []((Q & !R & <>R) -> (P -> (!R U (S & !R))) U R)\n",
+    )
+    found = read_formulas(path)
+    assert [f.name for f in found] == [
+        "P is false, Globally",
+        "P is false, Before R",
+        "P is false, After Q until R",
+        "S responds to P, Between Q and R",
+    ]
+    assert str(found[1].spot) == 'F"R" -> (!P U "R")'
+    assert found[3].propositions == ("P", "Q", "R", "S")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_csv(suffix, tmp_path):
+    """A column of formulas, one of names, and others; a cell may have line breaks."""
+    text = 'ID, Formula ,by\n7,"G(a ->\nF b)",x\n\n8,X c,"y, z"\n'
+    path = tmp_path / f"f{suffix}"
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+    assert told(path) == [("7", "G(a -> Fb)"), ("8", "Xc")]
+    assert [f.line for f in read_formulas(path)] == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.json", '["G a",\n "F b"]'),
+        ("f.json", '[{"formula": "G a"},\n {"formula": "F b", "by": 3}]'),
+        ("f.jsonl", '"G a"\n{"formula": "F b"}\n'),
+    ],
+    ids=["texts", "objects", "lines"],
+)
+def test_json(name, text, tmp_path):
+    """Of texts or objects, with the lines in which they stand."""
+    path = written(tmp_path, name, text)
+    assert told(path) == [("1", "Ga"), ("2", "Fb")]
+    assert [f.line for f in read_formulas(path)] == [1, 2]
+
+
+def test_names_in_json(tmp_path):
+    """A key of each object, or those of one object."""
+    path = written(tmp_path, "f.json", '[{"id": 3, "formula": "G a"}]')
+    assert told(path) == [("3", "Ga")]
+    path = written(tmp_path, "g.json", '{"safe": "G a", "live": "F b"}')
+    assert told(path) == [("safe", "Ga"), ("live", "Fb")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("f.csv", "id,text\n1,G a\n", "f.csv:1: expected one column 'formula'"),
+        ("f.csv", "formula,id\nG a\n", "f.csv:2: 1 cells, expected 2"),
+        ("f.csv", "formula\n", "no formula found"),
+        ("f.csv", 'formula\n"G a', "f.csv:2: not CSV"),
+        ("f.json", '["G a",\n 3]', "f.json:1: expected a list of formulas"),
+        ("f.json", '["G a",\n', "f.json:2: not JSON"),
+        ("f.json", "[]", "no formula found"),
+        ("f.jsonl", '"a"\n{"f": 1}', "f.jsonl:2: expected a list"),
+        ("f.csv", "formula,name\nG a,x\nF a,x\n", "f.csv:3: a second formula 'x'"),
+    ],
+)
+def test_tables_that_are_none(name, text, message, tmp_path):
+    """Refused with file and line."""
+    with pytest.raises(InputError) as caught:
+        read_formulas(written(tmp_path, name, text))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f.ltl", "G a\nG((a\nF b\n"),
+        ("f.csv", "formula\nG a\nG((a\nF b\n"),
+        ("f.json", '["G a",\n"G((a", "F b"]'),
+    ],
+)
+def test_one_bad_formula(name, text, tmp_path):
+    """Is an error with its place, among the others."""
+    found = read_formulas(written(tmp_path, name, text), collect_errors=True)
+    assert [isinstance(f, FormulaError) for f in found] == [False, True, False]
+    assert found[1].line == (3 if name == "f.csv" else 2)

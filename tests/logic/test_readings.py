@@ -1,0 +1,142 @@
+"""What is read beside Spot's LTL, and hints for mistakes."""
+
+from __future__ import annotations
+
+import pytest
+import spot
+from hypothesis import given
+
+from ltlpipe import LTS, Network, analyze, automaton, check, is_interruptible
+from ltlpipe.logic.bounded import MAX_STEPS
+from ltlpipe.logic.dialects import Dialect
+from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.errors import FormulaError
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
+from tests.hypothesis_strategies import formulas
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("& G a F b", "G a & F b"),
+        ("U p0 p1", "p0 U p1"),
+        ("! i a X b", "!(a -> X b)"),
+        ('W "ask l" b', '"ask l" W b'),
+        ("G('ask l' -> F 'enter l')", 'G("ask l" -> F "enter l")'),
+        (r"'it\'s' & b", '"it\'s" & b'),
+        ("[](Q & !R & <>R -> (!P U R))", '[](Q & !"R" & <>"R" -> (!P U "R"))'),
+        ("G(a -> F U)", 'G(a -> F "U")'),
+        ("{a} <>=> b", "{a} <>=> b"),
+        ("{a;b} []-> F c", "{a;b} []-> F c"),
+        ("F[2:5] a & G[1..2] b & X[2] c", "F[2:5] a & G[1..2] b & X[2] c"),
+        ("F[1:2] x==1", 'F[1:2] "x==1"'),
+        ("a U[1:3] b", "a & X(b | (a & X(b | (a & X b))))"),
+        ("a U[2:] b", "a & X(a & X(a U b))"),
+        ("a U <= 2 b", "b | (a & X(b | (a & X b)))"),
+        ("a R[0:1] b", "!((!b) | (!a & X !b))"),
+        ("F<=1 a & G<=1 b", "(a | X a) & (b & X b)"),
+        ("'x y' U[1:1] \"<b>\"", '"x y" & X "<b>"'),
+        ("x==1 U[1:1] y<=2", '"x==1" & X "y<=2"'),
+        ("a U[3:1] b", "0"),
+    ],
+)
+def test_readings(text, meaning):
+    """Each text means what Spot reads in another one."""
+    found, wanted = parse(text), spot.formula(meaning)
+    assert spot.are_equivalent(found.spot, wanted)
+    known = {p.ap_name() for p in spot.atomic_prop_collect(wanted) or ()}
+    assert set(found.propositions) == known
+
+
+def test_what_looks_like_bounds():
+    """An element of an array that is called like an operator, and a comparison."""
+    assert parse("R[5]==1 & X[2] > 0").propositions == ("0<X[2]", "R[5]==1")
+    assert parse("F <= 3 && U <= 3").propositions == ("F<=3", "U<=3")
+
+
+@given(formulas())
+def test_prefix_notation_of_any_formula(text):
+    """As Spot writes it; without an operator of two operands there is no difference."""
+    tree = spot.formula(f"({text}) xor b xor a")
+    prefix = spot.str_lbt_ltl(tree)
+    if prefix.lstrip("! XFG")[0] in "&|^ieUVRWM":
+        assert parse(prefix).spot == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("a S b", "S is a past operator with past=True only"),
+        ("G H a", "H is a past operator with past=True only"),
+        ("G(x=3)", "values are compared by =="),
+        ("x==1 && y=2", "values are compared by =="),
+        ("a -> & b", "before '&' an operand is missing"),
+        (
+            "G FalseAlarm",
+            'FalseAlarm is F alseAlarm, write "FalseAlarm" if it is a name',
+        ),
+        ("X[!] a", "write X, or use semantics"),
+        ("F X[!]a", "write X, or use semantics"),
+        ("G[1:2!] a", "write X, or use semantics"),
+        (f"X[{MAX_STEPS + 1}] a", "steps together, expected at most 1,000"),
+        (f"a U<={MAX_STEPS + 1} b", "1,001 steps together"),
+        ("a == 1 U[0:2000] b", "more than 1,000 steps"),
+    ],
+)
+def test_hints(text, hint):
+    """What to write instead stands in the message."""
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    assert hint in str(caught.value)
+
+
+def test_no_hint_in_quotes():
+    """Names in quotes are no operators."""
+    with pytest.raises(FormulaError) as caught:
+        parse('G("x=3 H a" b')
+    assert "past" not in str(caught.value)
+    assert "==" not in str(caught.value)
+
+
+def test_escaped_names_behind_operators():
+    """A name may begin with a backslash."""
+    assert parse(r"G \5==0").spot == parse(r"G (\5==0)").spot
+
+
+def test_strong_next_of_finite_words():
+    """It stays what it is, and until with bounds asks for it."""
+    finite = Dialect(finite=True)
+    assert str(parse("X[!] a", **finite._asdict()).spot) == "X[!]a"
+    assert str(parse("a U[1:1] b", **finite._asdict()).spot) == "a & !X!b"
+
+
+NET = PetriNet([Place("p", "p", 1)], [Transition("t", "t", {0: 1}, {})])
+STEPS = [(0, "enter", 0), (0, "tau", 0)]
+MUTEX = Network([LTS.from_transitions(STEPS, internal=["tau"])])
+
+
+@pytest.mark.parametrize(
+    ("system", "text", "hint"),
+    [
+        (NET, "G t", "'t' is an action: write fireable(t) or action==\"t\""),
+        (NET, "G(p=1)", "values are compared by =="),
+        (MUTEX, "G !Fenters", 'Fenters is F enters, write "Fenters" if it is a name'),
+        (MUTEX, "G F tau", "no formula can name what is internal: 'tau'"),
+    ],
+)
+def test_hints_about_systems(system, text, hint):
+    """Where a name is of another kind, or the rest of a word."""
+    with pytest.raises(FormulaError) as caught:
+        check(system, text)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["X[!] a", spot.formula("F(b & X[!] a)")])
+@pytest.mark.parametrize(
+    "function", [is_interruptible, analyze, automaton, lambda f: check(MUTEX, f)]
+)
+def test_strong_next_is_never_next(given, function):
+    """As a text or a tree of Spot: functions about infinite words refuse it."""
+    with pytest.raises(FormulaError, match="finite words"):
+        function(given)

@@ -1,0 +1,138 @@
+"""The parser of DVE against the grammar, which is parsed by lark."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lark import Tree, UnexpectedInput
+
+from benchmarks.field_files import DVE
+from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.programs import syntax
+from ltlpipe.systems.programs.parsing import Parser, UnreadError
+from ltlpipe.systems.programs.syntax import Place
+from tests.example_counts import examples
+from tests.systems.programs.random_models import models
+
+CALLED = {"and": "&&", "or": "||", "!": "not"}
+WITHOUT_TOKEN = {"closed", "transition"}
+
+
+def by_grammar(text):
+    """The tree of a text, made of what lark returns; None if it is no model."""
+    try:
+        tree = syntax._grammar().parse(text)
+    except UnexpectedInput:
+        return None
+    return made(tree)[0]
+
+
+def made(tree):
+    """A node of the tree, and its place: of its first token, or its first part."""
+    kind = str(tree.data)
+    fields, tokens, places = [], [], []
+    for child in tree.children:
+        if isinstance(child, Tree):
+            part, place = made(child)
+            fields.append(part)
+            places.append(place)
+        else:
+            fields.append(child if child is None else str(child))
+            tokens += [] if child is None else [child]
+    place = next((p for p in places if p is not None), None)
+    if tokens:
+        place = Place(tokens[0].line, tokens[0].column)
+    if kind in WITHOUT_TOKEN:
+        del fields[next(k for k, f in enumerate(fields) if f == str(tokens[0]))]
+    elif kind in ("unary", "binary"):
+        fields[-2] = CALLED.get(fields[-2], fields[-2])
+    maker = syntax._KINDS.get(kind)
+    return (maker(place, *fields) if maker else tuple(fields)), place
+
+
+def by_parser(text):
+    """The tree of a text; None if it is no model."""
+    try:
+        Parser(text).file()
+    except UnreadError:
+        return None
+    return complete(syntax.tree_of(syntax.parse_plain(text, "m.dve")))
+
+
+def assert_same(text):
+    """Both read the same tree, with the same places, or neither reads any."""
+    found = by_parser(text)
+    assert found == by_grammar(text)
+    return found
+
+
+@given(models())
+@settings(max_examples=examples(60), deadline=None)
+def test_models(text):
+    """Random ones, with everything that the language has."""
+    assert assert_same(text) is not None
+
+
+@pytest.mark.parametrize("name", DVE)
+def test_dialects(name):
+    """Models as BEEM and DiVinE write them."""
+    for seed in range(20):
+        assert assert_same(DVE[name](Random(seed)).text) is not None
+
+
+TOKENS = [
+    *("process", "state", "init", "trans", "guard", "sync", "effect", "assert", "byte"),
+    *("->", "{", "}", "(", ")", "[", "]", ";", ",", ":", ".", "!", "?", "=", "==", "-"),
+    *("&&", "and", "not", "imply", "x", "7", "true", "/*", "//", "\n", "#", " "),
+]
+
+
+def _mutated(text, changes):
+    parts = text.split(" ")
+    for place, token, inserts in changes:
+        at = place % len(parts)
+        parts[at : at + (not inserts)] = [token]
+    return " ".join(parts)
+
+
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 10**6), st.sampled_from(TOKENS), st.booleans()),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(models(), CHANGES)
+@settings(max_examples=examples(150), deadline=None)
+def test_texts_that_are_hardly_models(text, changes):
+    """Words put somewhere, or in the place of others."""
+    assert_same(_mutated(text, changes))
+
+
+@pytest.mark.slow
+@given(models(), CHANGES)
+@settings(max_examples=1000, deadline=None)
+def test_texts_that_are_hardly_models_by_the_thousand(text, changes):
+    """The same."""
+    assert_same(_mutated(text, changes))
+
+
+@given(st.lists(st.sampled_from(TOKENS), max_size=12))
+@settings(max_examples=examples(300), deadline=None)
+def test_guards_of_any_words(words):
+    """Most are none."""
+    guard = " ".join(words)
+    assert_same(
+        f"byte x; process P {{ state s; init s; trans s -> s {{ guard {guard}; }}; }} "
+        "system async;"
+    )
+
+
+def test_an_error_names_what_was_expected():
+    """The grammar's parser says it."""
+    with pytest.raises(InputError, match="column 6: unexpected ';', expected a name"):
+        syntax.parse_plain("byte ;", "m.dve")
