@@ -34,7 +34,7 @@ _TABLES = {
     ANSWERS: """
         chains coloured components decoupled_ltl decoupled_random decoupled_scaling
         lassos lassos_summary merging model_por populations por portfolio
-        portfolio_summary rers rers_ways table1_symmetry
+        portfolio_summary rers rers_sequential rers_ways table1_symmetry
     """,
     (*ANSWERS, "runtime"): "limits",
     (*ANSWERS, "certificates"): "certificates",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +156,21 @@ def test_published_problems(tmp_path, monkeypatch):
     with pytest.raises(subprocess.CalledProcessError) as caught:
         rows_of("benchmarks.rers", ["--summary"], path)
     assert b"DIFFERS: 7, property 1: violated, published: holds" in caught.value.stdout
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+def test_sequential_problems(tmp_path, monkeypatch):
+    """Problem by problem, none twice; the compiled program has all its states."""
+    place = tmp_path / "eca" / "problems"
+    shutil.copytree(ROOT / "examples" / "rers_sequential", place)
+    monkeypatch.setenv("LTLPIPE_BENCHMARKS", str(tmp_path))
+    path = tmp_path / "rers_sequential.csv"
+    rows = rows_of("benchmarks.rers_sequential", [], path)
+    assert rows_of("benchmarks.rers_sequential", [], path) == rows
+    (row,) = rows
+    assert (row["problem"], row["right"], row["wrong"]) == ("Problem1", "4", "0")
+    assert row["states"] == "3"
+    assert int(row["states_raw"]) > 50
 
 
 def test_every_emptiness_check_stands_beside_spots(tmp_path):

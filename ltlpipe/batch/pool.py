@@ -159,8 +159,8 @@ def _question_to_dict(asked: Any) -> dict[str, Any]:
     if isinstance(asked, str):
         return {"text": asked}
     if isinstance(asked, Formula):
-        place = [asked.file, asked.line, asked.number, asked.name]
-        return {"text": asked.text, "formula": spot_text(asked.spot), "place": place}
+        about = {"text": asked.text, "place": list(asked.place)}
+        return about | {"formula": spot_text(asked.spot)}
     if isinstance(asked, AutomatonFile):
         return {"path": asked.path, "place": [asked.file, asked.line, asked.name]}
     return {"error": error_to_dict(asked)}

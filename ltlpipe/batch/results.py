@@ -130,7 +130,7 @@ def _modern(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-_OF_TASK = ("run", "system", "formula_id", "formula", "expected")
+_OF_TASK = ("run", "system", "formula_id", "formula", "expected", "title")
 """The columns that a result has from the task that lists it."""
 
 

@@ -44,7 +44,7 @@ Version 3 is that of ltlpipe 0.2.
 Version 4 has the coverage and the samples of searches over bits.
 Version 5 has the seconds of loading, and finite runs.
 Version 6 has translators, deadlocks, and the class of acceptance in `acceptance`.
-Version 7 has the reason "unbounded".
+Version 7 has titles of formulas, and the reason "unbounded".
 """
 
 _FIRST_SCHEMA = 3  # rows of earlier ones have no checksums
@@ -222,6 +222,7 @@ _OF_TASK = {
     "formula": "string",
     "options": "string",  # JSON, those that are not the default
     "expected": CATEGORY,  # the published verdict
+    "title": "string",  # of the formula, by its file
     "identity": "string",  # JSON: digests of the system, question, options by contents
     "inputs": "string",  # JSON: where its files are
 }

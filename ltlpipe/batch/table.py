@@ -96,6 +96,7 @@ DTYPES = {
     "vacuous": "boolean",
     "vacuous_part": "string",
     "expected": CATEGORY,
+    "title": "string",
     "coverage": "Float64",
     "sample": "string",
     "finite_run": CATEGORY,
@@ -112,7 +113,8 @@ DTYPES = {
 
 What `solve` and `compare` return has these types, and what `ltlpipe.results` reads, out
 of stores and files.  Columns that repeat few values are categories.  `expected` is the
-published verdict of a task, where its file tells one; `configuration` are its options
+published verdict of a task, where its file tells one, `title` what the file says in
+words; `configuration` are its options
 but for limits, as the command line spells them, or "default"; `sample` is for
 `ltlpipe.joint_coverage`.  `automaton` is the type of automaton that was searched,
 `acceptance` the class that was asked for or chosen, `condition` the acceptance

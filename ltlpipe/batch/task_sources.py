@@ -5,7 +5,8 @@ of one network) and at least one ``*.ltl``; or one of the Model Checking Contest
 ``model.pnml`` and ``LTL*.xml``; or one of those that the RERS challenge has published:
 any number of pairs in a folder, ``problemNNN.dot`` and beside it
 ``problemNNN-properties*.txt`` or ``problemNNN*.ltl``, each also ``.gz``, where NNN is
-the problem's number.
+the problem's number; or a program ``NAME.c`` and beside it ``constraints-NAME.txt``,
+with solutions in a table (`ltlpipe.batch.solutions`).
 
 A task table has one task per row: of a CSV or parquet file, or of a DataFrame.
 Columns: `system` (a file, or the files of the components with ``;`` between),
@@ -33,6 +34,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ltlpipe.batch.solutions import solutions_of
 from ltlpipe.batch.table import DTYPES, VERDICTS
 from ltlpipe.batch.table_files import read_parquet
 from ltlpipe.batch.tasks import (
@@ -75,6 +77,8 @@ _SYSTEM_FILE = re.compile(
 )
 _FORMULAS = re.compile(r"(.*\.ltl|LTL\w*\.xml)(\.gz)?$", re.IGNORECASE)
 _PUBLISHED = re.compile(r"problem[-_]?(\d{1,9})\.dot(\.gz)?", re.IGNORECASE | re.ASCII)
+_PROGRAM = re.compile(r"(problem[-_]?\d{1,9})\.c(\.gz)?", re.IGNORECASE | re.ASCII)
+_CONSTRAINTS = re.compile(r"constraints-(.+?)\.txt(\.gz)?", re.IGNORECASE)
 _PROPERTIES = re.compile(
     r"problem[-_]?(\d{1,9})(?:(?P<text>[-_]properties.*\.txt)|(?:\D.*)?\.ltl)(\.gz)?",
     re.IGNORECASE | re.ASCII,
@@ -239,6 +243,7 @@ class Problem(NamedTuple):
 
     system: tuple[str, ...]  # the files of its components, in order
     formulas: tuple[str, ...]  # sorted
+    name: str = ""  # of a program
 
 
 def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
@@ -261,7 +266,8 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
                 "no problem found; expected folders with a system.* "
                 f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl, or with "
                 "model.pnml and LTL*.xml, or with "
-                "problemNNN.dot and problemNNN-properties*.txt",
+                "problemNNN.dot and problemNNN-properties*.txt, or with "
+                "NAME.c and constraints-NAME.txt",
                 file=str(path),
             )
         problems.extend(found)
@@ -276,7 +282,9 @@ def _unreadable(error: OSError) -> None:
 def _problems_in(folder: Path, files: list[str]) -> Iterator[Problem]:
     """Yield the problem of a folder, if it has one system, and published ones."""
     published = list(_published_in(folder, files))
+    programs = list(_programs_in(folder, files))
     taken = {file for _, properties in published for file in properties}
+    taken |= {file for _, *pair in programs for file in pair}
     others = [file for file in files if file not in taken]
     if systems := sorted(filter(_SYSTEM_FILE.match, others), key=_natural):
         numbers = {_number(file) for file in systems}
@@ -293,6 +301,24 @@ def _problems_in(folder: Path, files: list[str]) -> Iterator[Problem]:
             tuple(str(folder / file) for file in found),
             tuple(str(folder / file) for file in sorted(formulas, key=_natural)),
         )
+    for name, program, constraints in programs:
+        yield Problem((str(folder / program),), (str(folder / constraints),), name)
+
+
+def _programs_in(folder: Path, files: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the programs of a folder: name, file, and list of constraints."""
+    listed = {m[1]: m[0] for m in map(_CONSTRAINTS.fullmatch, files) if m is not None}
+    known = set(files)
+    for name in sorted(listed, key=_natural):
+        program = next((f for f in (f"{name}.c", f"{name}.c.gz") if f in known), None)
+        if program is None:
+            message = f"constraints without {name}.c beside them"
+            raise InputError(message, file=str(folder / listed[name]))
+        yield name, program, listed[name]
+    for found in map(_PROGRAM.fullmatch, sorted(known)):
+        if found is not None and found[1] not in listed:
+            message = f"a problem without constraints-{found[1]}.txt beside it"
+            raise InputError(message, file=str(folder / found[0]))
 
 
 def _published_in(
@@ -362,6 +388,7 @@ def _tasks_of(problem: Problem) -> list[Task]:
     """
     tasks: list[Task] = []
     listed: dict[str, int] = {}  # by name: which task it is
+    solutions = solutions_of(problem.system[0], problem.name) if problem.name else {}
     for file in problem.formulas:
         try:
             found = read_asked(file)
@@ -370,6 +397,8 @@ def _tasks_of(problem: Problem) -> list[Task]:
             continue
         for position, asked in enumerate(found):
             task = _task(problem.system, asked, position)
+            if task.number in solutions:
+                task = replace(task, expected=solutions[task.number])
             name = asked.formula.name
             if name is None or not asked.is_listed:
                 tasks.append(task)

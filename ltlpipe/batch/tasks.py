@@ -110,12 +110,14 @@ class Task:
     @property
     def columns(self) -> dict[str, str | None]:
         """What the result table calls the system and the question, and expects."""
-        formula_id, formula = identity_of(self.formula)
+        formula = self.formula
+        formula_id, text = identity_of(formula)
         return {
             "system": self.system_name,
             "formula_id": self.name or formula_id,
-            "formula": formula,
+            "formula": text,
             "expected": self.expected,
+            "title": formula.title if isinstance(formula, Formula) else None,
         }
 
 

@@ -35,8 +35,9 @@ def solve(
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Folders with system.* beside *.ltl, or problemNNN.dot beside "
-            "problemNNN-properties*.txt, at any depth; or task tables, .csv or "
+            help="Folders with system.* beside *.ltl, problemNNN.dot beside "
+            "problemNNN-properties*.txt, or NAME.c beside constraints-NAME.txt, at any "
+            "depth; or task tables, .csv or "
             ".parquet with columns system, formula and options.",
         ),
     ],

@@ -15,8 +15,10 @@ files of the Model Checking Contest (``.xml``, `ltlpipe.logic.mcc`), and tables
 In such a list, as the RERS challenge publishes them, a property is a header ``#K:`` and
 its formula on the lines that follow, up to the next header; K, a number from 0, is what
 the property is called.  Behind the colon stands the published solution (``true`` or
-``false``, and any remark behind it), or a remark, or nothing.  Blank lines and lines
-with another ``#`` say nothing.
+``false``, and any remark behind it), or a remark, which is the formula's title, or
+nothing.  Lines ``#inputs [A, B]`` and ``#outputs [X, Y]`` before the first header
+declare actions, here ``iA``, ``iB``, ``oX`` and ``oY``.  Blank lines and lines with
+another ``#`` say nothing.
 
 A wrong number is a wrong answer, so nothing is guessed: a line that is nearly a header,
 a number that stands twice, text before the first header, or another word where headers
@@ -49,6 +51,10 @@ _HEADER = re.compile(r"\s*#(\d{1,9})\s*:(.*)", re.ASCII)
 _NUMBERED = re.compile(r"\s*(\d+)\s*:", re.ASCII)
 # What begins like a header: ``#3 true``, ``# 3:``, ``#-3:``, ``#:``.
 _NEARLY = re.compile(r"\s*#(?:[-+.]?\d|\s+[-+.]?\d+\s*:|\s*:)", re.ASCII)
+_DECLARING = re.compile(r"\s*#\s*(inputs|outputs)\b(.*)", re.IGNORECASE)
+_LETTERS = re.compile(
+    r"\s*:?\s*\[\s*(?:([^\W_]+(?:\s*,\s*[^\W_]+)*)\s*)?\]\s*", re.ASCII
+)
 _SOLUTION = re.compile(r"(true|false)\b", re.IGNORECASE)
 _PUBLISHED = re.compile(
     r"problem[-_]?\d+[-_]properties.*\.txt(\.gz)?", re.IGNORECASE | re.ASCII
@@ -122,6 +128,30 @@ def read_list(lines: Sequence[str], file: str) -> list[Listed]:
         raise InputError(f"no header found, {EXPECTED_HEADER}", file=file)
     _refuse_doubts(found, file)
     return found
+
+
+def declared_in(lines: Sequence[str], file: str) -> tuple[str, ...] | None:
+    """Return the actions that a list of properties declares; None if it declares none.
+
+    Raises
+    ------
+    InputError
+        A declaration is not what it should be, or stands twice or too late.
+    """
+    found: dict[str, list[str]] = {}
+    for number, text in enumerate(lines, start=1):
+        declaring = _DECLARING.fullmatch(text)
+        if declaring is None:
+            if _HEADER.match(text):
+                break
+            continue
+        kind, letters = declaring[1].lower(), _LETTERS.fullmatch(declaring[2])
+        if letters is None or kind in found:
+            message = f"expected '#{kind} [A, B, ...]', once"
+            raise InputError(message, file=file, line=number)
+        names = [] if letters[1] is None else letters[1].split(",")
+        found[kind] = [f"{kind[0]}{name.strip()}" for name in names]
+    return tuple(name for names in found.values() for name in names) if found else None
 
 
 def _header(text: str, line: int, file: str) -> Listed | None:
@@ -250,8 +280,9 @@ def read_asked(path: StrPath) -> list[Asked]:
         if not any(each.formula for each in listed):
             message = "no formula found; expected one behind each header"
             raise InputError(message, file=name)
+        alphabet = declared_in(lines, name)
         return [
-            Asked(_of_lines(p, name), p.number, p.solution, is_listed=True)
+            Asked(_of_lines(p, name, alphabet), p.number, p.solution, is_listed=True)
             for p in listed
         ]
     found = list(_plain(lines, name))
@@ -365,7 +396,9 @@ def _parsed(text: str, file: str, line: int, **about: Any) -> Formula | FormulaE
         return error
 
 
-def _of_lines(listed: Listed, file: str) -> Formula | FormulaError:
+def _of_lines(
+    listed: Listed, file: str, alphabet: tuple[str, ...] | None = None
+) -> Formula | FormulaError:
     """Return the formula of a property, whose text is one line, or what is wrong."""
     number, name = listed.number, str(listed.number)
     if not listed.formula:
@@ -377,7 +410,8 @@ def _of_lines(listed: Listed, file: str) -> Formula | FormulaError:
     found = _parsed("\n".join(parts), file, first, number=number, name=name)
     text = " ".join(parts)
     if isinstance(found, Formula):
-        return replace(found, text=text)
+        title = None if listed.solution is not None else listed.remark or None
+        return replace(found, text=text, title=title, alphabet=alphabet)
     place = {"file": file, "line": _line_of(listed, found.position), "name": name}
     return FormulaError(found.message, formula=text, position=found.position, **place)
 

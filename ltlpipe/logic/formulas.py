@@ -65,6 +65,11 @@ class Formula:
         How it was read.
     history : tuple of History
         What those of its propositions mean that stand for past subformulas.
+    title : str, optional
+        What its file says about it in words.
+    alphabet : tuple of str, optional
+        The actions that its file declares: one that the system does not have is known
+        never to happen.
     """
 
     text: str
@@ -73,6 +78,8 @@ class Formula:
     line: int | None = None
     number: int | None = None
     name: str | None = None
+    title: str | None = None
+    alphabet: tuple[str, ...] | None = None
     dialect: Dialect = PLAIN
     history: tuple[History, ...] = ()
 
@@ -102,15 +109,21 @@ class Formula:
         """Travel between processes as text: Spot's formulas cannot."""
         if parse(self.text, **self.dialect._asdict()).spot != self.spot:
             raise pickle.PicklingError(f"{self.text!r} does not say what it means")
-        place = (self.file, self.line, self.number, self.name)
-        return _restored, (self.text, self.dialect, *place)
+        return _restored, (self.text, self.dialect, *self.place)
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What is known of it besides its text and meaning, but for its dialect."""
+        about = (self.title, self.alphabet)
+        return (self.file, self.line, self.number, self.name, *about)
 
 
 def _restored(text: str, dialect: Dialect, *place: Any) -> Formula:
     """Return a formula that has been pickled."""
-    file, line, number, name = place
+    file, line, number, name, title, alphabet = place
     found = parse(text, file=file, line=line, **dialect._asdict())
-    return replace(found, number=number, name=name)
+    about: dict[str, Any] = {"title": title, "alphabet": alphabet}
+    return replace(found, number=number, name=name, **about)
 
 
 def spot_text(formula: Any) -> str:
@@ -300,7 +313,8 @@ def _reread(formula: Formula, dialect: Dialect) -> Formula:
         return formula
     text, file, line = formula.text, formula.file, formula.line
     found = parse(text, file=file, line=line, **dialect._asdict())
-    return replace(found, number=formula.number, name=formula.name)
+    about: dict[str, Any] = {"title": formula.title, "alphabet": formula.alphabet}
+    return replace(found, number=formula.number, name=formula.name, **about)
 
 
 def reread(formula: Formula | FormulaError, dialect: Dialect) -> Formula | FormulaError:

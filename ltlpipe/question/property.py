@@ -103,15 +103,18 @@ def known_actions(system: Network, asked: Property, options: Options) -> list[st
     Raises
     ------
     UnknownNameError
-        There are others, or visible actions that neither the system nor the property
-        has, unless ``options.unknown`` is "never": then there is a warning.
+        There are others, which the formula's file does not declare either, or visible
+        actions that neither the system nor the property has, unless
+        ``options.unknown`` is "never": then there is a warning.
     FormulaError
         One compares values, as if the network had variables.
     """
     index = system.action_index
     _refuse_state_propositions(asked.propositions, index, asked.formula)
     names = asked.propositions
-    told = {*index, END} if options.finite else index
+    formula = asked.formula
+    told = {*index, END} if options.finite else {*index}
+    told.update((formula.alphabet if formula else None) or ())
     unknown = [name for name in names if name not in told]
     if unknown:
         message = f"no action of the system is called {_listed(unknown)}"

@@ -57,6 +57,7 @@ TITLES = {
     "signal": "Signal",
     "message": "Message",
     "warnings": "Warnings",
+    "title": "Title",
     "configuration": "Configuration",
     "timeout": "Limit of seconds",
     "cpu_time": "Limit of CPU seconds",
@@ -79,7 +80,8 @@ TITLES = {
 """Titles of columns; others are titled by their names."""
 
 SHOWN = (
-    *("formula", "system", "formula_id", "configuration", "verdict", "expected"),
+    *("formula", "title", "system", "formula_id", "configuration"),
+    *("verdict", "expected"),
     *("reason",),
     *("states", "seconds", "memory_mib"),
 )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain import Plain
 
 _SMALL = 1 << 14
+_ANY = 1 << 62
 
 declare(
     "format", "alphabet", "initial", "mealy", "internal", "propositions", to="format"
@@ -70,6 +71,7 @@ class Format:
 
     suffixes: tuple[str, ...]  # in lower case; the first is the usual one
     model: bool = False  # whether a file is a model of its own, no part of a network
+    is_network: bool = False  # whether it is a model that comes to be a network
     begins: str = ""
     """A regular expression for what files begin with, blanks and comments apart."""
     expected: str = ""  # the same in words
@@ -125,6 +127,13 @@ def _read_dve() -> Reader:
     from ltlpipe.systems.programs.syntax import parse_plain
 
     return Reader(parse_plain, build)
+
+
+def _read_c() -> Reader:
+    from ltlpipe.systems.programs.eca.reading import build
+
+    # The reader is a job: it sees to it that it can be interrupted.
+    return Reader(lambda text, _file: text, build)
 
 
 def _read_pnml() -> Reader:
@@ -199,6 +208,15 @@ FORMATS = (
         begins=r"(?:const|byte|int|channel|process)\b",
         expected="a declaration or a process (macros are expanded before, by m4)",
         reader=_read_dve,
+    ),
+    Format(
+        suffixes=(".c",),
+        model=True,
+        is_network=True,
+        begins=r"\#\s*include\b|extern\b",
+        expected="'#include' or 'extern', as in a program of the RERS challenge",
+        small=_ANY,
+        reader=_read_c,
     ),
     Format(
         suffixes=(".pnml",),

@@ -110,17 +110,18 @@ def load(
     Parameters
     ----------
     sources : path, file, or several
-        A model (``.dve``, ``.pnml``, ``.pml``); or files of networks (``.dot``,
-        ``.gv``, ``.aut``, ``.hoa``), whose formats may be mixed: every file
-        contributes its components in order.  All of them also compressed, with
-        ``.gz`` behind the suffix.  Of ``-``, which is standard input, and of an open
-        file the format is known by how the text begins.  A ``spot.kripke_graph`` or
-        ``spot.twa_graph`` is a system whose letters are valuations; it must not change
-        as long as the system is used.  Several ``spot.twa_graph`` are a network, read
-        as ``.hoa`` files are: propositions are labels, one at each step.
+        A model (``.dve``, ``.pnml``, ``.pml``), or a program of the RERS challenge
+        (``.c``); or files of networks (``.dot``, ``.gv``, ``.aut``, ``.hoa``), whose
+        formats may be mixed: every file contributes its components in order.  All of
+        them also compressed, with ``.gz`` behind the suffix.  Of ``-``, which is
+        standard input, and of an open file the format is known by how the text begins.
+        A ``spot.kripke_graph`` or ``spot.twa_graph`` is a system whose letters are
+        valuations; it must not change as long as the system is used.  Several
+        ``spot.twa_graph`` are a network, read as ``.hoa`` files are: propositions are
+        labels, one at each step.
     format : str, optional
-        ``dot``, ``aut``, ``hoa``, ``dve``, ``pnml`` or ``pml``: what the files are,
-        whatever their names say.
+        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``pnml`` or ``pml``: what the files
+        are, whatever their names say.
     alphabet : str
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
@@ -225,10 +226,17 @@ def load_job(
     files = _listed(sources, parameter)
     if any(map(is_graph, files)):
         return _network_of_graphs(files, manner)
-    models = [s for s in files if (f := _promised(s, manner)) is not None and f.model]
+    several = len(files) > 1
+    models = [
+        source
+        for source in files
+        if (form := _promised(source, manner)) is not None
+        and form.model
+        and not (form.is_network and several)
+    ]
     if not models:
         return (yield from _network(files, manner, models_too=len(files) == 1))
-    if len(files) > 1:
+    if several:
         raise UnsupportedError(
             f"{name_of(models[0])}: a model is a system of its own and has one file, "
             f"but {len(files)} are given"
@@ -319,6 +327,10 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
                 )
             _check_options(forms, files, manner)
             return replace(content, name=name_of_system(files))
+        if isinstance(content, Network):
+            if content.lacks is not None:
+                raise UnsupportedError(f"{name_of(source)}: {content.lacks}")
+            content = content.components
         components += content
     _check_options(forms, files, manner)
     return Network(components, name=name_of_system(files))
@@ -342,7 +354,7 @@ def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
 
 
 def _refuse_model(form: Format | None, source: Source) -> None:
-    if form is not None and form.model:
+    if form is not None and form.model and not form.is_network:
         raise UnsupportedError(
             f"{name_of(source)}: a model, expected components of a network: {NETWORKS}"
         )

@@ -66,7 +66,13 @@ def deadlock_job(
     """Search for a deadlock; return the answer, and the way to it, replayed.
 
     It is inconclusive if the search is not compiled, and it `compiles` nothing.
+
+    Raises
+    ------
+    UnsupportedError
+        A part of the system is missing.
     """
+    refuse_if_lacking(system)
     from ltlpipe.runtime.kernels.compilation import is_compiled, ready_expand_pointer
     from ltlpipe.search.driver import advance
     from ltlpipe.search.exploring import DeadlockSearch
@@ -101,6 +107,15 @@ def deadlock_job(
 
 def _has_found(trace: Trace) -> bool:
     return trace.has_found
+
+
+def refuse_if_lacking(system: System) -> None:
+    """Refuse to look for deadlocks where the rest of a system is missing."""
+    if isinstance(system, Network) and system.lacks is not None:
+        raise UnsupportedError(
+            f"{system.name}: runs that end are not told from those that go on where "
+            f"nothing is known: {system.lacks}"
+        )
 
 
 def _packed(system: System, seed: int | None) -> Job[PackedSystem | None]:

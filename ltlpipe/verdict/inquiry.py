@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.logic.formulas import Formula, rebuilt
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
 from ltlpipe.question.given_options import configuration_of
-from ltlpipe.question.options import DEADLOCK_ERROR
+from ltlpipe.question.options import DEADLOCK_ERROR, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import (
     LtlpipeError,
@@ -18,10 +19,19 @@ from ltlpipe.runtime.errors import (
     silenced,
     warn,
 )
-from ltlpipe.runtime.jobs import INTERRUPTED, Clock, Limits, StoppedError, run, timed
+from ltlpipe.runtime.jobs import (
+    INTERRUPTED,
+    MAX_STATES,
+    Clock,
+    Limits,
+    StoppedError,
+    run,
+    timed,
+)
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.verdict.certification import (
     certificate_of,
     certified_options,
@@ -34,6 +44,7 @@ from ltlpipe.verdict.deadlocks import (
     ending_run,
     known_runs,
     looked_for,
+    refuse_if_lacking,
 )
 from ltlpipe.verdict.finite_runs import (
     cut,
@@ -68,9 +79,7 @@ from ltlpipe.verdict.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.answer import Answer
-    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.strategies.registry import Strategy
@@ -120,6 +129,8 @@ class Inquiry:
                 "--certificate cannot be combined with --deadlock=error: it says "
                 "nothing about runs that end"
             )
+        if self.options.deadlock in (DEADLOCK_ERROR, "stutter") or self.options.finite:
+            refuse_if_lacking(self.system)
         if self.options.vacuity and self.asked.formula is None:
             raise UnsupportedError("--vacuity requires a formula")
         self._portfolio: Portfolio | None = None
@@ -209,12 +220,37 @@ class Inquiry:
             if ended is not None:
                 return ended
         found = yield from self._job()
+        if found.verdict == VIOLATED and not self.options.finite:
+            yield from self._compared_with_title()
         if self.options.finite and found.verdict == HOLDS:
             yield from self._warned_of_nothing()
         if found.deadlock is None:
             return found
         deadlock = yield from looked_for(self._question, self._clock.work)
         return replace(found, deadlock=deadlock)
+
+    def _compared_with_title(self) -> Job[None]:
+        """Note that a formula is false on every word of inputs and outputs in turn.
+
+        Then no program satisfies it, whatever its title promises.
+        """
+        formula, system = self.asked.formula, self.system
+        if formula is None or not formula.title or not isinstance(system, EcaSystem):
+            return
+        negated = rebuilt("Not", [formula.spot])
+        always = Property(Formula(f"!({formula.text})", negated))
+        words = system.any_run(formula.alphabet or ())
+        with silenced():
+            other = Inquiry(words, always, Options())
+            try:
+                found = yield from other._job()
+            finally:
+                other._question.close()
+        if found.verdict == HOLDS:
+            warn(
+                f"the formula is false on every word of inputs and outputs in turn, so "
+                f"no program satisfies it, whatever its title says: {formula.title!r}"
+            )
 
     def _warned_of_nothing(self) -> Job[None]:
         """Warn if no run ends, as far as that is known."""
@@ -299,7 +335,13 @@ class Inquiry:
         return replace(found, lasso=example.lasso, finite_run=example.finite_run)
 
     def _holding(self, answered: Question) -> Job[Verdict]:
-        """Return the verdict that it holds, with its certificate and its vacuity."""
+        """Return the verdict that it holds, with its certificate and its vacuity.
+
+        Not if a part of the system is missing.
+        """
+        if isinstance(self.system, Network) and self.system.lacks is not None:
+            warn(f"no violation was found, but {self.system.lacks}")
+            return self._made(UNKNOWN, MAX_STATES)
         self._held = self._made(HOLDS)
         if self._question.ignores_finite_runs and not self.asked.is_trivial:
             self._held = replace(self._held, deadlock=NOT_LOOKED)

@@ -27,6 +27,8 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.programs.eca.program import RunEndedError
+from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.lasso import FiniteRun, Spelling, spelling_of
 
@@ -99,6 +101,8 @@ def run_replayed(
     """
     if isinstance(system, Network):
         yield from _by_components(system, lasso, stutters=stutters)
+        if isinstance(system, EcaSystem):
+            yield from _by_program(system, lasso)
         if accepting:
             cycle = lasso.states[len(lasso.prefix) + 1 :]
             _check_acceptance(system.components, cycle, together=together)
@@ -141,6 +145,20 @@ def _by_components(network: Network, lasso: Lasso, *, stutters: bool) -> Job[Non
                 raise ReplayError(f"step {k}: component {i} has no {said}")
             if not takes_part and move[0] != move[1]:
                 raise ReplayError(f"step {k}: component {i} moves without {name!r}")
+
+
+def _by_program(system: EcaSystem, lasso: Lasso) -> Job[None]:
+    """Step the inputs and outputs of a lasso through a program, round after round.
+
+    Steps in which a state repeats itself are none of the program.
+    """
+    actions = lasso.actions.tolist()
+    word = [system.actions[action].name for action in actions if action >= 0]
+    start = sum(action >= 0 for action in actions[: len(lasso.prefix)])
+    try:
+        yield from system.replayed(word, start)
+    except RunEndedError as error:
+        raise ReplayError(f"the program does not take the run: {error}") from None
 
 
 def _by_interpreter(model: Model, lasso: Lasso, *, stutters: bool) -> Job[None]:

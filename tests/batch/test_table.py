@@ -69,6 +69,7 @@ FULL = {
     "vacuous": False,
     "vacuous_part": "F b",
     "expected": "violated",
+    "title": "no a",
     "coverage": 0.25,
     "sample": "{}",
     "finite_run": "bad-prefix",
@@ -195,7 +196,7 @@ def test_csv_of_one_row(tmp_path):
         'é.dot,f.ltl:1,"G ""a,b""",violated,,BA,tgba,ltl3ba -f %f,2,se05,none,'
         '9007199254740993,0,1,0.1,0.001,"[""a""]","[""\\n""]",0,0.1.0,2.13,2,2026-01-01T00:00:00+00:00,'
         "explicit,1,0.0,0.5,0.05,0.07,[],'--deadlock stutter,no,False,F b,violated,"
-        "0.25,{},bad-prefix,reachable,Inf(0),60.0,0.5,500.0,7,2,0.7,SIGKILL,"
+        "no a,0.25,{},bad-prefix,reachable,Inf(0),60.0,0.5,500.0,7,2,0.7,SIGKILL,"
         "2026-01-01T00:00:01+00:00"
     )
     assert empty == "s.aut,,,unknown,input-error" + "," * (len(COLUMNS) - 5)

@@ -23,7 +23,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -230,6 +230,10 @@ class Network(Displayed):
 
     components: tuple[LTS, ...]
     name: str = field(default="", compare=False)
+
+    lacks: ClassVar[str | None] = None
+    """What is missing of the system that this is a part of, in words: then a formula
+    that no run violates is not known to hold."""
 
     def __init__(self, components: Sequence[LTS], name: str = "") -> None:
         expect(TEXT, name=name)

@@ -30,7 +30,7 @@ out_rows, out_letters, out_actions, out_marks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,6 +52,7 @@ PACKING = "packing"
 
 _PER_TRANSITION = 0.5  # microseconds, roughly, of all that is done to one
 _FEW = 64  # states that are numbered as they are, whatever the transitions
+_NARROW = 64  # states that wait; more are looked at together
 
 MAX_SUCCESSORS = 1 << 22
 """Successors of one state that a search can take in."""
@@ -231,16 +232,30 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
         named = np.unique(np.concatenate([src, dst, [start]]))
         src, dst = np.searchsorted(named, src), np.searchsorted(named, dst)
         start = int(np.searchsorted(named, start))
-    targets: Any = dst[np.argsort(src, kind="stable")]
+    ordered = dst[np.argsort(src, kind="stable")]
     counts = np.bincount(src, minlength=len(named))
-    begins = np.concatenate([[0], np.cumsum(counts)]).data
-    targets = targets.data
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    begins, targets = bounds.data, ordered.data
     if ticks.over(m):
         yield ticks.progress
     seen = bytearray(len(named))
+    is_seen = np.frombuffer(seen, dtype=np.bool_)  # the same memory
     waiting = [start]
     seen[waiting[0]] = True
     while waiting:
+        if len(waiting) > _NARROW:  # one after the other takes longer
+            level = np.array(waiting)
+            n = counts[level]
+            ends = np.cumsum(n)
+            found = ordered[
+                np.repeat(bounds[level] - ends + n, n) + np.arange(ends[-1])
+            ]
+            found = np.unique(found[~is_seen[found]])
+            is_seen[found] = True
+            waiting = found.tolist()
+            if ticks.over(len(level) / 4):
+                yield ticks.progress
+            continue
         state = waiting.pop()
         for target in targets[begins[state] : begins[state + 1]]:
             if not seen[target]:
@@ -248,4 +263,4 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
                 waiting.append(target)
         if ticks.over():
             yield ticks.progress
-    return named[np.frombuffer(seen, dtype=np.bool_)].astype(np.int32)
+    return named[is_seen].astype(np.int32)

@@ -2,5 +2,6 @@
 
 In comes the text of a model in DVE (`syntax`, `reading`) or Promela (`promela`), out
 goes what checking needs: an interpreter in plain Python and a successor function
-compiled from generated source.  Begin with `program`, what both languages become.
+compiled from generated source.  Begin with `program`, what both languages become;
+`eca` reads the programs of the RERS challenge.
 """

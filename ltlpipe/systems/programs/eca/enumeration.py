@@ -1,0 +1,207 @@
+"""The reachable states of a program, and its steps, as arrays.
+
+States are enumerated breadth first up to a bound; what lies behind it is not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.kernels.compilation import called
+from ltlpipe.systems.programs.eca.following import regions_before
+from ltlpipe.systems.programs.eca.kernels import (
+    Reg,
+    Space,
+    Status,
+    Tables,
+    enter_rows,
+    enumerate_step,
+)
+from ltlpipe.systems.programs.eca.liveness import REGION, Liveness
+from ltlpipe.systems.programs.eca.program import ERROR
+from ltlpipe.systems.programs.eca.ranges import Ranges
+from ltlpipe.systems.programs.eca.tables import laid_out, make_tables, representative
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.eca.rules import Rules
+
+ENUMERATING = "enumerating states"
+
+FEW = 1 << 16
+"""States of a program that is not worth a closer look at its rules."""
+
+_BUDGET = 1 << 12  # states of a call
+_ROOM = 1 << 10  # states at first
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """What a program does: n states, the first is 0, and their steps.
+
+    Parameters
+    ----------
+    inputs, outputs : tuple of int
+        Those that occur.
+    first : int64[n + 1]
+        Where the steps of each state begin.
+    label : int16[m, 2]
+        Input and output of each step, as indices of `inputs` and `outputs`.
+    target : int32[m]
+        Where each step leads.
+    n_expanded : int
+        States whose steps are known, the first ones; less than n behind a bound.
+    depth : int
+        Steps in which only such states are met.
+    """
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    first: np.ndarray
+    label: np.ndarray
+    target: np.ndarray
+    n_expanded: int
+    depth: int
+
+    @property
+    def n_states(self) -> int:
+        """How many states are known."""
+        return len(self.first) - 1
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the steps of all states are known."""
+        return self.n_expanded == self.n_states
+
+
+class Prepared(NamedTuple):
+    """A program as the kernel takes it."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    tables: Tables
+    space: Space  # with the first state
+    registers: np.ndarray
+
+
+def machine_of(rules: Rules, limit: int) -> Job[Machine]:
+    """Enumerate the states of a program, and stop when there are `limit`."""
+    prepared = yield from prepare(rules)
+    if prepared is not None and limit > FEW:
+        machine = yield from enumerated(prepared, FEW)
+        if machine.is_complete:
+            return machine
+        prepared = yield from prepare(rules, follows=True)
+    if prepared is None:
+        steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
+        first = np.zeros(2, np.int64)
+        return Machine(rules.source.inputs, (), first, *steps, 1, 0)
+    return (yield from enumerated(prepared, limit))
+
+
+def prepare(
+    rules: Rules, tests_need: int = REGION, *, follows: bool = False
+) -> Job[Prepared | None]:
+    """Analyse a program and make its tables; None if no rule can ever fire.
+
+    `tests_need` is what comparisons with constants are said to need: `REGION`, or
+    `VALUE` to do without regions; `follows` is whether regions are carried from rule to
+    rule, which takes longer and needs less.
+    """
+    ranges = Ranges(rules)
+    yield from ranges.fixed()
+    regions = None
+    if follows:
+        regions = yield from regions_before(ranges)
+    liveness = Liveness(ranges, tests_need, regions)
+    behaviours = yield from liveness.found()
+    layout = yield from laid_out(ranges, liveness)
+    used = [rules.rules[b.number] for b in behaviours]
+    outputs = sorted({rule.output for rule in used} - {ERROR})
+    if not used:
+        return None
+    tables, deepest = yield from make_tables(ranges, behaviours, layout, outputs)
+    registers = np.zeros(len(Reg), dtype=np.int64)
+    registers[Reg.STORED] = registers[Reg.LEVEL_END] = 1
+    space = Space(
+        np.zeros((_ROOM + 1, layout.n_words), dtype=np.uint64),
+        np.zeros(4 * _ROOM, dtype=np.uint32),
+        np.zeros(_ROOM + 2, dtype=np.int64),
+        np.zeros((4 * _ROOM, 2), dtype=np.int16),
+        np.zeros(4 * _ROOM, dtype=np.int32),
+        np.zeros((2, len(layout.fields)), dtype=np.int64),
+        np.zeros(deepest + 2, dtype=np.int64),
+    )
+    known = ranges.initial
+    space.rows[0] = layout.row(
+        representative(ranges, v, value, known[v], int(need))
+        for v, (value, need) in enumerate(
+            zip(rules.source.initial, liveness.initial_needs, strict=True)
+        )
+    )
+    yield from called(enter_rows, space, 1)
+    return Prepared(rules.source.inputs, tuple(outputs), tables, space, registers)
+
+
+def enumerated(prepared: Prepared, limit: int) -> Job[Machine]:
+    """Enumerate the states of a program, once, and stop when there are `limit`."""
+    inputs, outputs, tables, space, registers = prepared
+    registers[Reg.LIMIT] = limit
+    space = yield from _run(tables, space, registers)
+    n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
+    first, n_expanded = space.first[: n + 1], int(registers[Reg.EXPANDED])
+    first[n_expanded:] = m
+    return Machine(
+        inputs,
+        outputs,
+        first,
+        space.label[:m],
+        space.target[:m],
+        n_expanded,
+        int(registers[Reg.DEPTH]),
+    )
+
+
+def _run(tables: Tables, space: Space, registers: np.ndarray) -> Job[Space]:
+    """Run the kernel to its end."""
+    while True:
+        expanded = registers[Reg.EXPANDED]
+        status = yield from called(enumerate_step, tables, space, registers, _BUDGET)
+        n = int(registers[Reg.EXPANDED] - expanded)
+        held = sum(array.nbytes for array in space)
+        yield Progress(ENUMERATING, 1 + n, held)
+        if status == Status.GROW:
+            space = _grown(space, registers)
+            yield from called(enter_rows, space, int(registers[Reg.STORED]))
+        elif status != Status.RUNNING:
+            return space
+
+
+def _grown(space: Space, registers: np.ndarray) -> Space:
+    """Return the same with more room: for states, for steps, or for both."""
+    n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
+    room = len(space.rows) - 1
+    if 2 * n > room:
+        room *= 2
+    steps = len(space.target)
+    if 2 * m > steps:
+        steps *= 2
+
+    def longer(array: np.ndarray, length: int, used: int) -> np.ndarray:
+        if length == len(array):
+            return array
+        found = np.empty((length, *array.shape[1:]), dtype=array.dtype)
+        found[:used] = array[:used]
+        return found
+
+    return space._replace(
+        rows=longer(space.rows, room + 1, n),
+        slots=np.zeros(4 * (1 << (room - 1).bit_length()), dtype=np.uint32),
+        first=longer(space.first, room + 2, n + 1),
+        label=longer(space.label, steps, m),
+        target=longer(space.target, steps, m),
+    )
