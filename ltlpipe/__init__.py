@@ -67,7 +67,6 @@ if TYPE_CHECKING:
         is_empty,
         livelock,
     )
-    from ltlpipe.verdict.deadlocks import deadlocks
     from ltlpipe.verdict.explicit_product import product
     from ltlpipe.verdict.lasso import FiniteRun, Lasso, LassoStep
     from ltlpipe.verdict.verdict import Vacuity, Verdict
@@ -101,7 +100,7 @@ _PLACES = {
     "automaton": "ltlpipe.automata.translating",
     "check": "ltlpipe.verdict.checking",
     "compare": "ltlpipe.batch.comparing",
-    "deadlocks": "ltlpipe.verdict.deadlocks",
+    "deadlocks": "ltlpipe.verdict.checking",
     "intrpt": "ltlpipe.logic.interruptible",
     "is_empty": "ltlpipe.verdict.checking",
     "is_erasable": "ltlpipe.logic.erasable",

@@ -251,7 +251,7 @@ class _Systems(NamedTuple):
     origins: Origins | None
     given: Mapping[str, SystemLike]
 
-    def system(self, rows: list[Row], manner: dict[str, str]) -> System | None:
+    def system(self, rows: list[Row], manner: dict[str, Any]) -> System | None:
         """Return the system of some rows; None if it cannot be had.
 
         The manner is that in which its files are read.

@@ -58,7 +58,7 @@ app.command(cls=Command)(check)
 app.command(cls=Command)(solve)
 for command in (results, report, status, verify):
     app.command(context_settings=_WITH_H)(command)
-for command in (livelock, deadlocks, simulate, compare):
+for command in (livelock, deadlocks, simulate, compare, info):
     app.command(cls=Command)(command)
 app.command(context_settings=_WITH_H)(analyze)
 app.command(cls=Command)(translate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,6 +33,8 @@ from ltlpipe.runtime.errors import (
 from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.options import Options
@@ -45,7 +48,10 @@ _LESS_MEMORY = (
 )
 
 
-_ONE_QUESTION = "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"
+_ONE_QUESTION = (
+    "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty; a Promela model "
+    "has properties of its own, also -N NAME"
+)
 
 
 @shared.takes(CHECK)
@@ -55,6 +61,17 @@ def check(
     formula_file: shared.FormulaFile = None,
     automaton: shared.AutomatonFile = None,
     empty: shared.Empty = False,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-N",
+            "--property",
+            metavar="NAME",
+            help="A property of the model itself, by its name; without any property "
+            "all are asked.",
+            rich_help_panel=shared.QUESTION,
+        ),
+    ] = None,
     answers: Annotated[
         str | None,
         typer.Option(
@@ -105,7 +122,7 @@ def check(
     some could not be checked.
     """
     if verify is not None:
-        if formula or formula_file or automaton or empty or answers:
+        if formula or formula_file or automaton or empty or answers or own:
             raise typer.BadParameter("--verify FILE has the system and the property")
         if out or report or steps or chart or why or simulate or explain:
             raise typer.BadParameter("--verify prints findings: it goes with --json")
@@ -140,20 +157,18 @@ def check(
         raise typer.BadParameter(
             "--simulate goes without --json and --answers, and a SYSTEM that is a file"
         )
-    if why and not (formula or formula_file):
+    if why and (automaton or empty):
         raise typer.BadParameter("--why explains formulas: it goes with -f or -F")
     if answers is not None:
         _check_answers(answers, formula or formula_file, as_json=as_json)
     told = recorded_options(options, automaton)
     form = Form(as_json, steps, chart, why, told).checked()
     texts, dialect = formula or [], options.dialect
-    questions = _questions(texts, formula_file, automaton, empty, dialect)
-    if options.certificate is not None and len(questions) > 1:
-        raise typer.BadParameter("--certificate goes with one formula")
+    questions = _questions(texts, formula_file, automaton, empty, dialect, own)
     is_single = len(questions) == 1 and formula_file is None
     if is_single and isinstance(questions[0], FormulaError):
         raise questions[0]
-    prelude = PRELUDE_ALONE if is_single else PRELUDE
+    is_asked = bool(formula or formula_file or automaton or empty)
     verdicts: list[Verdict] = []
     plans = PlanPrinter(wanted=explain, as_json=as_json)
     with (
@@ -168,8 +183,11 @@ def check(
         try:
             read = partial(run_within, limits=limits, progress=progress)
             loaded = read(load_job(system, **manner_of(chosen)))
-            if formula or formula_file or automaton or empty:
+            if is_asked:
                 note_own_property(loaded)
+            elif own or bool(getattr(loaded, "own_questions", None)):
+                questions = list(_own_questions(loaded, own or [], read))
+                is_single = len(questions) == 1
             elif getattr(loaded, "violations", None) is None:
                 raise typer.BadParameter(_ONE_QUESTION)
             else:
@@ -188,6 +206,10 @@ def check(
                     tell(not_read(name, stopped.reason, asked.formula), asked)
             table.finish(quiet=says_little)
             raise typer.Exit(exit_code(["unknown"] * len(questions))) from None
+        if options.certificate is not None and len(questions) > 1:
+            raise typer.BadParameter("--certificate goes with one formula")
+        # Questions of a model's own are few, and worth no kernel if they are easy.
+        prelude = PRELUDE_ALONE if is_single or not is_asked else PRELUDE
         for asked in questions:
             if isinstance(asked, FormulaError):
                 verdicts.append(misread(loaded.name, asked))
@@ -276,11 +298,12 @@ def _questions(
     automaton: str | None,
     empty: bool,
     dialect: Dialect,
+    own: list[str] | None,
 ) -> list[Property | FormulaError]:
     """Return the questions; an automaton is read with the system, or is part of it."""
     from ltlpipe.question.property import Property
 
-    ways = sum((bool(texts or file), automaton is not None, empty))
+    ways = sum((bool(texts or file), automaton is not None, empty, bool(own)))
     if ways > 1:
         raise typer.BadParameter(_ONE_QUESTION)
     if not (texts or file):
@@ -289,6 +312,38 @@ def _questions(
         each if isinstance(each, FormulaError) else Property(each)
         for each in formulas_of(texts, file, dialect)
     ]
+
+
+def _own_questions(
+    system: System, names: list[str], read: Callable[..., Any]
+) -> list[Property]:
+    """Return what a model itself asks; by their names, if some are named."""
+    from ltlpipe.logic.formulas import parse
+    from ltlpipe.question.property import Property
+    from ltlpipe.runtime.names import nearest
+    from ltlpipe.verdict.checking import automaton_job
+
+    known = {own.name: own for own in getattr(system, "own_questions", ())}
+    if not known:
+        raise typer.BadParameter(_ONE_QUESTION)
+    for name in names:
+        if name not in known:
+            message = f"no property of the model is called {name!r}"
+            raise UnsupportedError(message + nearest(name, known))
+    questions = []
+    for name in names or known:
+        own = known[name]
+        if own.formula is None:
+            violations = read(automaton_job(own.automaton))
+            questions.append(Property(violations=violations, name=name))
+        else:
+            formula = parse(own.formula)
+            if own.written is not None:
+                with suppress(FormulaError):  # it is in another syntax
+                    written = parse(own.written)
+                    formula = written if written.spot == formula.spot else formula
+            questions.append(Property(replace(formula, name=name)))
+    return questions
 
 
 def _tell(
@@ -307,7 +362,7 @@ def _tell(
         print_answer(verdict, workers=workers)
         return
     formula = None if asked is None else asked.formula
-    name = None if formula is None else formula.name
+    name = getattr(asked, "name", None) if formula is None else formula.name
     print_verdict(verdict, form, about=name)
 
 

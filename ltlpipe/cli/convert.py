@@ -179,7 +179,7 @@ def compile_model(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A DVE model (.dve, .dve.gz); - is standard input.",
+            help="A DVE or Promela model; - is standard input.",
         ),
     ],
     form: shared.Format = None,
@@ -187,14 +187,14 @@ def compile_model(
         bool, typer.Option("--show", help="Print the generated source instead.")
     ] = False,
 ) -> None:
-    """Compile a DVE model, or print the generated source.
+    """Compile a DVE or Promela model, or print the generated source.
 
     Every command compiles the successor function of a model when it first needs it, and
     caches the machine code.  This command only compiles, and reports the time.
     """
-    from ltlpipe.systems.reading import load_dve
+    from ltlpipe.systems.reading import load_program
 
-    model = load_dve(path, format=form)
+    model = load_program(path, format=form)
     if show:
         print(model.source, end="")
         return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import run_within
-from ltlpipe.question.given_options import manner_of
+from ltlpipe.question.given_options import manner_of, of_question
 from ltlpipe.question.options import INFO
 from ltlpipe.runtime.names import counted, quoted_name, visible
 
@@ -22,12 +24,27 @@ _WIDTH = 16
 
 
 @shared.takes(INFO)
-def info(system: shared.System, as_json: shared.AsJson = False, **chosen: Any) -> None:
+def info(
+    system: shared.System,
+    count: Annotated[
+        bool,
+        typer.Option(
+            "--count",
+            help="Count the states and transitions that can be reached, all of them.",
+            rich_help_panel=shared.OUTPUT_GROUP,
+        ),
+    ] = False,
+    as_json: shared.AsJson = False,
+    **chosen: Any,
+) -> None:
     """Print what a system is: sizes, names, initial state, example formulas.
 
     A small system is explored, which tells the reachable states and whether there is a
-    deadlock.  Exit code: 0, or 2 for bad input or usage.
+    deadlock.  Exit code: 0, 2 for bad input or usage, 3 if a limit was hit before all
+    states were counted.
     """
+    if count:
+        raise typer.Exit(_counted(system, chosen, as_json=as_json))
     from ltlpipe.systems.reading import load_job
     from ltlpipe.verdict.description import description_job
 
@@ -41,6 +58,25 @@ def info(system: shared.System, as_json: shared.AsJson = False, **chosen: Any) -
         for line in lines:
             print(visible(f"{head:{_WIDTH}}{line}".rstrip()))
             head = ""
+
+
+def _counted(system: list[str], chosen: dict[str, Any], *, as_json: bool) -> int:
+    """Count the states of a system, print their number, and return the exit code."""
+    from ltlpipe.systems.reading import load_job
+    from ltlpipe.verdict.checking import product_size
+
+    loaded = run_within(load_job(system, **manner_of(chosen)))
+    size = product_size(loaded, None, **of_question(chosen))
+    if size is None:
+        print(f"{loaded.name}: not counted, a limit was hit")
+        return 3
+    told = {"states": size.states, "transitions": size.transitions}
+    if as_json:
+        print(json.dumps({"system": loaded.name, **told}, ensure_ascii=False))
+    else:
+        states = counted(size.states, "state")
+        print(f"{states}, {counted(size.transitions, 'transition')}")
+    return 0
 
 
 def _parts(told: Description) -> Iterator[tuple[str, list[str]]]:

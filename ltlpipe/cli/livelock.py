@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 def livelock(
     system: shared.System,
     progress: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="The progress actions; may be given several times.",
+            help="The progress actions; may be given several times.  Of a Promela "
+            "model they are its labels 'progress' by default.",
             rich_help_panel=shared.QUESTION,
         ),
-    ],
+    ] = None,
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
     chart: shared.Chart = False,
@@ -45,7 +46,7 @@ def livelock(
     """
     from ltlpipe.verdict.checking import livelock as look_for_one
 
-    names = [name.strip() for names in progress for name in names.split(",")]
+    names = [name.strip() for names in progress or () for name in names.split(",")]
     look = partial(look_for_one, progress_actions=names)
     form = Form(as_json=as_json, steps=steps, chart=chart)
     _tell(system, "livelock", look, chosen, form, explain=explain, quiet=quiet)
@@ -66,7 +67,7 @@ def deadlocks(
     Prints a shortest path to it.  Exit code: 0 there is none, 1 there is one (printed
     as the run that violates "no deadlock"), 2 bad input or usage, 3 unknown.
     """
-    from ltlpipe.verdict.deadlocks import deadlocks as look_for_one
+    from ltlpipe.verdict.checking import deadlocks as look_for_one
 
     form = Form(as_json=as_json, steps=steps, chart=chart)
     _tell(system, "deadlock", look_for_one, chosen, form, explain=explain, quiet=quiet)
@@ -98,7 +99,9 @@ def _tell(
             verdict = look_for_one(system, progress=bar, **of_question(chosen))
         except StoppedError as stopped:
             verdict = not_read(" ".join(files), stopped.reason)
+            if getattr(system, "ends_validly", None) is not None:
+                label = {"deadlock": "invalid end state"}.get(label, label)
         bar.hide()
         plans.show(verdict.plan)
-    report(verdict, form, about="no deadlock" if label == "deadlock" else None)
+    report(verdict, form, about=None if label == "livelock" else f"no {label}")
     raise typer.Exit(exit_code([verdict.verdict]))

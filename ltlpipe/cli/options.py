@@ -264,6 +264,7 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     flag = f"--{flag_of(name)}"
     annotation = typer.Option(
         f" /--no-{flag_of(name)}" if default is True else flag,
+        *option.flags,
         metavar=option.metavar,
         help=option.help,
         parser=None if option.kind in (bool, tuple) else partial(option.read, name),

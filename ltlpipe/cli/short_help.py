@@ -47,6 +47,13 @@ SHORT = {
             "ltlpipe compare ring.aut -F formulas.ltl --repeat 5 --out table.csv",
         ),
     ),
+    "info": Short(
+        ("count", "as_json", "define", "timeout", "max_states"),
+        (
+            "ltlpipe info ring.aut",
+            "ltlpipe info model.pml -D N=3 --count",
+        ),
+    ),
     "simulate": Short(
         ("formula", "lasso", "last", "seed", "plain"),
         ("ltlpipe simulate ring.aut", "ltlpipe simulate --last"),

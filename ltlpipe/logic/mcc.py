@@ -145,7 +145,8 @@ def _translated(element: Any) -> str:
         before, reach = (_translated(_only(child)) for child in element)
         return f"({before}) U ({reach})"
     if kind == "is-fireable":
-        return str(Call("fireable", tuple(_names(element, "transition"))))
+        names = map(Name, _names(element, "transition"))
+        return str(Call("fireable", tuple(names)))
     relation = _RELATIONS.get(kind.removeprefix("integer-"))
     if relation is None or not kind.startswith("integer-"):
         _refuse(f"<{kind}>, expected LTL about places and transitions", element)

@@ -26,10 +26,13 @@ _WEAK = re.compile(IN_QUOTES + r"|(?<![\w.])W[UR](?![\w.])", re.DOTALL)
 # Within quotes, Spot 2.13 skips blanks next to escapes, and `/*` at the beginning
 # opens a comment; behind a backslash they are what they are.
 _MISREAD = re.compile(r"\\.|[ \t/]", re.DOTALL)
-# What no formula over plain names has: comparisons, and what looks like a call.
+# What no formula over plain names has: comparisons, elements, escapes, and what looks
+# like a call or is about one process.
 _COMPARING = re.compile(
     IN_QUOTES + r"|<>[-=]>|(==|!=|<=(?!>)|(?<!=)>=|<(?!--?>|=>|>)|(?<![-=<])>(?!=)"
-    r"|\bfireable\b)"
+    r"|\bfireable\b|(?<!/)\\(?!/)|\w@\w|\]\s*[@:]|[A-Za-z_]\w*:[A-Za-z_]"
+    r"|\b(?:len|n?full|n?empty|enabled|pc_value|get_priority)\s*\("
+    r"|(?<![\w.])(?![XFGUWRM]+\[)[A-Za-z_][\w.]*\[)"
 )
 _NESTING = re.compile(
     IN_QUOTES + r"|([({!]|->)|(?<![A-Za-z_.\\])([XFGUWRM]+)(\w?)", re.DOTALL
@@ -52,7 +55,7 @@ _LETTER_AS_NAME = re.compile(
 )
 # The formula in one line behind `>>> `, a caret under the place, the message.
 _REPORT = re.compile(r"^>>> .*\n    ( *)\^.*\n(.*)$", re.MULTILINE)
-_EQUALS = re.compile(_QUOTED + r"|(?P<found>(?<![=!<>:])=(?![=>]))")
+_EQUALS = re.compile(_QUOTED + r"|(?P<found>(?<![=!<>:\\])=(?![=>\\]))")
 _PAST = re.compile(
     _QUOTED
     + r"|(?<![\w.])(?P<found>[HOYZ])\s*[\w(\"]|[\w)\"]\s+(?P<both>[ST])\s+[\w(!\"]"

@@ -17,14 +17,14 @@ enabled together, and no other process can disable them (docs/models-por.md has 
 proof).  A transition with a limit or a reset, or one that touches a place where some
 transition has one, is in no group: neither is true of these.
 
-Groups of DVE models: those of one process or two, in their states.  A *place* is a
-process in one of its states.  One place, or two of different processes, are *closed* if
-for each transition from them:
+Groups of DVE and Promela models: those of one process or two, in their states.  A
+*place* is a process in one of its states.  One place, or two of different processes,
+are *closed* if for each transition from them:
 
 - no other process sends or receives with it over a channel without buffer;
 - it writes only what no other process reads or writes, and reads only what no other
   process writes (the contents of channels with a buffer included);
-- it cannot fail;
+- it cannot fail, starts no process, waits for no ``timeout`` and keeps no control;
 - it does not lead into a committed state from one that is not.
 
 Then the steps of closed places are a group (docs/models-por.md has the proof).  Two
@@ -53,7 +53,7 @@ from ltlpipe.logic.propositions import syntax
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS, Entry
 from ltlpipe.systems.nets.net import NetModel
-from ltlpipe.systems.programs.model import DveModel
+from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.program import (
     Binary,
     Element,
@@ -225,15 +225,22 @@ class _System:
         """Take note of a transition."""
         number = transition.process
         self._leaving[number, transition.source].append(transition)
-        found = accesses(self.program, transition)
-        self.accesses[transition] = found
-        for atom in found.reads:
-            self._readers[atom].add(number)
-        for atom in found.writes:
-            self._writers[atom].add(number)
+        self._note(transition, number)
+        if transition.start is not None:
+            # What begins belongs to nobody else as long as it has not ended.
+            self._note(transition.start, number)
         message = transition.message
         if message is not None:
             self._users[message.channel, message.sends].add(number)
+
+    def _note(self, transition: Transition, reader: int) -> None:
+        """Take note of what a transition reads and writes, as whose step it is."""
+        found = accesses(self.program, transition)
+        self.accesses[transition] = found
+        for atom in found.reads:
+            self._readers[atom].add(reader)
+        for atom in found.writes:
+            self._writers[atom].add(transition.process)
 
     def is_closed(self, places: Sequence[Place]) -> bool:
         """Whether the steps of some places are a group."""
@@ -251,12 +258,19 @@ class _System:
             return False
         if not self.failing.isdisjoint(transition.expressions()):
             return False
+        if transition.keeps or transition.start is not None:
+            return False  # more moves follow, or another process begins
+        found = self.accesses[transition]
+        if Atom(self.program.error) in found.writes:
+            return False
+        if Atom(self.program.timeout) in found.reads:
+            return False
         message = transition.message
         if message is not None and not self.program.channels[message.channel].capacity:
             others = self._users[message.channel, not message.sends]
             if not others - {transition.process} <= processes:
                 return False
-        reads, writes = self.accesses[transition]
+        reads, writes = found
         return all(
             self._readers[atom] <= processes and self._writers[atom] <= processes
             for atom in writes
@@ -315,7 +329,9 @@ def accesses(program: Program, transition: Transition) -> Accesses:
         values.append(value)
     message = transition.message
     if message is not None and not transition.exchange:
-        (values if message.sends else targets).extend(message.values)
+        known = [value for value in message.values if value is not None]
+        (values if message.sends else targets).extend(known)
+        values += [match for match in message.matches if match is not None]
     values += [index for target in targets for index in parts(target)]
     reads = {atom for value in values for atom in _read(program, value)}
     writes = {atom for target in targets for atom in _elements(target)}
@@ -371,7 +387,7 @@ def find_groups(model: Model, propositions: Sequence[syntax.Expression]) -> Job[
         # the run begins with another letter.
         return Groups(None, "a proposition is about steps, not only about states")
     atoms: set[Atom] = {atom for p in propositions for atom in watched(p)}
-    if isinstance(model, DveModel):
+    if isinstance(model, ProgramModel):
         if model.program.synchronous:
             return Groups(None, "all processes of a synchronous system move at once")
         codes = yield from codes_of_processes(

@@ -63,7 +63,10 @@ DEFAULT = "default"
 _APART = ("timeout", "memory", "cpu_time", "max_states", "certificate")
 """Options that are no part of a configuration: results have columns for them."""
 
-READING = ("format", "alphabet", "initial", "mealy")
+READING = (
+    *("format", "alphabet", "initial", "mealy"),
+    *("define", "include", "processes"),
+)
 """Options about files: they have no effect on a system in memory."""
 
 RUN_OPTIONS = (

@@ -124,6 +124,8 @@ class Option:
         What asks for the default where that is None, among other values.
     group : str
         What it is about: question, search, limits, counterexample, output, experts.
+    flags : tuple of str
+        Short flags of the command line.
     """
 
     help: str
@@ -140,6 +142,7 @@ class Option:
     default: Any = None
     default_name: str | None = None
     group: str = ""
+    flags: tuple[str, ...] = ()
 
     def meant(self, name: str, value: Any) -> Any:
         """Return a value converted to the option's kind.
@@ -269,7 +272,7 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
     return field(default=default, metadata={"option": option})
 
 
-_limit = partial(_option, commands=EVERYWHERE, least=0, unlimited=True)
+_limit = partial(_option, commands=EVERYWHERE | {INFO}, least=0, unlimited=True)
 _of_networks = partial(_option, systems=NETWORKS)
 
 
@@ -280,7 +283,7 @@ class _Question:
     format: str | None = _option(
         None,
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
-        "dve, pnml.",
+        "dve, pnml, pml.",
         "NAME",
         commands=READING_FILES,
     )
@@ -302,6 +305,31 @@ class _Question:
         "Labels 'input / output' of .dot files: as they are (label), one action "
         "input/output (joined), or two steps (steps).",
         choices=("label", "joined", "steps"),
+        commands=READING_FILES,
+    )
+    define: tuple[str, ...] = _option(
+        (),
+        "A macro of a Promela model, defined in front of its text; may be repeated.",
+        "NAME[=VALUE]",
+        "As of the C preprocessor; without a value it is 1.",
+        commands=READING_FILES,
+        flags=("-D",),
+    )
+    include: tuple[str, ...] = _option(
+        (),
+        "A folder from which a Promela model may include files, beside its own; may be "
+        "repeated.",
+        "DIR",
+        commands=READING_FILES,
+        flags=("-I",),
+    )
+    processes: int | None = _option(
+        None,
+        "The most processes of a Promela model at once; by default it is found out.",
+        "N",
+        "A process more is an error of the run, behind which nothing moves.",
+        least=1,
+        most=255,
         commands=READING_FILES,
     )
     semantics: str | None = _option(

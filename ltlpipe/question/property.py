@@ -60,10 +60,13 @@ class Property:
         Shall hold on every run.
     violations : spot.twa_graph, optional
         Accepts the runs that shall not be.
+    name : str, optional
+        What an automaton is called.
     """
 
     formula: Formula | None = None
     violations: Any = None
+    name: str | None = None
 
     @property
     def propositions(self) -> tuple[str, ...]:
@@ -250,14 +253,14 @@ def _about_states(text: str) -> Expression | None:
     if not _SUSPECT.search(text):
         return None
     from ltlpipe.logic.propositions.parsing import parse_proposition
-    from ltlpipe.logic.propositions.syntax import Call, Operation
+    from ltlpipe.logic.propositions.syntax import Call, Operation, Remote
 
     try:
         found = parse_proposition(text)
     except FormulaError:  # a label such as "PUT !1"
         return None
     compares = isinstance(found, Operation) and found.operator in _TRUTHS
-    return found if compares or isinstance(found, Call) else None
+    return found if compares or isinstance(found, (Call, Remote)) else None
 
 
 def _names(expression: Expression) -> Iterator[str]:
@@ -270,7 +273,8 @@ def _names(expression: Expression) -> Iterator[str]:
     elif isinstance(expression, Element):
         yield expression.array
     elif isinstance(expression, Call):
-        yield from expression.arguments
+        for argument in expression.arguments:
+            yield from _names(argument)
     elif isinstance(expression, Name):
         yield expression.text
     elif isinstance(expression, Text):

@@ -38,6 +38,7 @@ _SIZE = 12  # of letters
 _LETTER = 7.3  # the width of a character
 _ROW, _GAP, _LOST = 44, 30, 26  # heights of a step, of steps left out, of a note
 _BAR = 14  # of a row, from its top
+_ARROW = 7  # from the middle of a dot to the tip of an arrow, and its length
 _PILL = 17  # the height of a state
 _PAD = 7  # on each side of a state
 _BETWEEN = 20  # lanes
@@ -239,6 +240,13 @@ def _draw_joint(group: ET.Element, row: Row, y: float, grid: _Grid, ink: str) ->
         dashes = {"stroke_dasharray": "5 3"} if row.irrelevant else {}
         look = {"stroke": ink, "stroke_width": 2, **dashes}
         _line(group, "joint", (xs[0], y), (xs[-1], y), **look)
+    if row.arrow is not None:
+        source, target = (grid.lanes[lane] for lane in row.arrow)
+        tip = target + (_ARROW if source > target else -_ARROW)
+        back = tip + (_ARROW if source > target else -_ARROW)
+        corners = (tip, y), (back, y - 5), (back, y + 5)
+        points = " ".join(f"{_n(a)},{_n(b)}" for a, b in corners)
+        _shape(group, "polygon", "arrow", points=points, fill=ink)
 
 
 def _draw_cell(

@@ -59,6 +59,8 @@ class Row(NamedTuple):
     named: bool = False  # a proposition of the formula holds at the step
     irrelevant: bool = False  # after the bad prefix
     left_out: int = 0  # the number of omitted steps; 0: it is a step
+    arrow: tuple[int, int] | None = None
+    """The lanes from where and to where a message goes."""
 
 
 class ChartedLasso(NamedTuple):
@@ -176,7 +178,7 @@ def _named_variables(lasso: Lasso) -> list[str]:
     for text in spelling.propositions:
         with suppress(FormulaError), silenced():  # never true: it names nothing
             found += variables_in(system.bound(parse_proposition(text), text))
-    return [system.variables[number] for number in found]
+    return [system.shown_name(number) for number in found]
 
 
 def _kept_lanes(
@@ -222,6 +224,16 @@ class _Lanes:
             found.append(Cell(len(self.kept), change, told))
         return tuple(sorted(found))
 
+    def arrow(self, lasso: Lasso, step: int) -> tuple[int, int] | None:
+        """Return the lanes between which a message goes in a step."""
+        action = int(lasso.actions[step])
+        if not isinstance(lasso.system, Model) or action < 0:
+            return None
+        before, after = (tuple(lasso.states[k].tolist()) for k in (step, step + 1))
+        ends = lasso.system.message(action, before, after) or ()
+        places = [self._place[name] for name in ends if name in self._place]
+        return (places[0], places[1]) if len({*places}) == 2 else None
+
     def cells_of_gap(self, after: dict[str, Any]) -> tuple[Cell, ...]:
         """Return the cells of lanes whose state differs after omitted steps."""
         found = []
@@ -254,7 +266,9 @@ def _rows(
             step = steps[number]
             cells, named = lanes.cells(step), bool(step.holds)
             end = number + 1
-            rows.append(Row(end, _text(step.action), cells, named, irrelevant))
+            action = _text(step.action)
+            arrow = lanes.arrow(lasso, number)
+            rows.append(Row(end, action, cells, named, irrelevant, arrow=arrow))
     return rows
 
 

@@ -41,10 +41,15 @@ class Marks(NamedTuple):
     gap: str
     corners: tuple[str, str, str]  # of the cycle: top, side, bottom
     dots: str
+    arrows: tuple[str, str]  # a message comes from the left, or from the right
 
 
-BOX = Marks("│", "┊", "─", "╌", "┼", "●", "◆", "○", "⋮", ("┌", "│", "└"), "…")
-ASCII = Marks("|", ":", "-", ".", "+", "O", "#", "o", ":", ("/", "|", "\\"), "..")
+BOX = Marks(
+    "│", "┊", "─", "╌", "┼", "●", "◆", "○", "⋮", ("┌", "│", "└"), "…", ("▶", "◀")
+)
+ASCII = Marks(
+    "|", ":", "-", ".", "+", "O", "#", "o", ":", ("/", "|", "\\"), "..", (">", "<")
+)
 
 
 def marks_for(encoding: str | None) -> Marks:
@@ -214,6 +219,8 @@ def _segment(
         text = marks.crossing if goes_on else line
     else:
         text = _mark(row, marks)
+        if row.arrow is not None and lane == row.arrow[1]:
+            text = marks.arrows[row.arrow[0] > lane]
         if _has_room(cell.after, width):
             text += " " + _fitted(cell.after, width - 2, marks)
             if goes_on and cell_len(text) + 2 <= width + sheet.between:

@@ -149,6 +149,12 @@ def _write_pnml() -> Writer:
     return Writer(write_components, model=net_text)
 
 
+def _read_promela() -> Reader:
+    from ltlpipe.systems.programs.promela.reading import build, parse_plain
+
+    return Reader(parse_plain, build)
+
+
 def _write_promela() -> Writer:
     from ltlpipe.systems.networks.exports import to_promela
 
@@ -222,6 +228,13 @@ FORMATS = (
     ),
     Format(
         suffixes=(".pml",),
+        model=True,
+        begins=r"[#;]|(?:active|D_proctype|proctype|init|inline|typedef|mtype|hidden|"
+        r"show|local|bit|bool|byte|pid|short|int|unsigned|chan|never|trace|notrace|ltl|"
+        r"c_decl|c_code|c_state|c_track)\b",
+        expected="a declaration or a proctype",
+        takes=("define", "include", "processes"),
+        reader=_read_promela,
         writer=_write_promela,
     ),
     Format(

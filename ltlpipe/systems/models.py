@@ -19,7 +19,7 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.propositions.binding import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
 
@@ -36,6 +36,18 @@ class Step(NamedTuple):
 
     action: int
     state: Valuation
+
+
+class OwnQuestion(NamedTuple):
+    """What a model itself asks."""
+
+    name: str
+    formula: str | None = None
+    """Shall hold; or there is an automaton."""
+    automaton: str | None = None
+    """In HOA: accepts the violations."""
+    written: str | None = None
+    """The formula as the model has it, which may be of another syntax."""
 
 
 class Model(Displayed, ABC):
@@ -59,6 +71,11 @@ class Model(Displayed, ABC):
         Whether it is a symmetric net.
     is_unfolded : bool
         Whether `unfolding` costs nothing.
+    own_questions : tuple of OwnQuestion
+        What the model itself asks: what is checked if nothing else is.
+    ends_validly, makes_progress : str or None
+        Formulas that say that the model ends where it may, and that it never goes on
+        without progress, for models that say where that is.
     violations : str or None
         The property that the model's file has: an automaton of the runs that shall not
         be, in HOA, over propositions of the model.
@@ -72,6 +89,9 @@ class Model(Displayed, ABC):
     processes: tuple[str, ...] = ()
     has_colours: bool = False
     is_unfolded: bool = True
+    own_questions: tuple[OwnQuestion, ...] = ()
+    ends_validly: str | None = None
+    makes_progress: str | None = None
     violations: str | None = None
 
     def _sizes(self) -> dict[str, int]:
@@ -83,6 +103,16 @@ class Model(Displayed, ABC):
         """Return the processes that move in an action, by its number."""
         del action
         return ()
+
+    def message(
+        self, action: int, before: Valuation, after: Valuation
+    ) -> tuple[str, str] | None:
+        """Return from where to where a message goes in a step, if one does.
+
+        Ends are processes, and channels with a buffer as `shown` calls them.
+        """
+        del action, before, after
+        return None
 
     @abstractmethod
     def initial(self) -> Valuation:
@@ -114,6 +144,10 @@ class Model(Displayed, ABC):
     @abstractmethod
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values as people know them."""
+
+    def shown_name(self, number: int) -> str:
+        """Return the name under which `shown` has a variable."""
+        return self.variables[number]
 
     def prepared(self) -> Job[None]:
         """Find out what packing needs to know, once."""
@@ -172,6 +206,11 @@ class Model(Displayed, ABC):
             A name means nothing; offers the nearest known ones.
         """
         return bind(proposition, self.vocabulary, text)
+
+    def for_question(self, texts: Iterable[str]) -> Model:
+        """Return the model that a question with some propositions is about."""
+        del texts
+        return self
 
     def to_spot(
         self,

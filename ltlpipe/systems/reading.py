@@ -18,7 +18,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
-from ltlpipe.runtime.arguments import TEXT, a_kind, expect, is_one
+from ltlpipe.runtime.arguments import TEXT, WHOLE, a_kind, expect, is_one, several
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import (
     Opening,
@@ -46,14 +46,14 @@ from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.networks.mealy import LABEL, MEALY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.runtime.files import Source, StrPath
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.formats import Format
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.plain import Plain
-    from ltlpipe.systems.programs.model import DveModel
+    from ltlpipe.systems.programs.model import DveModel, ProgramModel
 
 SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
 """A system, or what one is read from: files, or graphs of Spot."""
@@ -67,6 +67,9 @@ USUAL = {
     "initial": None,
     "mealy": LABEL,
     "semantics": None,
+    "define": (),
+    "include": (),
+    "processes": None,
 }
 """The options for reading, and their defaults."""
 CHOICES: dict[str, tuple[str, ...]] = {"alphabet": ALPHABETS, "mealy": MEALY}
@@ -76,6 +79,9 @@ _ABOUT = {
     "their 'AP:'",
     "initial": "says itself where it begins; --initial={value} is for drawings in dot",
     "mealy": "has no labels 'input / output'; --mealy={value} is for drawings in dot",
+    "define": "--define is for Promela models",
+    "include": "--include is for Promela models",
+    "processes": "--processes is for Promela models",
 }
 """Why an option means nothing to files that do not take it."""
 
@@ -95,24 +101,27 @@ def load(
     initial: str | None = None,
     mealy: str = LABEL,
     semantics: str | None = None,
+    define: Sequence[str] = (),
+    include: Sequence[str] = (),
+    processes: int | None = None,
 ) -> System:
     """Read a system from a file, or a network from files that hold its components.
 
     Parameters
     ----------
     sources : path, file, or several
-        A model (``.dve``, ``.pnml``), or a program of the RERS challenge (``.c``); or
-        files of networks (``.dot``, ``.gv``, ``.aut``, ``.hoa``), whose formats may be
-        mixed: every file contributes its components in order.  All of them also
-        compressed, with ``.gz`` behind the suffix.  Of ``-``, which is standard input,
-        and of an open file the format is known by how the text begins.  A
-        ``spot.kripke_graph`` or ``spot.twa_graph`` is a system whose letters are
+        A model (``.dve``, ``.pnml``, ``.pml``), or a program of the RERS challenge
+        (``.c``); or files of networks (``.dot``, ``.gv``, ``.aut``, ``.hoa``), whose
+        formats may be mixed: every file contributes its components in order.  All of
+        them also compressed, with ``.gz`` behind the suffix.  Of ``-``, which is
+        standard input, and of an open file the format is known by how the text begins.
+        A ``spot.kripke_graph`` or ``spot.twa_graph`` is a system whose letters are
         valuations; it must not change as long as the system is used.  Several
         ``spot.twa_graph`` are a network, read as ``.hoa`` files are: propositions are
         labels, one at each step.
     format : str, optional
-        ``dot``, ``aut``, ``hoa``, ``dve``, ``c`` or ``pnml``: what the files are,
-        whatever their names say.
+        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``pnml`` or ``pml``: what the files
+        are, whatever their names say.
     alphabet : str
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
@@ -126,6 +135,12 @@ def load(
     semantics : str, optional
         ``state``: a ``.hoa`` file is one graph of Spot, whose propositions hold
         together: a Kripke structure if its labels are on states, else an automaton.
+    define : sequence of str
+        Macros of a Promela model that are defined in front of it: ``N`` or ``N=5``.
+    include : sequence of str
+        Folders from which a Promela model may include files, beside its own.
+    processes : int, optional
+        The most processes of a Promela model at once; by default it is found out.
 
     Returns
     -------
@@ -143,6 +158,7 @@ def load(
     """
     manner: dict[str, Any] = {"alphabet": alphabet, "initial": initial}
     manner |= {"mealy": mealy, "semantics": semantics}
+    manner |= {"define": define, "include": include, "processes": processes}
     return complete(load_job(sources, format=format, parameter="sources", **manner))
 
 
@@ -180,6 +196,20 @@ def load_dve(path: StrPath, *, format: str | None = None) -> DveModel:
         message = "expected a DVE model, with the suffix .dve"
         raise InputError(message, file=name_of(path))
     return model  # type: ignore[no-any-return]
+
+
+def load_program(path: StrPath, *, format: str | None = None) -> ProgramModel:
+    """Read a DVE or Promela model, as `load` does; refuse other formats.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As `load`, and if it is another system.
+    """
+    promised = _promised(path, _manner(format))
+    if promised is not None and "define" in promised.takes:
+        return load(path, format=format)  # type: ignore[return-value]
+    return load_dve(path, format=format)
 
 
 def load_job(
@@ -254,7 +284,12 @@ def _manner(format: str | None = None, **options: Any) -> _Manner:
     expect(TEXT.or_none, format=format)
     chosen = {}
     for name, value in options.items():
-        expect(TEXT.or_none if USUAL[name] is None else TEXT, **{name: value})
+        if name in ("define", "include"):
+            value = tuple(several(TEXT, value, name))
+        elif name == "processes":
+            expect(WHOLE.or_none, processes=value)
+        else:
+            expect(TEXT.or_none if USUAL[name] is None else TEXT, **{name: value})
         choices = CHOICES.get(name)
         if choices is not None and value not in choices:
             raise UnsupportedError(f"--{name}={value!r}: expected {listed(choices)}")

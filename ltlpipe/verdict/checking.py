@@ -13,31 +13,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
-from ltlpipe.question.answer import Trace
+from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Plan, Trace
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     takes_options,
     understood,
 )
-from ltlpipe.question.options import CHECK, LIVELOCK
+from ltlpipe.question.options import CHECK, DEADLOCKS, LIVELOCK
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import InputError, UnsupportedError, noting, warn
-from ltlpipe.runtime.jobs import StoppedError, run
+from ltlpipe.runtime.jobs import Clock, StoppedError, run
 from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
+from ltlpipe.systems.models import Model
 from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.certification import files_of
+from ltlpipe.verdict.deadlocks import deadlock_job
 from ltlpipe.verdict.finite_runs import derived, is_derived
 from ltlpipe.verdict.inquiry import Inquiry
 from ltlpipe.verdict.questions import question_of, with_fair_steps
-from ltlpipe.verdict.verdict import UNKNOWN, VIOLATED, Verdict, not_read
+from ltlpipe.verdict.replay import bugs_reported
+from ltlpipe.verdict.verdict import (
+    HOLDS,
+    LASSO_LIMIT,
+    UNKNOWN,
+    VIOLATED,
+    Verdict,
+    not_read,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
-    from ltlpipe.question.answer import Plan, Statistics
+    from ltlpipe.question.answer import Statistics
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
@@ -45,6 +55,12 @@ if TYPE_CHECKING:
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
     from ltlpipe.verdict.lasso import Lasso
+
+
+_NEAREST = (
+    "breadth-first, which finds a shortest path to a nearest deadlock; no reductions, "
+    "because they only preserve infinite runs"
+)
 
 
 @takes_options(CHECK)
@@ -181,7 +197,7 @@ def automaton_job(automaton: Any) -> Job[Any]:
 @takes_options(LIVELOCK)
 def livelock(
     system: SystemLike,
-    progress_actions: Sequence[str],
+    progress_actions: Sequence[str] = (),
     *,
     progress: Callable[[Progress], None] | bool | None = None,
     **options: Any,
@@ -193,7 +209,8 @@ def livelock(
     system : Network, Model, or paths
         As for `check`.
     progress_actions : sequence of str
-        The actions that are progress.
+        The actions that are progress.  A Promela model may have labels ``progress``:
+        without actions they count, and a run makes progress while a process is there.
     progress : bool or callable, optional
         As for `check`.
     **options
@@ -228,6 +245,9 @@ def livelock(
             "livelock is about actions, and a graph of Spot has none: check a formula "
             "such as GF(progress)"
         )
+    own = None if isinstance(system, Network) else system.makes_progress
+    if own is not None and not progress_actions:
+        return check(system, own, progress=progress, **of_question(options))
     if isinstance(system, Network):
         known: Container[str] = system.action_index
     else:
@@ -238,11 +258,66 @@ def livelock(
                 f"no action of the system is called {name!r}, which is to be progress"
             )
     if not progress_actions:
-        raise UnsupportedError("name at least one action that is progress")
+        raise UnsupportedError(
+            "missing option '--progress': name at least one action that is progress"
+        )
     said = "{}" if isinstance(system, Network) else 'action=="{}"'
     parts = [quoted(said.format(name)) for name in progress_actions]
     formula = f"GF({' | '.join(parts)})"
     return check(system, formula, progress=progress, **of_question(options))
+
+
+@takes_options(DEADLOCKS)
+def deadlocks(
+    system: SystemLike,
+    *,
+    progress: Callable[[Progress], None] | bool | None = None,
+    **options: Any,
+) -> Verdict:
+    """Find the nearest deadlock: a state without successors.
+
+    Of a Promela model it is an invalid end state: one in which some process is neither
+    at its end nor at a label ``end``.
+
+    Parameters
+    ----------
+    system : Network, Model, SpotGraph, a graph of Spot, or paths
+        As for `ltlpipe.check`.
+    progress : bool or callable, optional
+        As for `ltlpipe.check`.
+    **options
+
+    Returns
+    -------
+    Verdict
+        "violated" if there is one: the prefix of the lasso is a shortest path to it,
+        the cycle its stuttering step.  "holds" if there is none.
+    """
+    chosen, limits = understood(options)
+    try:
+        reading = system_job(system, **manner_of(options))
+        system = run(reading, limits, observer=progress)
+    except StoppedError as stopped:
+        return not_read(name_of_system(system), stopped.reason)
+    if isinstance(system, Model) and system.ends_validly is not None:
+        found = check(
+            system, system.ends_validly, progress=progress, **of_question(options)
+        )
+        return replace(found, formula=None, formula_id=None)
+    clock = Clock()
+    trace = Trace(Plan(None, None, reasons=(_NEAREST,)))
+    lasso = None
+    try:
+        with bugs_reported(system.name, "deadlocks", chosen):
+            job = deadlock_job(system, trace, chosen)
+            answer, lasso = run(job, limits, clock=clock, observer=progress)
+    except StoppedError as stopped:
+        answer = Answer(INCONCLUSIVE, stopped.reason)
+        if trace.has_found:
+            answer = Answer(FOUND, LASSO_LIMIT)
+    verdict = {EMPTY: HOLDS, FOUND: VIOLATED}.get(answer.kind, UNKNOWN)
+    stats, plan = trace.stats.by(clock), trace.plan
+    return Verdict(verdict, answer.reason, system.name, None, plan, stats, lasso)
 
 
 Found = TypeVar("Found")

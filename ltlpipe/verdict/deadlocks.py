@@ -22,23 +22,17 @@ import numpy as np
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.question.answer import (
-    EMPTY,
     FOUND,
     INCONCLUSIVE,
     Answer,
-    Plan,
     Trace,
 )
-from ltlpipe.question.given_options import manner_of, takes_options, understood
-from ltlpipe.question.options import DEADLOCKS
 from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
 from ltlpipe.runtime.jobs import (
-    Clock,
     Progress,
     StoppedError,
     TooMuchWorkError,
     bounded,
-    run,
 )
 from ltlpipe.runtime.names import quoted_name
 from ltlpipe.runtime.objects import Beside
@@ -49,83 +43,21 @@ from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
-from ltlpipe.systems.reading import name_of_system, system_job
 from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.lasso import MAXIMAL, FiniteRun
-from ltlpipe.verdict.replay import bugs_reported, run_replayed
+from ltlpipe.verdict.replay import run_replayed
 from ltlpipe.verdict.unboundedness import watched
-from ltlpipe.verdict.verdict import (
-    HOLDS,
-    LASSO_LIMIT,
-    UNBOUNDED,
-    UNKNOWN,
-    VIOLATED,
-    Verdict,
-    not_read,
-)
+from ltlpipe.verdict.verdict import UNBOUNDED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
     from ltlpipe.systems.networks.packing import PackedSystem
-    from ltlpipe.systems.reading import SystemLike
     from ltlpipe.systems.runs import Run
     from ltlpipe.verdict.lasso import Lasso
-
-_REASON = (
-    "breadth-first, which finds a shortest path to a nearest deadlock; no reductions, "
-    "because they only preserve infinite runs"
-)
-
-
-@takes_options(DEADLOCKS)
-def deadlocks(
-    system: SystemLike,
-    *,
-    progress: Callable[[Progress], None] | bool | None = None,
-    **options: Any,
-) -> Verdict:
-    """Find the nearest deadlock: a state without successors.
-
-    Parameters
-    ----------
-    system : Network, Model, SpotGraph, a graph of Spot, or paths
-        As for `ltlpipe.check`.
-    progress : bool or callable, optional
-        As for `ltlpipe.check`.
-    **options
-
-    Returns
-    -------
-    Verdict
-        "violated" if there is one: the prefix of the lasso is a shortest path to it,
-        the cycle its stuttering step.  "holds" if there is none.
-    """
-    chosen, limits = understood(options)
-    try:
-        reading = system_job(system, **manner_of(options))
-        system = run(reading, limits, observer=progress)
-    except StoppedError as stopped:
-        return not_read(name_of_system(system), stopped.reason)
-    clock = Clock()
-    trace = Trace(Plan(None, None, reasons=(_REASON,)))
-    lasso = None
-    try:
-        with bugs_reported(system.name, "deadlocks", chosen):
-            job = deadlock_job(system, trace, chosen)
-            answer, lasso = run(job, limits, clock=clock, observer=progress)
-    except StoppedError as stopped:
-        answer = Answer(INCONCLUSIVE, stopped.reason)
-        if trace.has_found:
-            answer = Answer(FOUND, LASSO_LIMIT)
-    verdict = {EMPTY: HOLDS, FOUND: VIOLATED}.get(answer.kind, UNKNOWN)
-    stats, plan = trace.stats.by(clock), trace.plan
-    return Verdict(verdict, answer.reason, system.name, None, plan, stats, lasso)
 
 
 def deadlock_job(

@@ -128,7 +128,9 @@ def _of_network(network: Network) -> Description:
 
 def _of_model(model: Model) -> Description:
     is_net = not model.processes and not hasattr(model, "program")
-    kind = "Petri net" if is_net else "DVE model"
+    is_promela = model.ends_validly is not None
+    language = "Promela" if is_promela else "DVE"
+    kind = "Petri net" if is_net else f"{language} model"
     shown = model.shown(model.initial())
     sizes = model._sizes()  # with the variable of errors, which is not shown
     return Description(

@@ -29,6 +29,7 @@ from ltlpipe.runtime.jobs import (
     timed,
 )
 from ltlpipe.strategies.registry import STRATEGIES
+from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.verdict.certification import (
@@ -113,6 +114,8 @@ class Inquiry:
 
     def __post_init__(self) -> None:
         """Make the question, unless that takes work."""
+        if isinstance(self.system, Model):
+            self.system = self.system.for_question(self.asked.propositions)
         self._certified: tuple[Certified | LinearCertified, ...] = ()
         if self.options.certificate is not None:
             self._certified = self.strategies = certified_strategies(self.options)

@@ -28,7 +28,7 @@ def question_of(system: System, asked: Property, options: Options) -> Question:
         return GraphQuestion(system, asked, options)
     from ltlpipe.question.model import ModelQuestion
 
-    return ModelQuestion(system, asked, options)
+    return ModelQuestion(system.for_question(asked.propositions), asked, options)
 
 
 def without_fairness(system: System, asked: Property, options: Options) -> Question:

@@ -130,3 +130,18 @@ def test_convert_a_kripke_structure_to_what_cannot_hold_it(name, run, tmp_path):
 
     assert outcome.code == 2
     assert "would lose propositions that hold together" in outcome.complaint
+
+
+def test_counting(run, tmp_path):
+    """Of a Promela model the states that Spin stores; a limit is told as such."""
+    path = tmp_path / "m.pml"
+    path.write_text("byte x; init { do :: x < N -> x++ :: else -> break od }")
+    counted = run("info", path, "-D", "N=2", "--count", "--json")
+    assert counted.records == [{"system": str(path), "states": 7, "transitions": 7}]
+    limited = run("info", path, "-D", "N=9", "--count", "--max-states", 3)
+    assert limited.code == 3
+    assert "not counted" in limited.out
+    told = run("info", path, "-D", "N=2", "--json").records[0]
+    assert told["kind"] == "Promela model"
+    for formula in told["formulas"]:
+        assert run("check", path, "-D", "N=2", "-f", formula).code in (0, 1)

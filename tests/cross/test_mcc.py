@@ -65,7 +65,7 @@ def number(expression):
 def proposition(text):
     expression = parse_proposition(text)
     if isinstance(expression, Operation) and isinstance(expression.operands[1], Text):
-        expression = Call("fireable", (expression.operands[1].value,))
+        expression = Call("fireable", (Name(expression.operands[1].value),))
     if isinstance(expression, Call):
         names = [element("transition", escape(name)) for name in expression.arguments]
         return element("is-fireable", *names)

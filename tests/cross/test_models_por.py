@@ -6,10 +6,13 @@ import random
 
 import pytest
 
-from ltlpipe import UnsupportedError, check
+from ltlpipe import InputError, UnsupportedError, check
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.model import DveModel
+from ltlpipe.systems.programs.promela.model import PromelaModel, promela_model
+from ltlpipe.systems.programs.promela.reading import read_model
 from tests.cross.test_models import (
     dve_atoms,
     explored,
@@ -20,6 +23,7 @@ from tests.cross.test_models import (
 from tests.example_counts import at_least, examples
 from tests.por.models.random_models import random_dve, random_net
 from tests.por.models.twins import Reduced
+from tests.systems.programs.promela.random_programs import random_program
 
 WAYS = [
     {},
@@ -39,9 +43,12 @@ def stutter_invariant_formula(rng, model):
     """A formula that only tells what changes, without propositions about steps."""
     import spot
 
-    atoms = (
-        dve_atoms(rng, model) if isinstance(model, DveModel) else net_atoms(rng, model)
-    )
+    if isinstance(model, PromelaModel):
+        atoms = promela_atoms(rng, model)
+    elif isinstance(model, DveModel):
+        atoms = dve_atoms(rng, model)
+    else:
+        atoms = net_atoms(rng, model)
     atoms = [a for a in atoms if a != "deadlock" and "action==" not in a]
     if rng.random() < 0.8:
         atoms = rng.sample(atoms, min(rng.randint(1, 2), len(atoms)))
@@ -50,6 +57,24 @@ def stutter_invariant_formula(rng, model):
         # X of a stutter-invariant formula occurs, too: G X f is G f from the next on.
         if spot.is_stutter_invariant(formula.spot):
             return formula
+
+
+def promela_atoms(rng, model):
+    """Comparisons of variables, and whether a process is at a place."""
+    names = [v.name for v in model.program.variables if v.name in ("x", "y", "z", "f")]
+    atoms = [f"{rng.choice(names)}=={rng.randint(0, 2)}" for _ in range(3)]
+    return [*atoms, f"a[0]<{rng.randint(1, 3)}"]
+
+
+def random_promela(rng):
+    """A model of a random program that can be read."""
+    while True:
+        text = random_program(rng.randrange(1 << 30))
+        try:
+            tree = read_model(text, "m.pml")
+            return complete(promela_model(tree)).without_assertions()
+        except (InputError, UnsupportedError):
+            continue
 
 
 def agrees(model, rng):
@@ -81,7 +106,7 @@ def compare(first, count, make):
     return seen
 
 
-@pytest.mark.parametrize("make", [random_dve, random_net])
+@pytest.mark.parametrize("make", [random_dve, random_net, random_promela])
 def test_reduced_by_definition(make):
     """By Python and Spot alone; a good part of the cases says something."""
     seen = compare(0, examples(200), make)
@@ -91,7 +116,7 @@ def test_reduced_by_definition(make):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [random_dve, random_net])
+@pytest.mark.parametrize("make", [random_dve, random_net, random_promela])
 @pytest.mark.parametrize("part", range(50))
 def test_reduced_by_definition_by_the_thousand(make, part):
     seen = compare(1000 + 100 * part, 100, make)

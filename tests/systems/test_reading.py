@@ -242,9 +242,9 @@ def test_another_format_than_the_file_has(tmp_path):
     with pytest.raises(InputError, match=r"m.dot:1: no XML"):
         load(path, format="pnml")
     with pytest.raises(
-        UnsupportedError, match="'pml': expected dot, aut, hoa, dve, c or"
+        UnsupportedError, match="'ll_net': expected dot, aut, hoa, dve, c, "
     ):
-        load(path, format="pml")
+        load(path, format="ll_net")
     with pytest.raises(UnsupportedError, match="expected components of a network"):
         load_network(path, format="dve")
 

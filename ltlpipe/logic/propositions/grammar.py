@@ -38,10 +38,14 @@ _GRAMMAR = r"""
     | NUMBER -> number
     | STRING -> text
     | TRUTH -> truth
-    | dotted -> name
+    | reference
+    | reference AT reference -> remote
+    | NAME "(" formula ("," formula)* ")" -> call
+?reference: dotted -> name
     | dotted "[" formula "]" -> element
-    | NAME "(" dotted ("," dotted)* ")" -> call
+    | dotted "[" formula "]" field+ -> path
 dotted: NAME ("." PART)*
+field: "." PART ["[" formula "]"]
 
 TEMPORAL.3: /\[\]|<>|[@UNARY@]+(?!\w)(?=\s*(\(|\[\]|<>|!(?!=)|~|"|'|\\|\w))/
 BOUNDED.4: /@BOUNDED@/
@@ -57,6 +61,7 @@ BOUNDED_UNTIL.1: /@BOUNDED_UNTIL@/
 RELATION: /==|!=|<=(?!>)|>=|<(?!--?>|=>|>)|>/
 SIGN: /\+|-(?!-?>)/
 TIMES: /[*\/%]/
+AT: /[@:]/
 NUMBER: /[0-9]+/
 STRING: /"([^"\\]|\\.)*"|'([^'\\]|\\.)*'/
 NAME: /([A-Za-z_]|\\.)(\w|\\.)*/

@@ -34,6 +34,8 @@ from ltlpipe.logic.propositions.syntax import (
     Name,
     Number,
     Operation,
+    Path,
+    Remote,
     Text,
     compared,
     joined,
@@ -219,8 +221,20 @@ class _Propositions(Transformer):  # type: ignore[type-arg]
     def element(self, array: str, index: Any) -> Expression:
         return Element(array, self._value(index))
 
-    def call(self, function: Token, *arguments: str) -> Expression:
-        return Call(str(function), arguments)
+    def field(self, token: Token, index: Any = None) -> Any:
+        name = re.sub(r"\\(.)", r"\1", token)
+        return name, None if index is None else self._value(index)
+
+    def path(self, array: str, index: Any, *fields: Any) -> Expression:
+        return Path(((array, self._value(index)), *fields))
+
+    def remote(self, process: Any, mark: Token, subject: Any) -> Expression:
+        if isinstance(process, Path) or (mark == "@" and not isinstance(subject, Name)):
+            raise _misplaced("expected a process, and a label or variable", mark)
+        return Remote(process, str(mark), subject)
+
+    def call(self, function: Token, *arguments: Any) -> Expression:
+        return Call(str(function), tuple(map(self._value, arguments)))
 
     def signed(self, sign: Token, operand: Any) -> Expression:
         value = self._value(operand, sign)

@@ -83,14 +83,39 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Call:
-    """A function such as ``fireable`` of names."""
+class Path:
+    """A field of an element of an array: ``s[1].p[2].x``."""
 
-    function: str
-    arguments: tuple[str, ...]
+    parts: tuple[tuple[str, Expression | None], ...]  # names, with indices
 
     def __str__(self) -> str:
-        return f"{self.function}({','.join(map(escaped, self.arguments))})"
+        return ".".join(
+            escaped(name) if index is None else f"{escaped(name)}[{index}]"
+            for name, index in self.parts
+        )
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A variable of a process, ``P[1]:x``, or a place where it is, ``P[1]@a``."""
+
+    process: Name | Element
+    mark: str  # ":" or "@"
+    subject: Name | Element | Path
+
+    def __str__(self) -> str:
+        return f"{self.process}{self.mark}{self.subject}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function such as ``fireable`` or ``len``."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return f"{self.function}({','.join(map(str, self.arguments))})"
 
 
 @dataclass(frozen=True)
@@ -170,7 +195,9 @@ class Enabled:
 class Operation:
     """An operator and its operands."""
 
-    operator: str  # one of + * / % == < <= && ||, or - and ! of one operand
+    operator: str
+    """One of + * / % == < <= && ||, or - and ! of one operand; bound to a system also
+    & | ^ << >>, which have no text."""
     operands: tuple[Expression, ...]  # two or more; one of - and !
 
     def __str__(self) -> str:
@@ -189,7 +216,7 @@ class Operation:
         return self.operator.join(shown)
 
 
-_Given = Number | Text | Name | Element | Call
+_Given = Number | Text | Name | Element | Path | Remote | Call
 _Bound = Variable | Indexed | Deadlock | Taken | Enabled
 Expression = _Given | _Bound | Operation
 

@@ -1,6 +1,7 @@
-"""Models in the DVE language of DiVinE, as the BEEM benchmarks are written.
+"""Programs: guarded commands over bounded integers, with processes and channels.
 
-In comes the text of a model, out goes what checking needs: an interpreter in plain
-Python and a successor function compiled from generated source.  Begin with `syntax`
-(the tree), `reading` (text to a checked `Program`) and `program` (what that is).
+In comes the text of a model in DVE (`syntax`, `reading`) or Promela (`promela`), out
+goes what checking needs: an interpreter in plain Python and a successor function
+compiled from generated source.  Begin with `program`, what both languages become;
+`eca` reads the programs of the RERS challenge.
 """

@@ -80,6 +80,7 @@ class _Translator:
             raise UnsupportedError("an array of constants with an index that varies")
         if isinstance(node, model.Unary):
             return self._unary(node)
+        assert isinstance(node, model.Binary)
         return self._binary(node)
 
     def _named(self, variable: int) -> Expression:

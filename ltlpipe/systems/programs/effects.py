@@ -21,6 +21,7 @@ from ltlpipe.systems.programs.program import (
     COMPARISONS,
     LOGICAL,
     Binary,
+    Conditional,
     Element,
     Lookup,
     Number,
@@ -99,10 +100,13 @@ class Loaded:
     def __init__(self, blueprint: Blueprint) -> None:
         self.names = blueprint.names
         self.layout = blueprint.layout
+        self.timeout = blueprint.program.timeout
         self.used: dict[int, None] = {}
 
     def read(self, variable: int) -> str:
         """Return the value that a variable has in the row."""
+        if variable == self.timeout:
+            return "timeout"
         place = self.layout.places[variable]
         if not place.bits:
             return _constant(place.low)
@@ -302,6 +306,10 @@ class Outcome:
         if isinstance(expression, Unary):
             text = expression.op + self._operand(expression.operand, _SIGN)
             return self._wrapped(expression, text, _SIGN)
+        if isinstance(expression, Conditional):
+            test = self._part(expression.test, _OR)
+            yes, no = self.value(expression.yes), self.value(expression.no)
+            return f"(({yes}) if {test} else ({no}))", _ATOM
         if expression.op in ("/", "%"):
             return self._quotient(expression.op, expression.left, expression.right)
         level = _LEVELS[expression.op]
@@ -342,7 +350,7 @@ class Outcome:
             return f"not {self._part(expression.operand, _NOT)}", _NOT
         if not is_truth(expression) or isinstance(expression, Unary):
             return f"{self._operand(expression, _COMPARE + 1)} != 0", _COMPARE
-        assert not isinstance(expression, (Read, Element, Lookup))
+        assert not isinstance(expression, (Read, Element, Lookup, Conditional))
         if expression.op in COMPARISONS:
             left = self._operand(expression.left, _COMPARE + 1)
             right = self._operand(expression.right, _COMPARE + 1)
@@ -367,6 +375,8 @@ class Outcome:
                 index = self._operand(expression.index, _COMPARE + 1)
                 outside = f"({index} < 0 or {index} >= {expression.size})", _ATOM
             return _some(self._fails(expression.index), outside)
+        if isinstance(expression, Conditional):
+            return self._fails_either(expression)
         if not isinstance(expression, Binary):
             operands = parts(expression)
             return self._fails(operands[0]) if operands else None
@@ -383,6 +393,16 @@ class Outcome:
         if expression in self.blueprint.ranges.failing:
             divisor = self._operand(expression.right, _COMPARE + 1)
             found = _some(found, (f"{divisor} == 0", _COMPARE))
+        return found
+
+    def _fails_either(self, expression: Conditional) -> tuple[str, int] | None:
+        found = self._fails(expression.test)
+        test = self._part(expression.test, _NOT)
+        for value, reached in ((expression.yes, test), (expression.no, f"not {test}")):
+            inner = self._fails(value)
+            if inner is not None:
+                text = inner[0] if inner[1] >= _AND else f"({inner[0]})"
+                found = _some(found, (f"{reached} and {text}", _AND))
         return found
 
 

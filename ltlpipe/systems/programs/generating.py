@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import keyword
 import math
+import re
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
@@ -41,12 +42,15 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.program import (
         Assignment,
         Expression,
+        Process,
         Program,
     )
     from ltlpipe.systems.programs.ranges import Layout, Ranges
 
 Numbered = tuple[int, Action]
 """An action with its number."""
+
+_NO_NAME = re.compile(r"\W|^(?=\d)")
 
 _ACTION_WORK, _CHARACTER_WORK = 50, 0.5  # units
 
@@ -79,9 +83,21 @@ class StepWriter:
     ) -> Job[None]:
         """Write steps that a process leads, which are given by its states."""
         process = self.program.processes[number]
-        states = self.program.variables[process.state].states
         source.line(f"# {process.name}")
+        if self.program.has_control:
+            source.line(f"if holder < 0 or holder == {number}:")
+            source.indent += 1
+        yield from self._states(process, by_state, source)
+        if self.program.has_control:
+            source.indent -= 1
+
+    def _states(
+        self, process: Process, by_state: dict[int, list[Numbered]], source: Source
+    ) -> Job[None]:
+        """Write the steps that a process leads."""
+        states = self.program.variables[process.state].states
         place = self.places[process.state]
+        begin = len(source.lines)
         loaded = Loaded(self.blueprint)
         name = loaded.read(process.state)
         loaded.write(source)
@@ -95,6 +111,8 @@ class StepWriter:
                 keyword = "elif"
             elif state == place.low:  # others are never reached
                 yield from self._state(by_state[state], source)
+        if len(source.lines) == begin:
+            source.line("pass")
 
     def _state(self, actions: list[Numbered], source: Source) -> Job[None]:
         """Write the steps from one state, behind the variables that they read."""
@@ -156,7 +174,7 @@ class StepWriter:
                 conditions.append(f"{self._loaded.read(state)} == {partner.source}")
             elif self.places[state].low != partner.source:
                 return None
-        conditions += [c for t in action.transitions for c in t.conditions]
+        conditions += action.conditions
         if any(isinstance(c, Number) and not c.value for c in conditions):
             return None
         return [c for c in conditions if not isinstance(c, Number)]
@@ -234,11 +252,16 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, specialised
 from ltlpipe.systems.programs.kernels import (
+    MAX_MOVES,
+    begun,
+    controlled,
     divided,
     finish,
     multiply,
+    next_kept,
     remainder,
     settle,
+    settled,
     stutter,
     wrapped,
 )
@@ -268,7 +291,8 @@ def expand_orbits(
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices called normalise_all _expand expand_orbits
+made choices at before origin holder timeout MAX_MOVES begun controlled next_kept
+settled called normalise_all _expand expand_orbits
 """
 
 
@@ -283,15 +307,15 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     """
     blueprint = Blueprint(program, ranges, layout, _python_names(program))
     body = Source(blueprint)
-    for word in range(layout.n_words):
-        body.line(f"w{word} = np.int64(row[{word}])")
-    if layout.places[program.error].bits:
-        error = blueprint.names[program.error]
-        body.line(f"{error} = {extracted(layout, program.error)}")
-        body.line(f"if {error} != 0:")
-        body.line("    return 0")
-    write = _write_joint if program.synchronous else _write_parts
-    functions = yield from write(blueprint, body)
+    if program.has_control:
+        functions = yield from _write_walks(blueprint, body)
+    else:
+        _write_row(blueprint, body, "row[{}]")
+        if layout.places[program.error].bits:
+            body.line(f"if {blueprint.names[program.error]} != 0:")
+            body.line("    return 0")
+        write = _write_joint if program.synchronous else _write_parts
+        functions = yield from write(blueprint, body)
     body.line(
         f"return finish(ints, row, {layout.n_words}, out_rows, out_letters, "
         "out_actions, out_marks, count)"
@@ -300,6 +324,47 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
     text.append("\n".join([_SIGNATURE, *body.lines]) + "\n")
     text.append(_ORBITS)
     return "\n\n".join(text).replace("\n\n\n\n", "\n\n\n")
+
+
+def _write_row(blueprint: Blueprint, body: Source, word: str) -> None:
+    """Write what reads a row, and whether it is that of a step that has failed."""
+    layout, error = blueprint.layout, blueprint.program.error
+    for number in range(layout.n_words):
+        body.line(f"w{number} = np.int64({word.format(number)})")
+    if layout.places[error].bits:
+        body.line(f"{blueprint.names[error]} = {extracted(layout, error)}")
+
+
+def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
+    """Write the steps of a system in which processes keep control.
+
+    Rows are a queue: what leads on from each of them is appended.
+    """
+    program, n_own = blueprint.program, blueprint.layout.n_words
+    buffers = "out_rows, out_letters, out_actions"
+    body.line("count, holder, timeout = 0, -1, 0")
+    body.line(f"origin = begun(row, {n_own}, out_rows)")
+    body.line("at = origin")
+    body.line("while at < count <= MAX_MOVES or at == origin:")
+    body.indent += 1
+    body.line("before = count")
+    _write_row(blueprint, body, "out_rows[at, {}]")
+    body.line(f"if {blueprint.names[program.error]} == 0:")
+    body.indent += 1
+    functions = yield from _write_parts(blueprint, body)
+    body.indent -= 1
+    if program.timeout >= 0:
+        body.line("if count == 0 and timeout == 0:")
+        body.line("    timeout = 1")
+        body.line("    continue")
+        body.line("timeout = 0")
+    body.line(f"count = controlled(ints, {buffers}, at, before, count)")
+    body.line(f"at = next_kept({n_own}, {buffers}, at, count)")
+    body.line("if at < count:")
+    body.line("    holder = out_letters[at] >> 2")
+    body.indent -= 1
+    body.line(f"count = settled(ints, {n_own}, {buffers}, count)")
+    return functions
 
 
 def _title(program: Program, layout: Layout) -> str:
@@ -333,7 +398,7 @@ def _python_names(program: Program) -> list[str]:
     taken |= {f"part_{number}" for number in range(n_parts)}
     names = []
     for variable in program.variables:
-        name = variable.name.replace(".", "_").replace("[", "_").replace("]", "")
+        name = _NO_NAME.sub("_", variable.name.replace("]", ""))
         is_own = name[:1] in ("t", "w", "d", "v") and name[1:].isdigit()
         while name in taken or is_own:
             name, is_own = name + "_", False
@@ -357,11 +422,14 @@ def _write_parts(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     program = blueprint.program
     writer = StepWriter(blueprint)
     words = [f"w{word}" for word in range(blueprint.layout.n_words)]
+    if program.has_control:
+        words += ["holder", "timeout"]
     if writer.has_commits:
         _write_committed(blueprint, body)
         words.append("committed")
     arguments = ", ".join([*words, "out_rows, out_actions, count"])
-    body.line("count = 0")
+    if not program.has_control:
+        body.line("count = 0")
     functions = []
     for number, group in enumerate(_groups(program)):
         source = Source(blueprint)

@@ -3,6 +3,11 @@
 This shares nothing with the generated successor function (`generating`): lasso replay
 and tests rely on that.
 
+Where a process keeps control (`ATOMIC`, `D_STEP`), the states in between are none of
+the system: a step goes on until nobody keeps control, or who does cannot move.  Then
+control is lost, unless it is on an only way, which is a failure.  Where nothing can
+move, steps may wait for that (``timeout``).
+
 A step that fails (`EvaluationError`) leads to the state it leaves, with the variable
 of kind "error" set to 1; nothing moves in such a state.  In a synchronous system all
 processes take one transition each, computed from the state that they leave together;
@@ -12,9 +17,14 @@ two that write to the same variable or array are a step that fails.
 from __future__ import annotations
 
 import itertools
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ltlpipe.systems.programs.program import (
+    ATOMIC,
+    BLOCKED,
+    D_STEP,
+    ENDLESS,
     Action,
     EvaluationError,
     converted,
@@ -28,6 +38,9 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.program import Assignment, Program
 
 State = tuple[int, ...]
+
+MAX_WALKS = 1 << 12
+"""Moves of all steps of a state together beyond which a step fails."""
 
 
 class Interpreter:
@@ -43,9 +56,13 @@ class Interpreter:
         if self.program.synchronous:
             yield from self._joint_steps(state)
             return
+        if self.program.has_control:
+            for path, to in self.walks(state):
+                yield path[0], to
+            return
         processes = self.program.processes
         committed = any(state[p.state] in p.committed for p in processes)
-        for number, action in enumerate(self.program.actions):
+        for number, action in self._leaving(state):
             if committed and not all(
                 t.source in processes[t.process].committed for t in action.transitions
             ):
@@ -54,6 +71,73 @@ class Interpreter:
             if target is not None:
                 yield number, target
 
+    @cached_property
+    def _by_place(self) -> list[dict[int, list[tuple[int, Action]]]]:
+        """For each process and state of it the actions that it leads, numbered."""
+        found: list[dict[int, list[tuple[int, Action]]]] = [
+            {} for _ in self.program.processes
+        ]
+        for number, action in enumerate(self.program.actions):
+            leader = action.leader
+            found[leader.process].setdefault(leader.source, []).append((number, action))
+        return found
+
+    def _leaving(
+        self, state: State, process: int | None = None
+    ) -> Iterator[tuple[int, Action]]:
+        """Yield the actions that processes, or one of them, lead from their states."""
+        for number, own in enumerate(self.program.processes):
+            if process is None or process == number:
+                yield from self._by_place[number].get(state[own.state], ())
+
+    def moves(
+        self, state: State, process: int | None = None
+    ) -> Iterator[tuple[int, State]]:
+        """Yield what processes, or one of them, can do at once."""
+        for number, action in self._leaving(state, process):
+            target = self.target(action, state)
+            if target is not None:
+                yield number, target
+
+    def walks(self, state: State) -> Iterator[tuple[tuple[int, ...], State]]:
+        """Yield the steps of a state where processes keep control, move by move."""
+        error, timeout = self.program.error, self.program.timeout
+        found = list(self.moves(state))
+        if not found and timeout >= 0:
+            waiting = (*state[:timeout], 1, *state[timeout + 1 :])
+            found = [
+                (number, (*to[:timeout], 0, *to[timeout + 1 :]))
+                for number, to in self.moves(waiting)
+            ]
+        walks: list[tuple[tuple[int, ...], State]] = [
+            ((number,), target) for number, target in found
+        ]
+        stored = []
+        seen = set()
+        for path, target in walks:  # which grows meanwhile
+            holder = self.program.actions[path[-1]].holder
+            if holder is None or target[error]:
+                stored.append((path, target))
+                continue
+            is_atomic = holder.keeps == ATOMIC
+            if is_atomic and (path[0], holder.process, target) in seen:
+                continue
+            moves = list(self.moves(target, holder.process))
+            if holder.keeps == D_STEP:
+                del moves[1:]
+            elif moves:
+                seen.add((path[0], holder.process, target))
+            if not moves:
+                is_blocked = holder.keeps == D_STEP
+                stored.append((path, _failed(state, BLOCKED) if is_blocked else target))
+            walks += [((*path, number), to) for number, to in moves]
+            if len(walks) > MAX_WALKS:
+                stored.clear()
+                break
+        if walks and not stored:  # nor does a step end that goes round for ever
+            stored.append((walks[0][0], _failed(state, ENDLESS)))
+        yield from stored
+
     def target(self, action: Action, state: State) -> State | None:
         """Return where an action leads, None if it is not enabled."""
         moving = action.transitions
@@ -61,7 +145,7 @@ class Interpreter:
         if any(state[processes[t.process].state] != t.source for t in moving):
             return None
         try:
-            if not all(evaluate(c, state) for t in moving for c in t.conditions):
+            if not all(evaluate(c, state) for c in action.conditions):
                 return None
             values = list(state)
             _assign(self.program.exchange(action), values)
@@ -99,8 +183,8 @@ def _assign(assignments: Sequence[Assignment], values: list[int]) -> None:
         values[position(assignment.target, values)] = value
 
 
-def _failed(state: State) -> State:
-    return (*state[:-1], 1)
+def _failed(state: State, fault: int = 1) -> State:
+    return (*state[:-1], fault)
 
 
 def _combined(joint: Sequence[tuple[int, set[int], State]], state: State) -> State:

@@ -13,6 +13,7 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import called, inlined
 from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.networks.packing_kernels import repeat
+from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS, FULL
 from ltlpipe.systems.propositions.kernels import letter_of
 
 
@@ -23,9 +24,14 @@ class Header(IntEnum):
     TAKEN = 1  # place of the letters of actions, 0 if no proposition is about them
     SEED = 2  # 0, or how successors are shuffled
     AMPLE = 3  # place of the codes of `keep_ample`, 0 if all steps are taken
+    CONTROL = 4  # place of the table of control, 0 if no process keeps it
+    IS_FULL = 5  # becomes 1 where a step fails for want of room
 
 
 N_HEADER = len(Header)
+
+MAX_MOVES = 1 << 12
+"""Moves of all steps of a state together beyond which a step fails."""
 
 FAILED = 1 << 31
 """The mark of a step of a synchronous system that fails."""
@@ -78,6 +84,124 @@ def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, coun
             out_letters[i] = letter | ints[taken + out_actions[i]]
         out_marks[i] = 0
     return count
+
+
+class Control(IntEnum):
+    """The table of control: these entries, then a code for each action.
+
+    A code is 0, or four times the process that keeps control behind the action, plus
+    how (`ATOMIC` or `D_STEP`).
+    """
+
+    WORD = 0  # where the field for errors lies
+    SHIFT = 1
+    IS_LIMITED = 2  # whether a step can fail for want of room
+    CODES = 3
+
+
+@called
+def begun(row, n_own, out_rows):
+    """Keep a state behind the rows that moves are appended to; return where."""
+    origin = out_rows.shape[0] - 1
+    for word in range(n_own):
+        out_rows[origin, word] = row[word]
+    return origin
+
+
+@called
+def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
+    """Take note of moves that lead on from row `at`, which are ``before:count``.
+
+    Actions become those that the step begins with; letters tell by which code control
+    is kept behind a row, 0 if it is not, less than 0 if moves lead on.  Returns how
+    many rows there are: of several on an only way, the first is taken.
+    """
+    table = ints[Header.CONTROL]
+    begins = at == out_rows.shape[0] - 1
+    if not begins:
+        code = out_letters[at]
+        if count == before:
+            out_letters[at] = 0
+            if code & 3 == D_STEP and fault_of(ints, out_rows, at) == 0:
+                failed(ints, out_rows, at, BLOCKED)
+            return count
+        out_letters[at] = -code
+        if code & 3 == D_STEP:
+            count = before + 1
+    for i in range(before, count):
+        out_letters[i] = ints[table + Control.CODES + out_actions[i]]
+        if not begins:
+            out_actions[i] = out_actions[at]
+    return count
+
+
+@called
+def fault_of(ints, out_rows, at):
+    """Return why a step has failed whose row is given, 0 if it has not."""
+    table = ints[Header.CONTROL]
+    word = out_rows[at, ints[table + Control.WORD]]
+    return (word >> np.uint64(ints[table + Control.SHIFT])) & np.uint64(7)
+
+
+@called
+def failed(ints, out_rows, at, fault):
+    """Make a row that of the step that fails, from the row that steps begin with."""
+    origin = out_rows.shape[0] - 1
+    for word in range(out_rows.shape[1]):
+        out_rows[at, word] = out_rows[origin, word]
+    table = ints[Header.CONTROL]
+    error = np.uint64(fault) << np.uint64(ints[table + Control.SHIFT])
+    out_rows[at, ints[table + Control.WORD]] |= error
+    return 0
+
+
+@called
+def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
+    """Return the next row behind `at` behind which control is kept, or `count`.
+
+    One that has been there before, in a step that begins alike, is dropped.
+    """
+    at = 0 if at == out_rows.shape[0] - 1 else at + 1
+    while at < count:
+        code = out_letters[at]
+        if code > 0:
+            is_new = True
+            if code & 3 == ATOMIC:
+                for other in range(at):
+                    if out_letters[other] == -code and is_new:
+                        same = out_actions[other] == out_actions[at]
+                        for word in range(n_own):
+                            same &= out_rows[other, word] == out_rows[at, word]
+                        is_new = not same
+            if is_new:
+                return at
+            out_letters[at] = -code
+        at += 1
+    return count
+
+
+@called
+def settled(ints, n_own, out_rows, out_letters, out_actions, count):
+    """Move the rows behind which control is not kept to the front; return how many.
+
+    If there are none, or too many moves, one row tells of that instead.
+    """
+    is_limited = ints[ints[Header.CONTROL] + Control.IS_LIMITED] != 0
+    is_endless = count > MAX_MOVES
+    kept = 0
+    for i in range(count):
+        if out_letters[i] == 0 and not is_endless:
+            if is_limited and fault_of(ints, out_rows, i) == np.uint64(FULL):
+                ints[Header.IS_FULL] = 1
+            if kept < i:
+                for word in range(n_own):
+                    out_rows[kept, word] = out_rows[i, word]
+                out_actions[kept] = out_actions[i]
+            kept += 1
+    if count > 0 and kept == 0:  # nor does a step end that goes round for ever
+        failed(ints, out_rows, 0, ENDLESS)
+        kept = 1
+    return kept
 
 
 @called

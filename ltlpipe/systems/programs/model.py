@@ -1,4 +1,4 @@
-"""DVE models as checking sees them (`ltlpipe.systems.models`)."""
+"""Programs as checking sees them (`ltlpipe.systems.models`)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, PackedSystem
 from ltlpipe.systems.programs.claims import as_truth
 from ltlpipe.systems.programs.interpreting import Interpreter
+from ltlpipe.systems.programs.program import FULL
 from ltlpipe.systems.programs.ranges import Ranges
 from ltlpipe.systems.programs.reading import checked
 from ltlpipe.systems.programs.syntax import parse_plain
@@ -54,8 +55,8 @@ def build(plain: Plain, file: str) -> Job[DveModel]:
     return DveModel((yield from checked(plain, file)))
 
 
-class DveModel(Model):
-    """A DVE model: interpreted step by step, or compiled for a search.
+class ProgramModel(Model):
+    """A program as a model: interpreted step by step, or compiled for a search.
 
     Raises
     ------
@@ -162,13 +163,42 @@ class DveModel(Model):
         transitions = self.program.actions[action].transitions
         return tuple(self.processes[t.process] for t in transitions)
 
+    def message(
+        self, action: int, before: Valuation, after: Valuation
+    ) -> tuple[str, str] | None:
+        """Return from where to where a message goes; see `Model.message`."""
+        program = self.program
+        if program.synchronous:
+            return None
+        leader, partner = program.actions[action][:2]
+        mover = self.processes[leader.process]
+        if partner is not None and leader.start is None:
+            return mover, self.processes[partner.process]
+        for channel in program.channels:
+            if not channel.capacity or before[channel.length] == after[channel.length]:
+                continue
+            name = self.shown_name(channel.length)
+            is_sent = before[channel.length] < after[channel.length]
+            return (mover, name) if is_sent else (name, mover)
+        return None
+
     def initial(self) -> Valuation:
         """Return the valuation in which runs begin."""
         return self.program.initial
 
     def each_step(self, state: Valuation) -> Iterator[Step]:
         """Yield the steps of a valuation, in the order of the packed system."""
-        return itertools.starmap(Step, self._interpreter.steps(state))
+        for action, target in self._interpreter.steps(state):
+            if target[self.program.error] == FULL:
+                raise self.full_error()
+            yield Step(action, target)
+
+    def full_error(self) -> UnsupportedError:
+        """Return the error that there are more processes than there is room for."""
+        return UnsupportedError(
+            f"{self.name}: more processes at once than have been found by trying the "
+            "model out: --processes=N gives their number"
+        )
 
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values, states of processes by name.
@@ -212,6 +242,10 @@ class DveModel(Model):
             most[process] = max(most[process], number)
         if self.program.synchronous:
             return max(2 * math.prod(most), 1)  # what is being combined needs room
+        if self.program.has_control:
+            from ltlpipe.systems.programs.kernels import MAX_MOVES
+
+            return sum(most) + MAX_MOVES + 2  # no end of the rows is where one begins
         return max(sum(most), 1)
 
     def prepared(self) -> Job[None]:
@@ -224,6 +258,14 @@ class DveModel(Model):
 
             job = generate(self.program, self.ranges, self.layout)
             known["source"] = yield from job
+
+    def _control(self) -> np.ndarray:
+        """Return what `ltlpipe.systems.programs.kernels.Control` says of actions."""
+        place = self.layout.places[self.program.error]
+        holders = (action.holder for action in self.program.actions)
+        codes = (0 if h is None else 4 * h.process + h.keeps for h in holders)
+        head = place.word, place.shift, int(self.program.can_be_full)
+        return np.array([*head, *codes], dtype=np.int64)
 
     def pack(
         self,
@@ -256,6 +298,9 @@ class DveModel(Model):
         if any(isinstance(proposition, Taken) for proposition in propositions):
             header[Header.TAKEN] = N_HEADER + len(letters)
             tables.append(taken_bits(propositions, self.n_actions))
+        if self.program.has_control:
+            header[Header.CONTROL] = sum(map(len, tables))
+            tables.append(self._control())
         if ample is not None:
             header[Header.AMPLE] = sum(map(len, tables))
             tables.append(ample.ravel())
@@ -265,17 +310,30 @@ class DveModel(Model):
         extra = layout.with_extra(extra_values)
         n_words = max(layout.n_words, extra.word + 1)
         functions = successor_functions(self.source)
+        ints = np.concatenate(tables)
+        error = self.program.error
         return PackedSystem(
             expand=functions.expand,
             expand_orbits=functions.expand_orbits,
-            ints=np.concatenate(tables),
+            ints=ints,
             words=np.zeros(0, dtype=np.uint64),
             initial=row_of(layout.places, self.program.initial, n_words),
             extra=extra,
             max_successors=self.max_successors,
             fields=layout.places,
             dtype=np.int64,
+            overflowed=lambda: error if ints[Header.IS_FULL] else None,
+            widened=self._full,
         )
+
+    def _full(self) -> Job[PackedSystem | None]:
+        """Raise the error that a process finds no room."""
+        yield from ()
+        raise self.full_error()
+
+
+class DveModel(ProgramModel):
+    """A DVE model."""
 
 
 def successor_functions(source: str) -> Any:

@@ -14,7 +14,10 @@ Semantics of a step, decided here once (docs/dve.md says the same for users): gu
 are evaluated in the state, sender's first; values are sent as they are in that state;
 the receiver gets them, moves, and has its effects, then the sender moves and has its
 effects.  If a process is in a committed state, only steps begin in which all
-processes that move are in one.
+processes that move are in one.  Behind a transition that *keeps* control its process
+goes on alone, and no state is stored until nobody keeps control or who does cannot
+move; a transition that starts a process moves with how that one begins, which has its
+effects first.
 
 In expressions names have become numbers of variables, and constants are folded.
 Arithmetic is that of 32-bit integers in C: a result is taken modulo 2**32, division
@@ -109,8 +112,17 @@ class Binary:
     right: Expression
 
 
+@dataclass(frozen=True, eq=False)
+class Conditional:
+    """One of two values, of which only that one is evaluated."""
+
+    test: Expression
+    yes: Expression
+    no: Expression
+
+
 # Nodes are compared and hashed by identity: what is known of one is known of one place.
-Expression: TypeAlias = Number | Read | Element | Lookup | Unary | Binary
+Expression: TypeAlias = Number | Read | Element | Lookup | Unary | Binary | Conditional
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
@@ -119,6 +131,8 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
         return expression.left, expression.right
     if isinstance(expression, Unary):
         return (expression.operand,)
+    if isinstance(expression, Conditional):
+        return expression.test, expression.yes, expression.no
     return () if isinstance(expression, (Number, Read)) else (expression.index,)
 
 
@@ -184,6 +198,9 @@ def evaluate(expression: Expression, values: Sequence[int]) -> int:
         if expression.op == "not":
             return int(not operand)
         return wrapped(-operand if expression.op == "-" else ~operand)
+    if isinstance(expression, Conditional):
+        test = evaluate(expression.test, values)
+        return evaluate(expression.yes if test else expression.no, values)
     left = evaluate(expression.left, values)
     if expression.op in LOGICAL:
         if expression.op == "||" and left:
@@ -218,6 +235,15 @@ def converted(value: int, bounds: tuple[int, int]) -> int:
     low, high = bounds
     return low + (value - low) % (high - low + 1)
 
+
+ATOMIC, D_STEP = 1, 2
+"""How a process keeps control: while it can move, or on its only way."""
+
+FAILED, ASSERTION, BLOCKED, FULL, TRACE, NO_CHANNEL, ENDLESS = range(1, 8)
+"""Why a step has failed: an expression, an assertion, an only way that is blocked, no
+room for a process, a message that a trace does not allow, a variable that stands for no
+channel, too many moves without losing control.
+"""
 
 ERROR = "error"
 """The kind of the variable that tells whether a step has failed."""
@@ -280,7 +306,10 @@ class Message(NamedTuple):
 
     channel: int
     sends: bool
-    values: tuple[Any, ...]  # expressions; of one that receives, targets
+    values: tuple[Any, ...]
+    """Expressions; of one that receives, targets, and None for what it drops."""
+    matches: tuple[Expression | None, ...] = ()
+    """Of one that receives, the values that parts must have; None where any will do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,12 +327,19 @@ class Transition:
     exchange: tuple[Assignment, ...]
     """What the message does to the buffer of its channel and to its targets, at
     once."""
+    keeps: int = 0
+    """`ATOMIC` or `D_STEP` if its process keeps control behind it."""
+    start: Transition | None = None
+    """How the process that it starts begins."""
+    text: str = ""
+    """What it is called, if not by its process and states."""
 
     def expressions(self) -> Iterator[Expression]:
         """Yield guard, message and effects as they are written, with all parts."""
         todo = [] if self.guard is None else [self.guard]
         if self.message is not None:
-            todo += self.message.values
+            todo += [v for v in self.message.values if v is not None]
+            todo += [m for m in self.message.matches if m is not None]
         for effect in self.effects:
             todo += effect[:2]
         while todo:
@@ -343,6 +379,23 @@ def buffered(
     return condition, tuple(Assignment.to(*pair, variables) for pair in pairs)
 
 
+def fitting(sent: Message, received: Message | None) -> tuple[Expression, ...] | None:
+    """Return what has to hold for a message to be received; None if it never is."""
+    if received is None or received.sends or sent.channel != received.channel:
+        return None
+    checks: list[Expression] = []
+    pairs = zip(sent.values, received.matches, strict=False)
+    for value, match in pairs:
+        if match is None:
+            continue
+        if isinstance(value, Number) and isinstance(match, Number):
+            if value.value != match.value:
+                return None
+        else:
+            checks.append(Binary("==", value, match))
+    return tuple(checks)
+
+
 class Process(NamedTuple):
     """A process; `state` is the variable that holds its state."""
 
@@ -355,15 +408,37 @@ class Process(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A step of an asynchronous system: if `leader` sends, `partner` receives."""
+    """A step of an asynchronous system.
+
+    If `leader` sends, `partner` receives; if it starts a process, that one begins.
+    """
 
     leader: Transition
     partner: Transition | None
+    checks: tuple[Expression, ...] = ()
+    """What has to hold of the message, beside the conditions of both."""
+
+    @property
+    def conditions(self) -> Iterator[Expression]:
+        """What has to hold, in order."""
+        for transition in self.transitions:
+            yield from transition.conditions
+        yield from self.checks
+
+    @property
+    def holder(self) -> Transition | None:
+        """The transition whose process keeps control, if one does.
+
+        Control goes with a message to the process that receives it.
+        """
+        starts = self.leader.start is not None
+        last = self.leader if self.partner is None or starts else self.partner
+        return last if last.keeps else None
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
         """One or both, the leader first."""
-        leader, partner = self
+        leader, partner, _ = self
         return (leader,) if partner is None else (leader, partner)
 
 
@@ -378,6 +453,21 @@ class Program:
     processes: tuple[Process, ...]
     synchronous: bool  # all processes move at every step
     assertions: tuple[tuple[int, int, Expression], ...]  # process, state, what holds
+    timeout: int = -1
+    """The variable that is 1 while there is no other step; 0 in every state."""
+    can_be_full: bool = False
+    """Whether a step can fail for want of room (`FULL`)."""
+
+    @cached_property
+    def has_control(self) -> bool:
+        """Whether steps are more than single moves.
+
+        That a process can keep control, wait for there being no other step, or fail for
+        want of room.
+        """
+        keeps = any(t.keeps for t in self.transitions())
+        return keeps or self.can_be_full or self.timeout >= 0
+
     violations: str | None = None
     """The automaton, in HOA, of the property process."""
 
@@ -403,13 +493,13 @@ class Program:
         for transition in self.transitions():
             message = self.rendezvous(transition)
             if message is None:
-                actions.append(Action(transition, None))
+                actions.append(Action(transition, transition.start))
             elif message.sends:
-                actions += [
-                    Action(transition, partner)
-                    for partner in receivers.get(message.channel, ())
-                    if partner.process != transition.process
-                ]
+                for partner in receivers.get(message.channel, ()):
+                    if partner.process != transition.process:
+                        checks = fitting(message, partner.message)
+                        if checks is not None:
+                            actions.append(Action(transition, partner, checks))
         return tuple(actions)
 
     @property
@@ -471,8 +561,8 @@ class Program:
 
     def exchange(self, action: Action) -> tuple[Assignment, ...]:
         """Return the assignments that the message of an action is, all at once."""
-        leader, partner = action
-        if partner is None:
+        leader, partner, _ = action
+        if partner is None or leader.start is not None:
             return leader.exchange
         assert leader.message is not None
         assert partner.message is not None
@@ -481,6 +571,7 @@ class Program:
         return tuple(
             Assignment.to(target, value, self.variables, kind)
             for target, value, kind in zip(received, sent, kinds, strict=True)
+            if target is not None
         )
 
     def rendezvous(self, transition: Transition) -> Message | None:
@@ -497,16 +588,17 @@ class Program:
         of the file: ``P: a -> b #2``.
         """
         numbers = self._numbers
-        return " | ".join(
+        texts = (
             f"{self._described(transition)} #{numbers[transition]}"
-            if transition in numbers
+            if transition in numbers and not transition.text
             else self._described(transition)
             for transition in transitions
         )
+        return " | ".join(filter(None, texts))
 
     def class_of(self, *transitions: Transition) -> str:
         """Return what moves in a step without the numbers of transitions."""
-        return " | ".join(map(self._described, transitions))
+        return " | ".join(filter(None, map(self._described, transitions)))
 
     @cached_property
     def _numbers(self) -> dict[Transition, int]:
@@ -522,6 +614,8 @@ class Program:
         }
 
     def _described(self, transition: Transition) -> str:
+        if transition.text:
+            return transition.text
         process = self.processes[transition.process]
         states = self.variables[process.state].states
         source, target = states[transition.source], states[transition.target]

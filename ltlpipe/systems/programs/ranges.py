@@ -32,9 +32,12 @@ from ltlpipe.systems.fields import Field, allocation
 from ltlpipe.systems.networks.packing import PACKING
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
+    ENDLESS,
+    FAILED,
     LOGICAL,
     Action,
     Binary,
+    Conditional,
     Element,
     Lookup,
     Number,
@@ -177,6 +180,8 @@ class Environment:
                 return _TRUTH if operand.low <= 0 <= operand.high else Interval(0, 0)
             shift = 0 if expression.op == "-" else 1
             return Interval(-operand.high - shift, -operand.low - shift)
+        if isinstance(expression, Conditional):
+            return self._either(expression)
         if expression.op in LOGICAL:
             return self._logical(expression)
         left = self.evaluate(expression.left)
@@ -199,6 +204,17 @@ class Environment:
         if inner is not None:
             inner.evaluate(expression.right)
         return _TRUTH
+
+    def _either(self, expression: Conditional) -> Interval:
+        """Evaluate each of two values where the test lets it matter."""
+        self.evaluate(expression.test)
+        found = [
+            inner.evaluate(value)
+            for value, truth in ((expression.yes, True), (expression.no, False))
+            for inner in (self.narrowed(expression.test, truth),)
+            if inner is not None
+        ]
+        return reduce(join, found) if found else ALL
 
     def narrowed(self, condition: Expression, truth: bool) -> Environment | None:
         """Return the environment where a condition is (not) true, None if nowhere.
@@ -406,6 +422,8 @@ class Ranges:
             self._anywhere.append(dict(own))
             self._enter(number, initial[process.state].low, own)
         self._common = {s: i for s, i in initial.items() if s not in self._owner}
+        if program.timeout >= 0:
+            self._common[program.timeout] = _TRUTH
 
     def _iterate(self) -> Job[None]:
         """Take all steps on intervals until nothing grows."""
@@ -430,7 +448,7 @@ class Ranges:
         """Take one step on intervals; return whether something has grown."""
         moving, processes = action.transitions, self.program.processes
         known = self._environment([(t.process, t.source) for t in moving])
-        for condition in (c for t in moving for c in t.conditions):
+        for condition in action.conditions:
             if known is not None:
                 known.evaluate(condition)
                 known = known.narrowed(condition, True)
@@ -537,9 +555,15 @@ class Ranges:
         environment = self._environment([])
         assert environment is not None
         joined = [environment.values[slot] for slot in self.program.slots]
-        joined[self.program.error] = Interval(0, int(bool(self.failing)))
+        error, timeout = self.program.error, self.program.timeout
+        if self.program.has_control:
+            joined[error] = Interval(0, ENDLESS)
+        elif self.failing:
+            joined[error] = join(joined[error], Interval(0, FAILED))
+        if timeout >= 0:
+            joined[timeout] = Interval(0, 0)
         if self.program.synchronous and self.program.shared_slots():
-            joined[self.program.error] = Interval(0, 1)
+            joined[error] = Interval(0, FAILED)
         return [(interval.low, interval.high) for interval in joined]
 
 

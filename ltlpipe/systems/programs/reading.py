@@ -391,7 +391,7 @@ class _Reader(Resolver):
             tuple(self.processes),
             tree.mode == "sync",
             tuple(self.assertions),
-            violations,
+            violations=violations,
         )
 
     def _property_process(self) -> syntax.Process | None:

@@ -13,7 +13,9 @@ from ltlpipe.logic.propositions.syntax import (
     Name,
     Number,
     Operation,
+    Path,
     Ranges,
+    Remote,
     Taken,
     Text,
     Variable,
@@ -118,6 +120,10 @@ class _Binder:
             return self.element(expression)
         if isinstance(expression, Call):
             return self.called(expression)
+        if isinstance(expression, Path) and str(expression) in self.known.variables:
+            return Variable(self.known.variables[str(expression)])
+        if isinstance(expression, (Path, Remote)):
+            raise self.unknown("nothing", str(expression), self.known.variables)
         if isinstance(expression, Text):
             raise self.refusal(f"{expression} can only be compared with == or !=")
         return expression
@@ -170,7 +176,10 @@ class _Binder:
         if not self.known.fireable:
             raise self.refusal(f"actions of this system have no names for {FIREABLE}")
         conditions = []
-        for name in call.arguments:
+        for argument in call.arguments:
+            if not isinstance(argument, Name):
+                raise self.refusal(f"{FIREABLE} is about names, not {argument}")
+            name = argument.text
             if name not in self.known.fireable:
                 raise self.unknown("no action", name, self.known.fireable)
             self.note_namesakes("transition", name, self.known.actions_called(name))

@@ -57,8 +57,13 @@ class Code(IntEnum):
     AT_MOST = 12
     AND = 13
     OR = 14
-    NOT = 15
-    NEGATIVE = 16
+    BIT_AND = 15
+    BIT_OR = 16
+    BIT_XOR = 17
+    SHIFT_LEFT = 18
+    SHIFT_RIGHT = 19
+    NOT = 20
+    NEGATIVE = 21
 
 
 @called
@@ -85,6 +90,8 @@ def combined(code, left, right):
         return np.int64(left != 0 and right != 0)
     if code == Code.OR:
         return np.int64(left != 0 or right != 0)
+    if code >= Code.BIT_AND:
+        return bits_combined(code, left, right)
     if right == 0:
         return np.int64(0)
     quotient = abs(left) // abs(right)
@@ -93,6 +100,20 @@ def combined(code, left, right):
     if code == Code.DIVIDE:
         return quotient
     return left - quotient * right
+
+
+@called
+def bits_combined(code, left, right):
+    """Return what an operator on bits makes of two numbers; shifts are of 32 bits."""
+    if code == Code.BIT_AND:
+        return left & right
+    if code == Code.BIT_OR:
+        return left | right
+    if code == Code.BIT_XOR:
+        return left ^ right
+    if code == Code.SHIFT_RIGHT:
+        return left >> (right & 31)
+    return np.int64(np.int32((left << (right & 31)) & 0xFFFFFFFF))
 
 
 @called
@@ -142,7 +163,7 @@ def letter_of(ints, start, row, dead):
         s1, s2, s3, s4, s5, s6, s7 = s0, s0, s0, s0, s0, s0, s0
         while ints[at] != Code.END:
             code = ints[at]
-            if code >= Code.ADD and code <= Code.OR:
+            if code >= Code.ADD and code <= Code.SHIFT_RIGHT:
                 s0 = combined(code, s1, s0)
                 s1, s2, s3, s4, s5, s6 = s2, s3, s4, s5, s6, s7
                 at += 1
@@ -168,7 +189,7 @@ def letter_of(ints, start, row, dead):
     return letter
 
 
-_SIGNS = ("+", "*", "/", "%", "==", "<", "<=", "&&", "||")
+_SIGNS = ("+", "*", "/", "%", "==", "<", "<=", "&&", "||", "&", "|", "^", "<<", ">>")
 _OPERATORS = dict(zip(_SIGNS, [*Code][Code.ADD : Code.NOT], strict=True))
 
 

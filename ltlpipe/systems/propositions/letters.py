@@ -6,6 +6,7 @@ apart from what found them.
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
@@ -140,4 +141,9 @@ _OPERATORS: dict[str, Callable[..., int]] = {
     "&&": lambda *parts: int(all(parts)),
     "||": lambda *parts: int(any(parts)),
     "!": lambda a: int(not a),
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": lambda a, b: ((a << (b & 31)) + (1 << 31)) % (1 << 32) - (1 << 31),
+    ">>": lambda a, b: a >> (b & 31),
 }

@@ -13,6 +13,8 @@ from ltlpipe.logic.propositions.syntax import (
     Name,
     Number,
     Operation,
+    Path,
+    Remote,
     Text,
     compared,
     joined,
@@ -42,7 +44,14 @@ def spot_text(text):
         ("Lift_0.count", Name("Lift_0.count")),
         (r"Lift_0\.count", Name("Lift_0.count")),
         (r"t\[1\]", Element("t", Number(1))),
-        ("fireable(t1, t2)", Call("fireable", ("t1", "t2"))),
+        ("s[1].p[x].y", Path((("s", Number(1)), ("p", X), ("y", None)))),
+        ("P[1]@here", Remote(Element("P", Number(1)), "@", Name("here"))),
+        ("P:a[x]", Remote(Name("P"), ":", Element("a", X))),
+        (
+            "len(c[x]) == 1",
+            Operation("==", (Call("len", (Element("c", X),)), Number(1))),
+        ),
+        ("fireable(t1, t2)", Call("fireable", (Name("t1"), Name("t2")))),
         ("!x < 3", Operation("!", (Operation("<", (X, Number(3))),))),
         (r"a\-b", Name("a-b")),
         (r"\1st", Name("1st")),
@@ -120,7 +129,9 @@ def named(text):
 def expressions():
     leaves = st.one_of(
         st.integers(-5, 5).map(Number),
-        st.sampled_from([X, Y, Name("P.1"), Call("fireable", ("t-1", "1"))]),
+        st.sampled_from(
+            [X, Y, Name("P.1"), Call("fireable", (Name("t-1"), Name("1")))]
+        ),
         st.text("ab1-.+ é'\"\\", min_size=1).map(named),
     )
 

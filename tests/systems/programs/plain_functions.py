@@ -15,7 +15,9 @@ import numpy as np
 
 import ltlpipe
 from ltlpipe.systems.networks.packing_kernels import Select
+from ltlpipe.systems.programs import program
 
+_IMPORTED = ("ATOMIC", "D_STEP", "BLOCKED", "ENDLESS", "FULL")
 _ROOT = Path(ltlpipe.__file__).parent / "systems"
 _IMPORTS = re.compile(r"^from ltlpipe[\w.]* import (\((.|\n)*?\)|.*)$", re.MULTILINE)
 
@@ -31,6 +33,8 @@ def _namespace(text, given):
 def _kernels():
     names = {}
     for folder in ("networks/packing_", "propositions/", "ample_", "programs/"):
+        if folder == "programs/":  # BLOCKED is another number above
+            names |= {name: getattr(program, name) for name in _IMPORTED}
         names = _namespace((_ROOT / f"{folder}kernels.py").read_text(), names)
     return names
 

@@ -17,8 +17,12 @@ from tests.systems.programs.random_models import models
 
 
 def compare(text, limit):
+    """Search a DVE model with both and compare everything; return the states."""
+    return compare_model(read_dve_model(text, "random.dve"), limit)
+
+
+def compare_model(model, limit):
     """Search breadth first with both and compare everything; return the states."""
-    model = read_dve_model(text, "random.dve")
     with patch("ltlpipe.systems.programs.model.successor_functions", plain_functions):
         packed = model.pack([], extra_values=5)
     expand = packed.expand

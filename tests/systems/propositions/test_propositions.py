@@ -130,7 +130,7 @@ def expressions():
             st.builds(compared, st.sampled_from(["==", "<", "<="]), inner, inner),
             st.builds(
                 lambda o, a, b: Operation(o, (a, b)),
-                st.sampled_from(["*", "/", "%"]),
+                st.sampled_from(["*", "/", "%", "&", "|", "^", "<<", ">>"]),
                 inner,
                 inner,
             ),

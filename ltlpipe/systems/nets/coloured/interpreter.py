@@ -109,7 +109,8 @@ class Interpreter:
     def _holds(self, text: str, marking: Marking, move: Node | None) -> bool:
         def valued(part: Expression) -> Expression:
             if isinstance(part, Call):
-                return Number(any(self._fires(t, marking) for t in part.arguments))
+                names = (t.text for t in part.arguments if isinstance(t, Name))
+                return Number(any(self._fires(name, marking) for name in names))
             if isinstance(part, Element):
                 part = Name(f"{part.array}[{part.index}]")
             if isinstance(part, Name):

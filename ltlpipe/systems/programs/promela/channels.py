@@ -1,0 +1,103 @@
+"""Which channels a variable of type ``chan`` may stand for.
+
+A channel comes from the declaration of a variable, its *site*.  Variables, parameters
+and fields of messages hold channels of those sites that can flow into them, wherever
+the statements are: the smallest solution of the inclusions that assignments,
+messages and ``run`` are.
+
+Source: L. O. Andersen, "Program Analysis and Specialization for the C Programming
+Language", PhD thesis, DIKU, University of Copenhagen 1994, Ch. 4.  Differences from
+the source: there are no pointers to variables.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ltlpipe.systems.programs.promela import syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Site: TypeAlias = syntax.Variable
+Holder: TypeAlias = "syntax.Variable | tuple[Site, int]"
+
+
+def nodes_in(tree: Any) -> Iterator[Any]:
+    """Yield a node and all within it, but not declarations of variables."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, tuple) and not hasattr(node, "_fields"):
+            todo += reversed(node)
+        elif is_dataclass(node) and not isinstance(node, (syntax.Variable, type)):
+            yield node
+            todo += [getattr(node, f.name) for f in reversed(fields(node))]
+
+
+def written(model: syntax.Model) -> set[syntax.Variable]:
+    """Return the variables that statements write to, `Declare` left out."""
+    found = set()
+    for proctype in model.proctypes:
+        for node in nodes_in(proctype.body):
+            if isinstance(node, syntax.Assign):
+                found.add(node.target.variable)
+            elif isinstance(node, syntax.Argument) and node.kind == "store":
+                assert isinstance(node.value, syntax.Reference)
+                found.add(node.value.variable)
+    return found
+
+
+class Sites:
+    """The sites of the channels of variables and fields."""
+
+    def __init__(self, model: syntax.Model) -> None:
+        self._known: dict[Any, set[Site]] = defaultdict(set)
+        self._parameters = {p.name: p.parameters for p in model.proctypes}
+        locals_ = [v for p in model.proctypes for v in p.variables]
+        for variable in (*model.variables, *locals_):
+            if isinstance(variable.initial, syntax.NewChannel):
+                self._known[variable].add(variable)
+        statements = [n for p in model.proctypes for n in nodes_in(p.body)]
+        begins = [v for v in locals_ if isinstance(v.initial, syntax.Reference)]
+        size = -1
+        while size != self._size():
+            size = self._size()
+            for variable in begins:
+                self._known[variable] |= self.of(variable.initial)
+            for node in statements:
+                self._note(node)
+
+    def _size(self) -> int:
+        return sum(map(len, self._known.values()))
+
+    def of(self, expression: Any) -> set[Site]:
+        """Return the sites of the channels that an expression can stand for."""
+        if isinstance(expression, syntax.Conditional):
+            return self.of(expression.yes) | self.of(expression.no)
+        if isinstance(expression, syntax.RemoteVariable):
+            expression = expression.reference
+        if isinstance(expression, syntax.Reference):
+            return self._known[expression.variable]
+        return set()
+
+    def _note(self, node: Any) -> None:
+        if isinstance(node, syntax.Assign):
+            self._known[node.target.variable] |= self.of(node.value)
+        elif isinstance(node, syntax.Run):
+            parameters = self._parameters[node.proctype]
+            for parameter, value in zip(parameters, node.arguments, strict=False):
+                self._known[parameter] |= self.of(value)
+        elif isinstance(node, syntax.Send):
+            for site in tuple(self.of(node.channel)):
+                for number, value in enumerate(node.values):
+                    self._known[site, number] |= self.of(value)
+        elif isinstance(node, syntax.Receive):
+            for site in tuple(self.of(node.channel)):
+                for number, argument in enumerate(node.arguments):
+                    if argument.kind == "store":
+                        assert isinstance(argument.value, syntax.Reference)
+                        target = argument.value.variable
+                        self._known[target] |= self._known[site, number]

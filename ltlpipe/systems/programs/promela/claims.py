@@ -1,0 +1,127 @@
+"""Never claims as automata of the violations.
+
+The states of the automaton are the places of the claim; those with a label ``accept``
+accept.  A claim moves first, from the state that it reads.  One that reaches its end
+has found a violation, whatever comes: there is a state for that, which accepts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ltlpipe.systems.programs.promela.flow import Flow, leaving
+from ltlpipe.systems.programs.promela.formulas import named
+from ltlpipe.systems.programs.promela.syntax import (
+    Assert,
+    Binary,
+    Condition,
+    Else,
+    Number,
+    Reference,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from ltlpipe.systems.programs.promela.flow import Edge, Node
+    from ltlpipe.systems.programs.promela.syntax import Claim, Expression
+
+
+def automaton_of(claim: Claim, found: dict[str, Expression]) -> str:
+    """Return the automaton of a claim in HOA; note what its propositions mean."""
+    flow = Flow(claim.body)
+    propositions = _Propositions(found)
+    accepting = {n.number for name, n in flow.labels.items() if name[:6] == "accept"}
+    accepting.add(flow.end.number)
+    sink = len(flow.nodes) + 1
+    if flow.end.number < 0:
+        accepting.add(sink)
+    end = flow.end.number if flow.end.number > 0 else sink
+    states = []
+    for node in flow.nodes:
+        edges = [f"[t] {end - 1}"] if node is flow.end else []
+        for label, target in _edges(node, propositions, end):
+            edges.append(f"[{label}] {target - 1}")
+        states.append((node.number, edges))
+    if end == sink:
+        states.append((sink, [f"[t] {sink - 1}"]))
+    lines = [
+        "HOA: v1",
+        f"States: {len(states)}",
+        "Start: 0",
+        propositions.header(),
+        "acc-name: Buchi",
+        "Acceptance: 1 Inf(0)",
+        "properties: state-acc explicit-labels",
+        "--BODY--",
+    ]
+    for number, edges in states:
+        mark = " {0}" if number in accepting else ""
+        lines += [f"State: {number - 1}{mark}", *edges]
+    return "\n".join([*lines, "--END--", ""])
+
+
+class _Propositions:
+    """Numbers of the conditions of a claim."""
+
+    def __init__(self, found: dict[str, Expression]) -> None:
+        self.found = found
+        self.numbers: dict[str, int] = {}
+
+    def label(self, expression: Expression) -> str:
+        """Return a condition as the label of an edge."""
+        expression = _without_variables(expression)
+        if isinstance(expression, Number):
+            return "t" if expression.value else "f"
+        text = named(expression, self.found)
+        return str(self.numbers.setdefault(text, len(self.numbers)))
+
+    def header(self) -> str:
+        """Return the line that names the propositions."""
+        quoted = [
+            '"{}"'.format(text.replace("\\", "\\\\").replace('"', '\\"'))
+            for text in self.numbers
+        ]
+        return " ".join(["AP:", str(len(quoted)), *quoted])
+
+
+def _edges(node: Node, propositions: _Propositions, end: int) -> list[tuple[str, int]]:
+    """Return labels and targets of the edges of a place; a failed assertion ends."""
+    found = []
+    guards: list[str] = []
+    others: list[Edge] = []
+    for edge in leaving(node):
+        step = edge.step
+        if isinstance(step, Else):
+            others.append(edge)
+            continue
+        label = "t"
+        if isinstance(step, (Condition, Assert)):
+            label = propositions.label(step.expression)
+        found.append((label, edge.target.number))
+        if isinstance(step, Assert):
+            found.append((f"!({label})", end))
+            label = "t"
+        guards.append(label)
+    rest = " & ".join(f"!({guard})" for guard in guards) or "t"
+    return found + [(rest, edge.target.number) for edge in others]
+
+
+def _without_variables(expression: Expression) -> Expression:
+    """Return a condition with the values of the claim's variables, which stay."""
+    if isinstance(expression, Reference):
+        variable = expression.variable
+        if (variable.proctype or "").startswith(":"):
+            value = variable.initial
+            number = value.value if isinstance(value, Number) else 0
+            return Number(expression.place, number)
+    if isinstance(expression, Unary):
+        return replace(expression, operand=_without_variables(expression.operand))
+    if isinstance(expression, Binary):
+        left, right = expression.left, expression.right
+        return replace(
+            expression,
+            left=_without_variables(left),
+            right=_without_variables(right),
+        )
+    return expression

@@ -1,0 +1,242 @@
+"""The control flow of a proctype: places, and the statements that lead between them.
+
+What is no step of its own leaves no trace: a label, ``->``, a ``goto`` or ``break``
+behind another statement.  A choice whose first statement is a choice again has all of
+its statements at one place, as in Spin, each ``else`` behind the others of its choice;
+a choice that is a ``goto`` or ``break`` alone is a step.
+
+A statement inside ``atomic`` or ``d_step`` *keeps* control if what comes next is
+inside, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.systems.programs.program import ATOMIC, D_STEP
+from ltlpipe.systems.programs.promela import syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+@dataclass(eq=False)
+class Node:
+    """A place between statements, or a label that stands for one."""
+
+    edges: list[Edge] = field(default_factory=list)
+    link: Point | None = None  # of a label
+    number: int = -1  # from 1 on, if it can be reached; 0 is no process
+
+
+class Point(NamedTuple):
+    """A place, and what control is kept by who gets there from nearby."""
+
+    node: Node
+    level: int  # 0, ATOMIC or D_STEP
+
+    @property
+    def resolved(self) -> Point:
+        """The place that a label stands for."""
+        point = self
+        while point.node.link is not None:
+            point = point.node.link
+        return point
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """A statement that leads from one place to another."""
+
+    step: syntax.Step
+    after: Point
+    level: int  # what it is inside of
+    escapes: tuple[Point, ...] = ()
+    """Where the escapes begin of each ``unless`` around it, the outermost first."""
+    rivals: tuple[Edge, ...] | None = None
+    """At the beginning of a ``d_step``, the statements that it would rather begin with:
+    it is one step, and takes the first that can be executed."""
+
+    @property
+    def target(self) -> Node:
+        """The place behind it."""
+        return self.after.resolved.node
+
+    @property
+    def keeps(self) -> int:
+        """Whether control is kept behind it."""
+        return self.after.resolved.level if self.level else 0
+
+
+class _Around(NamedTuple):
+    """What a statement is inside of."""
+
+    level: int = 0
+    leave: Point | None = None  # where ``break`` leads
+    escapes: tuple[Point, ...] = ()
+
+
+class Flow:
+    """The control flow of one proctype.
+
+    Attributes
+    ----------
+    nodes : list of Node
+        The places that can be reached; their numbers begin with 1, the first one's.
+    end : Node
+        The place behind the last statement.
+    labels : dict
+        The place of each label.
+    """
+
+    def __init__(self, body: syntax.Sequence) -> None:
+        self._labels: dict[str, Node] = {}
+        self.end = Node()
+        begin = self._before(body, Point(self.end, 0), _Around()).resolved.node
+        self.nodes = [begin]
+        begin.number = 1
+        for node in self.nodes:  # which grows meanwhile
+            for edge in leaving(node):
+                if edge.target.number < 0:
+                    self.nodes.append(edge.target)
+                    edge.target.number = len(self.nodes)
+        self.labels = {
+            name: Point(node, 0).resolved.node
+            for name, node in self._labels.items()
+            if node.link is not None
+        }
+
+    def _label(self, name: str) -> Node:
+        return self._labels.setdefault(name, Node())
+
+    def _before(
+        self, statement: syntax.Statement, after: Point, around: _Around
+    ) -> Point:
+        """Return the place before a statement."""
+        if isinstance(statement, syntax.Goto):
+            return Point(self._label(statement.label), 0)
+        if isinstance(statement, syntax.Break):
+            assert around.leave is not None
+            return around.leave
+        if isinstance(statement, syntax.Sequence):
+            for part in reversed(statement.statements):
+                after = self._before(part, after, around)
+                if isinstance(part, (syntax.Sequence, syntax.Atomic)):
+                    after = _entrance(part, after)
+            return after
+        if isinstance(statement, syntax.Labelled):
+            node = self._label(statement.label)
+            node.link = self._before(statement.statement, after, around)
+            return node.link
+        if isinstance(statement, syntax.Choice):
+            return self._choice(statement, after, around)
+        if isinstance(statement, syntax.Atomic):
+            return self._atomic(statement, after, around)
+        if isinstance(statement, syntax.Unless):
+            escape = self._before(statement.escape, after, around)
+            inner = around._replace(escapes=(*around.escapes, escape))
+            return self._before(statement.body, after, inner)
+        edge = Edge(statement, after, around.level, around.escapes)
+        return Point(Node([edge]), around.level)
+
+    def _choice(self, statement: syntax.Choice, after: Point, around: _Around) -> Point:
+        point = Point(Node(), around.level)
+        if statement.repeats:
+            around, after = around._replace(leave=after), point
+        for option in sorted(statement.options, key=_begins_with_else):
+            point.node.edges += self._first(option, after, around)
+        return point
+
+    def _atomic(self, statement: syntax.Atomic, after: Point, around: _Around) -> Point:
+        inner = around
+        if around.level != D_STEP:
+            level = D_STEP if statement.deterministic else ATOMIC
+            inner = around._replace(level=level)
+        if statement.deterministic:
+            inner = inner._replace(escapes=())
+        node = self._before(statement.body, after, inner).node
+        if inner.level != around.level and statement.deterministic:
+            edges: list[Edge] = []
+            for edge in node.edges:
+                rivals = tuple(edges)
+                edges.append(replace(edge, escapes=around.escapes, rivals=rivals))
+            node = Node(edges, node.link)
+        return Point(node, around.level)
+
+    def _first(
+        self, statement: syntax.Statement, after: Point, around: _Around
+    ) -> list[Edge]:
+        """Return what a statement begins with, as statements of a choice."""
+        if isinstance(statement, syntax.Sequence):
+            first, *rest = statement.statements
+            tail = syntax.Sequence(statement.place, tuple(rest))
+            return self._first(first, self._before(tail, after, around), around)
+        point = self._before(statement, after, around)
+        if isinstance(statement, (syntax.Goto, syntax.Break)):
+            return [Edge(statement, point, around.level, around.escapes)]
+        while point.node.link is not None:
+            point = point.node.link
+        return list(point.node.edges)
+
+
+def _entrance(block: syntax.Sequence | syntax.Atomic, begin: Point) -> Point:
+    """Return the place before a block in braces.
+
+    It is another one than that of a loop with which the block begins, as in Spin.
+    """
+    first: syntax.Statement = block
+    while isinstance(first, (syntax.Sequence, syntax.Atomic)):
+        body = first if isinstance(first, syntax.Sequence) else first.body
+        first = body.statements[0]
+    if isinstance(first, syntax.Choice) and first.repeats:
+        return Point(Node(list(begin.resolved.node.edges)), begin.level)
+    return begin
+
+
+def _begins_with_else(option: syntax.Sequence) -> bool:
+    statement: syntax.Statement = option
+    while isinstance(statement, (syntax.Sequence, syntax.Labelled)):
+        if isinstance(statement, syntax.Sequence):
+            statement = statement.statements[0]
+        else:
+            statement = statement.statement
+    return isinstance(statement, syntax.Else)
+
+
+def leaving(node: Node) -> Iterator[Edge]:
+    """Yield the statements at a place, those that escape from it first."""
+    seen: set[Node] = set()
+    for edge in node.edges:
+        for escape in edge.escapes:
+            begin = escape.resolved.node
+            if begin not in seen:
+                seen.add(begin)
+                yield from begin.edges
+    yield from node.edges
+
+
+def names_of_places(flow: Flow, prefix: str) -> list[str]:
+    """Return names for the places of a proctype: labels, or lines of statements."""
+    labels = {node: name for name, node in reversed(flow.labels.items())}
+    names: list[str] = []
+    for node in flow.nodes:
+        if node in labels:
+            name = labels[node]
+        elif node is flow.end:
+            name = "-end-"
+        else:
+            name = str(node.edges[0].step.place.line)
+        names.append(_unused(prefix + name, names))
+    return names
+
+
+def _unused(name: str, taken: Iterable[str]) -> str:
+    """Return a name with a number behind it if it is taken."""
+    known = set(taken)
+    if name not in known:
+        return name
+    number = 2
+    while f"{name}.{number}" in known:
+        number += 1
+    return f"{name}.{number}"

@@ -1,0 +1,220 @@
+"""Sending and receiving: the ways in which a statement about a channel is executed.
+
+A channel with a buffer is a length and cells, which a message changes at once.  One
+that sorts puts a message in front of the first that is not smaller; one that receives
+anywhere takes the oldest message that fits.  Without a buffer, who sends and who
+receives are paired later (`ltlpipe.systems.programs.program.Program.actions`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.systems.programs.program import (
+    NO_CHANNEL,
+    Assignment,
+    Binary,
+    Element,
+    Message,
+    Number,
+    Read,
+    Transition,
+)
+from ltlpipe.systems.programs.promela import syntax
+from ltlpipe.systems.programs.promela.tracing import Tracing
+from ltlpipe.systems.programs.promela.translation import (
+    Translator,
+    all_of,
+    any_of,
+    equal,
+    fitted,
+    negated,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ltlpipe.systems.programs.program import Expression
+    from ltlpipe.systems.programs.promela.storage import Frame, Storage
+
+
+class Alternative(NamedTuple):
+    """One of the ways in which a statement can be executed."""
+
+    conditions: tuple[Expression, ...] = ()
+    exchange: tuple[Assignment, ...] = ()  # at once
+    effects: tuple[Assignment, ...] = ()  # one after the other
+    message: Message | None = None  # over a channel without buffer
+    start: Transition | None = None
+
+
+class Messages(Translator):
+    """Translates statements about channels."""
+
+    def __init__(self, storage: Storage) -> None:
+        super().__init__(storage)
+        traces = [Tracing(self, c) for c in storage.model.claims if c.kind != "never"]
+        self.trace = traces[0] if traces else None
+
+    def _failing(self, fault: int) -> Assignment:
+        return self._set(Read(self.storage.error), Number(fault))
+
+    def _sent(self, step: syntax.Send, frame: Frame) -> list[Alternative]:
+        """Return the ways of sending a message."""
+        ways = []
+        for condition, number in self.channels(step.channel, frame):
+            channel = self.storage.channels[number]
+            site_fields = self._fields(number)
+            values = tuple(
+                fitted(self.value(tree, frame), kind.bounds, self.storage)
+                for tree, kind in zip(step.values, site_fields, strict=False)
+            )
+            if len(step.values) != len(site_fields):
+                continue  # of another type: the variable never stands for it
+            if not channel.capacity:
+                message = Message(number, True, values)
+                effects = [
+                    assignment
+                    for sends in (True, False)  # of both that move, here
+                    for assignment in self._traced(number, values, sends=sends)
+                ]
+                way = Alternative((condition,), (), tuple(effects), message)
+                ways.append(way)
+            elif step.sorted:
+                ways += self._sorted(condition, number, values)
+            else:
+                room = Binary("<", self.length(number), Number(channel.capacity))
+                exchange = [
+                    self._set(self._cell(cell, channel.capacity, number), value)
+                    for cell, value in zip(channel.cells, values, strict=True)
+                ]
+                exchange.append(self._lengthened(number, "+"))
+                exchange += self._traced(number, values, sends=True)
+                ways.append(Alternative((condition, room), tuple(exchange)))
+        return [*ways, *self._uninitialised(step.channel, frame)]
+
+    def _traced(
+        self, channel: int, values: Sequence[Expression], *, sends: bool
+    ) -> list[Assignment]:
+        """Return what a message does to the place of a trace."""
+        if self.trace is None:
+            return []
+        return self.trace.steps(channel, values, sends=sends)
+
+    def _fields(self, channel: int) -> tuple[syntax.Type, ...]:
+        for (_, site), own in self.storage.made.items():
+            if channel in own:
+                assert isinstance(site.initial, syntax.NewChannel)
+                return site.initial.fields
+        raise AssertionError
+
+    def _cell(self, cell: int, capacity: int, channel: int) -> Read | Element:
+        if capacity == 1:
+            return Read(cell)
+        return Element(cell, capacity, self.length(channel))
+
+    def _lengthened(self, channel: int, op: str) -> Assignment:
+        length = self.storage.channels[channel].length
+        return self._set(Read(length), Binary(op, Read(length), Number(1)))
+
+    def _uninitialised(
+        self, tree: syntax.Expression, frame: Frame
+    ) -> list[Alternative]:
+        """Return the way that is an error: a variable that stands for no channel."""
+        value = self.value(tree, frame)
+        fails = (self._failing(NO_CHANNEL),)
+        none = equal(value, Number(0))
+        if isinstance(none, Number) and not none.value:
+            return []
+        if isinstance(tree, syntax.Reference):
+            constant = self.storage.constant(tree.variable, frame)
+            if constant is not None and 0 not in constant:
+                return []
+        return [Alternative((none,), effects=fails)]
+
+    def _sorted(
+        self, condition: Expression, number: int, values: tuple[Expression, ...]
+    ) -> Iterator[Alternative]:
+        """Yield for each place of a channel the way to put a message there.
+
+        It is the place of the first message that is not smaller.
+        """
+        channel = self.storage.channels[number]
+        for place in range(channel.capacity):
+            conditions = [
+                condition,
+                Binary("<", self.length(number), Number(channel.capacity)),
+                Binary(">=", self.length(number), Number(place)),
+            ]
+            conditions += [self._smaller(number, p, values) for p in range(place)]
+            last = equal(self.length(number), Number(place))
+            rest = negated(self._smaller(number, place, values))
+            conditions.append(any_of([last, rest]))
+            exchange = []
+            for cell, value in zip(channel.cells, values, strict=True):
+                exchange.append(self._set(Read(cell + place), value))
+                for k in range(place + 1, channel.capacity):
+                    exchange.append(self._set(Read(cell + k), Read(cell + k - 1)))
+            exchange.append(self._lengthened(number, "+"))
+            exchange += self._traced(number, values, sends=True)
+            yield Alternative(tuple(conditions), tuple(exchange))
+
+    def _smaller(
+        self, number: int, place: int, values: tuple[Expression, ...]
+    ) -> Expression:
+        """Return whether the message at a place is smaller than another one."""
+        cells = self.storage.channels[number].cells
+        result: Expression = Number(0)
+        for cell, value in reversed(list(zip(cells, values, strict=True))):
+            less = Binary("<", Read(cell + place), value)
+            same = Binary("==", Read(cell + place), value)
+            result = any_of([less, all_of([same, result])])
+        return result
+
+    def _received(self, step: syntax.Receive, frame: Frame) -> list[Alternative]:
+        """Return the ways of receiving a message."""
+        ways = []
+        for condition, number in self.channels(step.channel, frame):
+            channel = self.storage.channels[number]
+            if len(step.arguments) != len(self._fields(number)):
+                continue
+            if not channel.capacity:
+                matches = tuple(self.match(a, frame) for a in step.arguments)
+                targets = tuple(self._stored(a, frame) for a in step.arguments)
+                message = Message(number, False, targets, matches)
+                ways.append(Alternative((condition,), message=message))
+                continue
+            before: list[Expression] = []
+            for place in range(channel.capacity if step.anywhere else 1):
+                fits = self.received(step.arguments, number, place, frame)
+                conditions = (condition, *before, fits)
+                exchange = self._taken(step, number, place, frame)
+                ways.append(Alternative(conditions, tuple(exchange)))
+                again = self.received(step.arguments, number, place, frame)
+                before.append(negated(again))
+        return [*ways, *self._uninitialised(step.channel, frame)]
+
+    def _stored(self, argument: syntax.Argument, frame: Frame) -> Read | Element | None:
+        if argument.kind != "store":
+            return None
+        assert isinstance(argument.value, syntax.Reference)
+        return self.target(argument.value, frame)
+
+    def _taken(
+        self, step: syntax.Receive, number: int, place: int, frame: Frame
+    ) -> Iterator[Assignment]:
+        """Yield what taking the message at a place of a channel does."""
+        channel = self.storage.channels[number]
+        if not step.stays:
+            values = [Read(cell + place) for cell in channel.cells]
+            yield from self._traced(number, values, sends=False)
+            yield self._lengthened(number, "-")
+            for cell in channel.cells:
+                last = cell + channel.capacity - 1
+                for k in range(cell + place, last):
+                    yield self._set(Read(k), Read(k + 1))
+                yield self._set(Read(last), Number(0))
+        for cell, argument in zip(channel.cells, step.arguments, strict=True):
+            target = self._stored(argument, frame)
+            if target is not None:
+                yield self._set(target, Read(cell + place))

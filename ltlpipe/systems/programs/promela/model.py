@@ -1,0 +1,256 @@
+"""Promela models as checking sees them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ltlpipe.logic.propositions import syntax as propositions
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.models import OwnQuestion
+from ltlpipe.systems.programs import program as ir
+from ltlpipe.systems.programs.model import ProgramModel
+from ltlpipe.systems.programs.promela.claims import automaton_of
+from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
+from ltlpipe.systems.programs.promela.lowering import lower
+from ltlpipe.systems.programs.promela.planning import planned
+from ltlpipe.systems.programs.promela.showing import Shown
+from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
+from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.programs.promela import syntax
+    from ltlpipe.systems.programs.promela.lowering import Lowered
+
+
+_OPERATORS = frozenset(("==", "<", "<=", "+", "*", "/", "%", "&&", "||"))
+_OPERATORS |= {"&", "|", "^", "<<", ">>"}
+
+
+def promela_model(
+    tree: syntax.Model, *, assertions: bool = True, processes: int | None = None
+) -> Job[PromelaModel]:
+    """Return the job that makes a model of a checked tree.
+
+    Parameters
+    ----------
+    tree : Model
+        What `ltlpipe.systems.programs.promela.reading` returns.
+    assertions : bool
+        Whether a failed ``assert`` is an error, behind which nothing moves; else it is
+        a step without effect.
+    processes : int, optional
+        The most processes at once; None finds it out.
+    """
+    plan = yield from planned(tree, processes)
+    return PromelaModel(lower(tree, plan, assertions=assertions))
+
+
+class PromelaModel(ProgramModel):
+    """A Promela model."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        super().__init__(lowered.program)
+        self.lowered = lowered
+        self.tree = lowered.translator.model
+        self._variants: dict[tuple[bool, frozenset[str]], PromelaModel] = {}
+        self._mentions = self.tree.mentions  # of the model as it is written
+
+    @property
+    def n_actions(self) -> int:
+        """How many actions there are."""
+        return len(self.program.actions)
+
+    def for_question(self, texts: Iterable[str]) -> PromelaModel:
+        """Return the model as a question with some propositions is about it.
+
+        Assertions fail only where the question is whether they do, and ``_last`` is
+        part of the state if the model or the question speaks of it.
+        """
+        from ltlpipe.systems.programs.promela.propositions import names_in
+
+        named = names_in(texts)
+        has_priority = {"priority"} if "get_priority" in named else set()
+        wanted = named & {"_last"} | has_priority
+        return self._variant(FAULT in named, frozenset(wanted))
+
+    def without_assertions(self) -> PromelaModel:
+        """Return the model in which assertions never fail."""
+        return self._variant(False, frozenset())
+
+    def _variant(self, assertions: bool, mentions: frozenset[str]) -> PromelaModel:
+        key = assertions, mentions
+        if key not in self._variants:
+            plan = self.lowered.translator.plan
+            tree = replace(self.tree, mentions=self._mentions | mentions)
+            found = PromelaModel(lower(tree, plan, assertions=assertions))
+            found._variants, found._mentions = self._variants, self._mentions
+            self._variants[key] = found
+        return self._variants[key]
+
+    def bound(
+        self, proposition: propositions.Expression, text: str
+    ) -> propositions.Expression:
+        """Return a proposition with its names bound to variables; see `Model.bound`."""
+        from ltlpipe.systems.programs.promela.propositions import bound as bind
+
+        return bind(self, proposition, text)
+
+    @cached_property
+    def _shown(self) -> Shown:
+        storage = self.lowered.translator.storage
+        return Shown(self.program, storage, self.tree.mtypes)
+
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return variables and channels with their values as they are written."""
+        return self._shown.state(state)
+
+    def shown_name(self, number: int) -> str:
+        """Return the name under which a variable, or its channel, is shown."""
+        return self._shown.name(number)
+
+    @cached_property
+    def written(self) -> dict[str, syntax.Expression]:
+        """What propositions of the model's own formulas and claims mean."""
+        found: dict[str, syntax.Expression] = {}
+        for formula in self.tree.formulas:
+            found |= formula.propositions
+        for claim in self.tree.claims:
+            if claim.kind == "never":
+                automaton_of(claim, found)
+        return found
+
+    @cached_property
+    def own_questions(self) -> tuple[OwnQuestion, ...]:  # type: ignore[override]
+        """Assertions, end states, formulas, claims, and labels ``accept``."""
+        found = [OwnQuestion("assertions", f"G !{FAULT}")]
+        found.append(OwnQuestion("end states", self.ends_validly))
+        found += [
+            OwnQuestion(f.name, f.text, written=f.written) for f in self.tree.formulas
+        ]
+        for claim in self.tree.claims:
+            if claim.kind == "never":
+                hoa = automaton_of(claim, {})
+                found.append(OwnQuestion(claim.name or "never", automaton=hoa))
+        labels = [label for p in self.tree.proctypes for label in p.labels]
+        if any(label.startswith("accept") for label in labels):
+            found.append(OwnQuestion("acceptance", f"FG !{ACCEPT}"))
+        return tuple(found)
+
+    ends_validly = f"G(deadlock -> {VALID_END})"
+    makes_progress = "GF !np_"
+
+    def fact(self, name: str) -> propositions.Expression:
+        """Return what a name of `ltlpipe.systems.programs.promela.propositions` is."""
+        if name == ACCEPT:
+            return self.labelled("accept")
+        number = propositions.Number(0)
+        error = propositions.Variable(self.program.error)
+        test = propositions.Operation("==", (error, number))
+        fault = propositions.Operation("!", (test,))
+        return fault if name == FAULT else propositions.joined("||", self.ends, fault)
+
+    def counted(self) -> PromelaModel:
+        """Return the model whose states Spin would count.
+
+        Assertions never fail, and no state knows of what only properties mention.
+        """
+        plan = self.lowered.translator.plan
+        return PromelaModel(lower(self.tree, plan, assertions=False, has_last=False))
+
+    def proposition(self, tree: syntax.Expression) -> propositions.Expression:
+        """Return an expression of the model as a proposition about its states."""
+        return bound(self.lowered.translator.value(tree, GLOBAL))
+
+    @cached_property
+    def ends(self) -> propositions.Expression:
+        """Whether every process may stay where it is for ever.
+
+        It has ended, or is behind its last statement or at a label ``end``.
+        """
+        storage = self.lowered.translator.storage
+        conditions = []
+        for slot, state in enumerate(storage.states):
+            places = [0]
+            for frame, offset in storage.offsets.items():
+                flow = storage.flows[frame.proctype]
+                if frame.slot == slot:
+                    nodes = {n for name, n in flow.labels.items() if name[:3] == "end"}
+                    nodes.add(flow.end)
+                    places += [offset + n.number for n in nodes if n.number > 0]
+            conditions.append(
+                any_of(equal(ir.Read(state), ir.Number(p)) for p in sorted(places))
+            )
+        trace = self.lowered.translator.trace
+        if trace is not None:
+            nodes = {n for name, n in trace.flow.labels.items() if name[:3] == "end"}
+            nodes.add(trace.flow.end)
+            event = ir.Read(trace.event)
+            conditions.append(
+                any_of(equal(event, ir.Number(n.number)) for n in nodes if n.number > 0)
+            )
+        return bound(all_of(conditions))
+
+    def labelled(self, prefix: str) -> propositions.Expression:
+        """Return whether a process is at a label of a kind (``progress``)."""
+        return bound(any_of(self.lowered.translator.at_labels(prefix)))
+
+    def fault(self, state: Valuation) -> str:
+        """Return why the step to a state has failed, if it has."""
+        return FAULTS.get(state[self.program.error], "")
+
+
+def bound(expression: ir.Expression) -> propositions.Expression:
+    """Return an expression of a program as a proposition.
+
+    Raises
+    ------
+    UnsupportedError
+        It has an operator that propositions do not have.
+    """
+    if isinstance(expression, ir.Number):
+        return propositions.Number(expression.value)
+    if isinstance(expression, ir.Read):
+        return propositions.Variable(expression.variable)
+    if isinstance(expression, ir.Element):
+        index = bound(expression.index)
+        return propositions.Indexed(expression.first, expression.size, index)
+    parts = tuple(bound(part) for part in ir.parts(expression))
+    operation = propositions.Operation
+    if isinstance(expression, ir.Lookup):
+        terms = [
+            operation("*", (operation("==", (parts[0], propositions.Number(i))), value))
+            for i, number in enumerate(expression.values)
+            for value in (propositions.Number(number),)
+            if number
+        ]
+        return operation("+", tuple(terms)) if terms else propositions.Number(0)
+    if isinstance(expression, ir.Conditional):
+        test, yes, no = parts
+        truth = operation("!", (operation("!", (test,)),))
+        return operation(
+            "+",
+            (
+                operation("*", (truth, yes)),
+                operation("*", (operation("!", (test,)), no)),
+            ),
+        )
+    if isinstance(expression, ir.Unary):
+        if expression.op == "~":
+            minus = operation("-", parts)
+            return operation("+", (minus, propositions.Number(-1)))
+        return operation("!" if expression.op == "not" else "-", parts)
+    if expression.op == "-":
+        return operation("+", (parts[0], operation("-", parts[1:])))
+    if expression.op in (">", ">="):
+        return operation("<" if expression.op == ">" else "<=", parts[::-1])
+    if expression.op == "!=":
+        return operation("!", (operation("==", parts),))
+    if expression.op in _OPERATORS:
+        return operation(expression.op, parts)
+    raise UnsupportedError(f"the operator {expression.op!r} in a proposition")

@@ -1,0 +1,407 @@
+"""The grammar of Promela, and the tree as it is written.
+
+The parser works on the tokens of `ltlpipe.systems.programs.promela.tokens`; expressions
+and formulas have one grammar, as in Spin, in which temporal operators are tokens of
+formulas only.  The tree goes to `ltlpipe.systems.programs.promela.resolving` as plain
+data: the list of its nodes, children before their parents, in JSON.
+
+Source: the grammar of Spin 6.5 (``spin.y``), and its manual pages.
+
+Differences from the source: tests such as ``full(q)`` are expressions like others, also
+in formulas; there is ``X`` in formulas; lists of initial values are constant
+expressions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ltlpipe.runtime.folders import cache_folder
+from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.runtime.names import listed
+from ltlpipe.systems.programs.promela.syntax import Place
+from ltlpipe.systems.programs.promela.tokens import (
+    KEYWORDS,
+    SYMBOLS,
+    expression_tokens,
+    input_error,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lark import Lark
+
+    from ltlpipe.runtime.errors import InputError
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.programs.promela.tokens import Token
+
+
+class Node(NamedTuple):
+    """A rule of the grammar: its parts are nodes, texts of tokens, and None."""
+
+    kind: str
+    place: Place
+    parts: tuple[Any, ...]
+    text: str = ""  # as it is written, of statements and formulas
+
+
+_GRAMMAR = r"""
+file: _unit*
+lone: expression
+_unit: proctype | init | never | trace | ltl | typedef | declaration | mtypes | _end
+_end: _SEMI | _ARROW
+
+proctype: [active] PROCTYPE NAME _LPAR parameters _RPAR [priority] [provided] body
+active: ACTIVE [_LSQB expression _RSQB]
+parameters: [declarations]
+priority: PRIORITY number
+provided: PROVIDED _LPAR expression _RPAR
+init: INIT [priority] body
+never: NEVER [NAME] body
+trace: TRACE body
+ltl: LTL [NAME] _LBRACE expression [_end] _RBRACE
+body: _LBRACE sequence _RBRACE
+
+typedef: TYPEDEF (NAME | UNAME) _LBRACE declarations _RBRACE
+mtypes: [visibility] TYPE [_COLON NAME] _ASSIGN? _LBRACE NAME (_COMMA? NAME)* _RBRACE
+declarations: declaration (_end declaration)*
+declaration: [visibility] _type variables
+visibility: HIDDEN | SHOW | LOCAL
+_type: type | UNAME
+type: TYPE [_COLON NAME]
+variables: variable (_COMMA variable)*
+variable: NAME [width] [size] [_ASSIGN (expression | values | channel)]
+width: _COLON CONST
+size: _LSQB expression _RSQB
+values: _LBRACE expression (_COMMA expression)* _RBRACE
+channel: _LSQB expression _RSQB _OF _LBRACE _type (_COMMA _type)* _RBRACE
+
+sequence: _step (_end+ _step)* _end?
+_step: declaration | exclusive | _statement | unless
+exclusive: XU reference (_COMMA reference)*
+unless: _statement UNLESS _statement
+_statement: labelled | assign | increment | send | receive | for | for_in | select
+    | choose | if | do | break | goto | set_priority | print | print_mtype | assert
+    | condition | else | atomic | d_step | block
+labelled: NAME _COLON [_statement]
+assign: reference _ASSIGN expression
+increment: reference (INCR | DECR)
+send: reference (SEND | SORTED) messages
+receive: reference (RECEIVE | RANDOM) arguments
+    | reference (RECEIVE | RANDOM) LT arguments GT
+for: FOR _LPAR reference _COLON expression _DOTDOT expression _RPAR _loop
+for_in: FOR _LPAR reference _IN reference _RPAR _loop
+_loop: _end? _LBRACE sequence _RBRACE
+select: SELECT _LPAR reference _COLON expression _DOTDOT expression _RPAR
+choose: CHOOSE _LPAR reference _COLON expression _DOTDOT expression _RPAR
+if: IF option+ FI
+do: DO option+ OD
+option: _SEP sequence
+break: BREAK
+goto: GOTO NAME
+set_priority: SET_PRIORITY _LPAR expression _COMMA expression _RPAR
+print: PRINTF _LPAR STRING (_COMMA expression)* _RPAR
+print_mtype: PRINTM _LPAR expression _RPAR
+assert: ASSERT expression
+condition: expression
+else: ELSE
+atomic: ATOMIC _LBRACE sequence _RBRACE
+d_step: D_STEP _LBRACE sequence _RBRACE
+block: _LBRACE sequence _RBRACE
+
+messages: expression (_COMMA expression)*
+    | expression _LPAR expression (_COMMA expression)* _RPAR
+arguments: _argument (_COMMA _argument)*
+    | _argument _LPAR _argument (_COMMA _argument)* _RPAR
+    | _LPAR _argument (_COMMA _argument)* _RPAR
+_argument: reference | eval | number | negative
+eval: EVAL _LPAR expression _RPAR
+negative: MINUS CONST
+number: CONST
+
+reference: _field (_DOT _field)*
+_field: NAME [_LSQB expression _RSQB]
+
+?expression: implication
+?implication: disjunction | implication IMPLIES disjunction -> binary
+?disjunction: conjunction | disjunction OR conjunction -> binary
+?conjunction: until | conjunction AND until -> binary
+?until: bit_or | until UNTIL bit_or -> binary
+?bit_or: bit_xor | bit_or BITOR bit_xor -> binary
+?bit_xor: bit_and | bit_xor BITXOR bit_and -> binary
+?bit_and: equality | bit_and BITAND equality -> binary
+?equality: order | equality (EQ | NE) order -> binary
+?order: shift | order (LT | LE | GT | GE) shift -> binary
+?shift: sum | shift (LSHIFT | RSHIFT) sum -> binary
+?sum: product | sum (PLUS | MINUS) product -> binary
+?product: prefixed | product (STAR | SLASH | PERCENT) prefixed -> binary
+?prefixed: primary | (SEND | TILDE | MINUS | TEMPORAL) prefixed -> unary
+?primary: _LPAR expression _RPAR
+    | _LPAR expression _ARROW expression _COLON expression _RPAR -> conditional
+    | number
+    | reference
+    | RUN (NAME | PNAME) _LPAR [expression (_COMMA expression)*] _RPAR [priority] -> run
+    | LEN _LPAR reference _RPAR -> measure
+    | PROBE _LPAR reference _RPAR -> measure
+    | (ENABLED | PC_VALUE | GET_PRIORITY) _LPAR expression _RPAR -> call
+    | reference (RECEIVE | RANDOM) _LSQB arguments _RSQB -> poll
+    | TIMEOUT -> special
+    | NP -> special
+    | PNAME [_LSQB expression _RSQB] AT NAME -> remote_label
+    | PNAME [_LSQB expression _RSQB] _COLON _field -> remote_variable
+"""
+
+_WITH_TEXT = {
+    "assign",
+    "increment",
+    "send",
+    "receive",
+    "for",
+    "for_in",
+    "select",
+    "choose",
+    "goto",
+    "set_priority",
+    "print",
+    "print_mtype",
+    "assert",
+    "condition",
+    "break",
+    "else",
+    "variable",
+    "ltl",
+    "lone",
+}
+_BLOCK = 250  # nodes that are built at once
+_NODE_WORK = 10  # units
+_NODE_BYTES = 500
+
+_IDLE = {"SEMI", "ARROW"}
+_EXPRESSION = {"NAME", "CONST", "LPAR", "SEND", "TILDE", "MINUS", "RUN", "LEN", "PROBE"}
+_EXPRESSION |= {"ENABLED", "PC_VALUE", "GET_PRIORITY", "TIMEOUT", "NP", "PNAME"}
+_EXPRESSION |= {"TEMPORAL"}
+_STATEMENT = {"IF", "DO", "GOTO", "ATOMIC", "ASSERT"}
+_STATEMENTS = (
+    _EXPRESSION
+    | _STATEMENT
+    | {
+        "FOR",
+        "SELECT",
+        "CHOOSE",
+        "BREAK",
+        "D_STEP",
+        "PRINTF",
+        "PRINTM",
+        "ELSE",
+        "SET_PRIORITY",
+        "LBRACE",
+        "TYPE",
+        "UNAME",
+        "HIDDEN",
+        "SHOW",
+        "LOCAL",
+        "XU",
+    }
+)
+_OPERATORS = {
+    "OR",
+    "AND",
+    "BITOR",
+    "BITXOR",
+    "BITAND",
+    "EQ",
+    "NE",
+    "LT",
+    "LE",
+    "GT",
+    "GE",
+    "LSHIFT",
+    "RSHIFT",
+    "PLUS",
+    "MINUS",
+    "STAR",
+    "SLASH",
+    "PERCENT",
+    "IMPLIES",
+    "UNTIL",
+}
+_CALLED = {
+    "NAME": "a name",
+    "UNAME": "the name of a typedef",
+    "PNAME": "the name of a proctype",
+    "CONST": "a number",
+    "STRING": "a text in quotes",
+    "TYPE": "a type",
+    "PROBE": "'full'",
+    "XU": "'xr'",
+    "TEMPORAL": "'[]'",
+    "UNTIL": "'U'",
+    "IMPLIES": "'->'",
+    "CHOOSE": "'select'",
+    "TRACE": "'trace'",
+    "PROCTYPE": "'proctype'",
+    "$END": "the end of the file",
+    **{kind: repr(text) for text, kind in SYMBOLS.items()},
+}
+_SEVERAL = 6  # more expected tokens than this are not listed
+
+
+def parse_tokens(tokens: Sequence[Token], end: Place, start: str = "file") -> Plain:
+    """Parse the tokens of a model, or (``lone``) of an expression; return plain data.
+
+    Raises
+    ------
+    InputError
+        They are no model; names file, line and column and what was expected.
+    """
+    from lark import Token as Lexed
+    from lark import UnexpectedToken
+
+    lexed = [
+        Lexed(_terminal(token.kind), token.text, number, 1, 1, 1, 1, number + 1)
+        for number, token in enumerate(tokens)
+    ]
+    try:
+        tree = _parser().parse(lexed, start=start)
+    except UnexpectedToken as error:
+        raise _syntax_error(error, tokens, end) from None
+    return _plain(tree, tokens, end)
+
+
+def parse_expression(text: str, proctypes: set[str]) -> Node:
+    """Return the tree of an expression, as it is written.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    place = Place("", 1, 1)
+    tokens = expression_tokens(text, place, proctypes)
+    lone = complete(tree_of(parse_tokens(tokens, place, start="lone")))
+    return lone.parts[0]  # type: ignore[no-any-return]
+
+
+def tree_of(plain: Plain) -> Job[Node]:
+    """Build the tree that `parse_tokens` has returned."""
+    files = json.loads(bytes(plain["files"]))
+    nodes: list[Node] = []
+    begin = 0
+    for last in plain["ends"].tolist():
+        encoded = json.loads(bytes(plain["nodes"][begin:last]))
+        for kind, file, line, column, text, *fields in encoded:
+            parts = tuple(nodes[f[0]] if isinstance(f, list) else f for f in fields)
+            nodes.append(Node(kind, Place(files[file], line, column), parts, text))
+        begin = last
+        yield Progress("reading", _NODE_WORK * _BLOCK, _NODE_BYTES * len(nodes))
+    return nodes[-1]
+
+
+def _plain(tree: Any, tokens: Sequence[Token], end: Place) -> Plain:
+    """Return a tree of lark as plain data."""
+    found = [tree]
+    for node in found:  # which grows meanwhile
+        found += [child for child in node.children if hasattr(child, "children")]
+    found.reverse()
+    numbers = {id(node): number for number, node in enumerate(found)}
+    files: dict[str, int] = {}
+    encoded = []
+    for first in range(0, len(found), _BLOCK):
+        block = []
+        for node in found[first : first + _BLOCK]:
+            begin = getattr(node.meta, "start_pos", None)
+            place = end if begin is None else tokens[begin].place
+            text = ""
+            if node.data in _WITH_TEXT:
+                text = text_of(tokens[begin : node.meta.end_pos])
+            fields = [
+                [numbers[id(c)]] if hasattr(c, "children") else c and str(c)
+                for c in node.children
+            ]
+            number = files.setdefault(place.file, len(files))
+            head = [str(node.data), number, place.line, place.column, text]
+            block.append(head + fields)
+        encoded.append(json.dumps(block).encode())
+    return {
+        "files": json.dumps(list(files)).encode(),
+        "nodes": b"".join(encoded),
+        "ends": np.cumsum([len(block) for block in encoded]),
+    }
+
+
+def text_of(tokens: Sequence[Token]) -> str:
+    """Return tokens as they are written, in one line."""
+    texts = [" " * token.spaced + token.text for token in tokens]
+    return "".join(texts).strip()
+
+
+def _terminal(kind: str) -> str:
+    return kind if kind in _kept() else "_" + kind
+
+
+@cache
+def _kept() -> frozenset[str]:
+    return frozenset(re.findall(r"(?<![\w_])[A-Z][A-Z_]*", _GRAMMAR))
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark
+
+    from ltlpipe.systems.programs.promela.given_tokens import GivenTokens
+
+    folder = cache_folder() / "grammars"
+    with suppress(OSError):  # it is made again each time then
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    declared = " ".join(sorted(set(re.findall(r"(?<!\w)_?[A-Z][A-Z_]*", _GRAMMAR))))
+    return Lark(
+        f"{_GRAMMAR}\n%declare {declared}\n",
+        start=["file", "lone"],
+        parser="lalr",
+        lexer=GivenTokens,
+        maybe_placeholders=True,
+        propagate_positions=True,
+        cache=str(folder / "promela.lark"),  # making it takes a fifth of a second
+    )
+
+
+def _syntax_error(error: Any, tokens: Sequence[Token], end: Place) -> InputError:
+    """Report what was not expected, and what was."""
+    token = error.token
+    if token.type == "$END":
+        found, place = "end of file", end
+    else:
+        given = tokens[token.start_pos]
+        place = given.place
+        text = given.text if len(given.text) <= 40 else given.text[:37] + "..."
+        found = repr(text)
+    names = {name.lstrip("_") for name in error.accepts or error.expected}
+    return input_error(f"unexpected {found}, expected {_expected(names)}", place)
+
+
+def _expected(names: set[str]) -> str:
+    """Return what could stand there, in words."""
+    known = []
+    if names >= _STATEMENT:
+        names = names - _STATEMENTS
+        known.append("a statement")
+    elif names >= _EXPRESSION - {"TEMPORAL", "PNAME"}:
+        names = names - _EXPRESSION
+        known.append("an expression")
+    operators = names & _OPERATORS
+    if len(operators) > _SEVERAL:
+        names = names - operators
+        known.append("an operator")
+    if names >= _IDLE:
+        names = names - {"ARROW"}
+    words = {kind: repr(word) for word, kind in KEYWORDS.items()}
+    known += sorted(_CALLED.get(name) or words[name] for name in names)
+    return listed(known or ["something else"])

@@ -1,0 +1,176 @@
+"""How many processes a model has, and with which parameters.
+
+The model is tried out: with room for processes of every proctype in every slot, the
+interpreter follows those states in which somebody can still execute ``run``, up to a
+limit.  What is found of each ``run``, which slots it fills and with which arguments,
+makes the program smaller: a parameter that is the same for every process of a slot is
+a constant.  Where the limit was hit more may happen; then a process that finds no room
+is a failure (`FULL`), never left out.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import Progress
+from ltlpipe.systems.programs.interpreting import Interpreter
+from ltlpipe.systems.programs.program import FULL
+from ltlpipe.systems.programs.promela import syntax
+from ltlpipe.systems.programs.promela.channels import nodes_in, written
+from ltlpipe.systems.programs.promela.flow import Flow, leaving
+from ltlpipe.systems.programs.promela.lowering import general_plan, lower
+from ltlpipe.systems.programs.promela.storage import Frame, Plan
+
+if TYPE_CHECKING:
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.interpreting import State
+    from ltlpipe.systems.programs.program import Action
+    from ltlpipe.systems.programs.promela.flow import Node
+    from ltlpipe.systems.programs.promela.lowering import Lowered
+
+MAX_PROCESSES = 255
+"""Processes that Promela has room for."""
+
+_MOST_STATES = 2000
+_STATE_WORK = 500  # units
+
+
+class _Found(NamedTuple):
+    """What has been seen of a model."""
+
+    births: frozenset[tuple[syntax.Run, int]]
+    values: dict[tuple[int, syntax.Variable], set[int]]
+    is_full: bool
+    is_complete: bool
+
+
+def planned(model: syntax.Model, processes: int | None = None) -> Job[Plan]:
+    """Return the job that plans the slots of a model.
+
+    Parameters
+    ----------
+    model : Model
+        It is not changed.
+    processes : int, optional
+        The most processes at once; then every slot has room for all of them.
+
+    Raises
+    ------
+    UnsupportedError
+        More than `MAX_PROCESSES` processes live at once.
+    """
+    active = sum(proctype.active for proctype in model.proctypes)
+    if processes is not None:
+        return general_plan(model, max(processes, active))
+    runs = sum(
+        isinstance(n, syntax.Run) for p in model.proctypes for n in nodes_in(p.body)
+    )
+    if not runs:
+        return general_plan(model, active)
+    n_slots = active + runs + 2
+    while True:
+        plan = general_plan(model, n_slots)
+        found = yield from _tried(lower(model, plan, assertions=False))
+        if not found.is_full:
+            return _narrowed(model, found)
+        if n_slots == MAX_PROCESSES:
+            raise UnsupportedError(
+                f"{model.file}: more than {MAX_PROCESSES} processes at once"
+            )
+        n_slots = min(2 * n_slots, MAX_PROCESSES)
+
+
+class _Watching(Interpreter):
+    """Takes note of the processes that are started."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        super().__init__(lowered.program)
+        self.lowered = lowered
+        self.births: set[tuple[syntax.Run, int]] = set()
+        self.values: dict[tuple[int, syntax.Variable], set[int]] = defaultdict(set)
+
+    def target(self, action: Action, state: State) -> State | None:
+        found = super().target(action, state)
+        start = action.leader.start
+        if found is not None and start is not None and not found[-1]:
+            self._note(action, start.process, found)
+        return found
+
+    def _note(self, action: Action, slot: int, state: State) -> None:
+        edge = self.lowered.steps[action.leader][1]
+        assert edge is not None
+        (run,) = (n for n in nodes_in(edge.step) if isinstance(n, syntax.Run))
+        self.births.add((run, slot))
+        translator = self.lowered.translator
+        number = translator.numbers[run.proctype]
+        for parameter in translator.model.proctypes[number].parameters:
+            address = translator.storage.address(parameter, Frame(slot, number))
+            self.values[slot, parameter].add(state[address])
+
+
+def _tried(lowered: Lowered) -> Job[_Found]:
+    """Follow the states in which a process can still be started."""
+    interpreter, program = _Watching(lowered), lowered.program
+    storage = lowered.translator.storage
+    starting: dict[tuple[int, int], bool] = {}
+    running = [_leading_to_run(flow) for flow in storage.flows]
+    for frame, offset in storage.offsets.items():
+        for node in storage.flows[frame.proctype].nodes:
+            place = frame.slot, offset + node.number
+            starting[place] = node in running[frame.proctype]
+    seen = {program.initial}
+    waiting = deque(seen)
+    is_full = False
+    while waiting and len(seen) < _MOST_STATES and not is_full:
+        # From both ends: what is near, and what takes long.
+        state = waiting.pop() if len(seen) % 2 else waiting.popleft()
+        for _, target in interpreter.steps(state):
+            if target[program.error] == FULL:
+                is_full = True
+            places = ((k, target[s]) for k, s in enumerate(storage.states))
+            if target not in seen and any(starting.get(p, False) for p in places):
+                seen.add(target)
+                waiting.append(target)
+        yield Progress("reading", _STATE_WORK, 1000 * len(seen))
+    births = frozenset(interpreter.births)
+    return _Found(births, interpreter.values, is_full, not waiting)
+
+
+def _leading_to_run(flow: Flow) -> set[Node]:
+    """Return the places from which a process can come to ``run``."""
+    found: set[Node] = set()
+    grown = True
+    while grown:
+        grown = False
+        for node in flow.nodes:
+            if node not in found and any(
+                edge.target in found
+                or any(isinstance(n, syntax.Run) for n in nodes_in(edge.step))
+                for edge in leaving(node)
+            ):
+                found.add(node)
+                grown = True
+    return found
+
+
+def _narrowed(model: syntax.Model, found: _Found) -> Plan:
+    """Return the plan with room for what has been seen."""
+    numbers = {p.name: i for i, p in enumerate(model.proctypes)}
+    first = [n for n, p in enumerate(model.proctypes) for _ in range(p.active)]
+    slots = [{number} for number in first]
+    for run, slot in found.births:
+        while len(slots) <= slot:
+            slots.append(set())
+        slots[slot].add(numbers[run.proctype])
+    assigned = written(model)
+    fixed = {
+        (slot, parameter): min(values)
+        for (slot, parameter), values in found.values.items()
+        if len(values) == 1
+        and parameter not in assigned
+        and numbers[parameter.proctype or ""] not in first[slot : slot + 1]
+    }
+    filled = tuple(tuple(sorted(slot)) for slot in slots)
+    return Plan(filled, found.births, fixed, found.is_complete)

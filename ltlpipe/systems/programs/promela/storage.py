@@ -1,0 +1,302 @@
+"""Where the variables and channels of a model are in a program's state.
+
+Processes live in *slots*, one for each number that a process can have.  A slot has a
+variable for the place of its process, 0 while there is none, and the parameters and
+variables of each proctype that can be there, 0 while another one is.  A channel is a
+length and an array of cells for each field.  What never changes has no variable: most
+variables of type ``chan``, and parameters that are the same for every process of a
+slot.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.systems.programs.program import (
+    ASSERTION,
+    BLOCKED,
+    ENDLESS,
+    ERROR,
+    FAILED,
+    FULL,
+    NO_CHANNEL,
+    TRACE,
+    Array,
+    Channel,
+    Variable,
+)
+from ltlpipe.systems.programs.promela import syntax
+from ltlpipe.systems.programs.promela.channels import Sites, nodes_in, written
+from ltlpipe.systems.programs.promela.flow import Flow, names_of_places
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MAX_VARIABLES = 1 << 14
+"""Entries of a state beyond which a model is refused."""
+
+FAULTS = {
+    FAILED: "an index out of range, or a division by zero",
+    ASSERTION: "a failed assertion",
+    BLOCKED: "a d_step that blocks behind its first statement",
+    FULL: "more processes than there is room for",
+    TRACE: "a channel used otherwise than the trace allows",
+    NO_CHANNEL: "a channel that has not been initialised",
+    ENDLESS: "an atomic sequence of too many steps",
+}
+"""What the values of the variable for errors mean."""
+
+
+class Plan(NamedTuple):
+    """Which proctypes can be in each slot.
+
+    `births` are the calls of ``run``, by their nodes, with the slots that they may
+    fill; None stands for all.  `fixed` are parameters with the same value in every
+    process of a slot.  If a plan `is_complete`, no process ever finds it otherwise.
+    """
+
+    slots: tuple[tuple[int, ...], ...]
+    births: frozenset[tuple[syntax.Run, int]] | None = None
+    fixed: dict[tuple[int, syntax.Variable], int] = {}  # noqa: RUF012
+    is_complete: bool = False
+
+
+class Frame(NamedTuple):
+    """Whose names an expression may use: a proctype in a slot, or -1 and -1."""
+
+    slot: int
+    proctype: int
+
+
+GLOBAL = Frame(-1, -1)
+
+
+@dataclass
+class Storage:
+    """The variables, arrays and channels of a program that is being made."""
+
+    model: syntax.Model
+    plan: Plan
+    flows: Sequence[Flow]
+    has_last: bool = True  # whether there is ``_last``, where the text mentions it
+    variables: list[Variable] = field(default_factory=list)
+    arrays: list[Array] = field(default_factory=list)
+    channels: list[Channel] = field(default_factory=list)
+    states: list[int] = field(default_factory=list)  # of each slot
+    own: list[list[int]] = field(default_factory=list)  # of each slot, without these
+    offsets: dict[Frame, int] = field(default_factory=dict)
+    """For each proctype in a slot what is added to the numbers of its nodes."""
+    timeout: int = -1
+    last: int = -1
+    event: int = -1  # the place of a trace
+    priorities: int = -1
+    """The variable for the priority of the first slot, if there are any."""
+
+    def __post_init__(self) -> None:
+        model, plan = self.model, self.plan
+        self.sites = Sites(model)
+        self.written = written(model)
+        self.read = _read(model)
+        self.addresses: dict[tuple[int, syntax.Variable], int] = {}
+        self.constants: dict[tuple[int, syntax.Variable], tuple[int, ...]] = {}
+        self.made: dict[tuple[int, syntax.Variable], range] = {}
+        for variable in model.variables:
+            self._declare(variable, -1)
+        for slot, proctypes in enumerate(plan.slots):
+            self._slot(slot, proctypes)
+        for site in model.variables:
+            self._channels(site, -1)
+        for slot, proctypes in enumerate(plan.slots):
+            for number in proctypes:
+                for site in model.proctypes[number].variables:
+                    self._channels(site, slot)
+        special = {
+            node.name
+            for part in (model.proctypes, model.claims)
+            for node in nodes_in(part)
+            if isinstance(node, syntax.Special)
+        }
+        moving = {
+            node.name
+            for node in nodes_in(model.proctypes)
+            if isinstance(node, syntax.Special)
+        }
+        if "timeout" in special:
+            self.timeout = self._add([Variable("timeout", "timeout", (0, 1), 0)])
+        if "_last" in model.mentions and (self.has_last or "_last" in moving):
+            self.last = self._add([Variable("_last", "pid", (0, 255), 0)])
+        for claim in model.claims:
+            if claim.kind != "never":
+                places = len(Flow(claim.body).nodes)
+                self.event = self._add([Variable("_event", "byte", (0, places), 1)])
+        if "priority" in model.mentions:
+            n_slots = len(plan.slots)
+            self.priorities = self._add(
+                [
+                    Variable(f"_priority[{i}]", "byte", (0, 255), 0)
+                    for i in range(n_slots)
+                ]
+            )
+            self.arrays.append(Array("_priority", self.priorities, n_slots))
+        self.error = -1
+
+    def finish(self) -> None:
+        """Append the variable for errors."""
+        names = {v.name for v in self.variables}
+        name = "error"
+        while name in names:
+            name += "_"
+        self.error = self._add([Variable(name, ERROR, (0, len(FAULTS)), 0)])
+
+    def address(self, variable: syntax.Variable, frame: Frame) -> int:
+        """Return the number of a variable, or of its first element."""
+        return self.addresses[self._key(variable, frame), variable]
+
+    def constant(
+        self, variable: syntax.Variable, frame: Frame
+    ) -> tuple[int, ...] | None:
+        """Return the values of a variable that has no place."""
+        return self.constants.get((self._key(variable, frame), variable))
+
+    def _key(self, variable: syntax.Variable, frame: Frame) -> int:
+        return -1 if variable.proctype is None else frame.slot
+
+    def slot_name(self, slot: int) -> str:
+        """Return what the process of a slot is called."""
+        names = [self.model.proctypes[p].name for p in self.plan.slots[slot]]
+        return f"{'|'.join(names)}[{slot}]"
+
+    def channels_of(self, sites: set[syntax.Variable]) -> list[int]:
+        """Return the channels of some sites."""
+        found = [
+            n for (_, site), own in self.made.items() if site in sites for n in own
+        ]
+        return sorted(found)
+
+    def leaves(self, frame: Frame) -> Iterator[syntax.Variable]:
+        """Yield parameters and variables of a proctype that have places."""
+        proctype = self.model.proctypes[frame.proctype]
+        for variable in (*proctype.parameters, *proctype.variables):
+            if (frame.slot, variable) in self.addresses:
+                yield variable
+
+    def _add(self, variables: list[Variable]) -> int:
+        first = len(self.variables)
+        self.variables += variables
+        if len(self.variables) > MAX_VARIABLES:
+            raise UnsupportedError(
+                f"{self.model.file}: more than {MAX_VARIABLES} variables, elements of "
+                "arrays and cells of channels"
+            )
+        return first
+
+    def _slot(self, slot: int, proctypes: Sequence[int]) -> None:
+        names = ["-"]
+        for number in proctypes:
+            name = self.model.proctypes[number].name
+            flow = self.flows[number]
+            self.offsets[Frame(slot, number)] = len(names) - 1
+            prefix = f"{name}:" if len(proctypes) > 1 else ""
+            names += names_of_places(flow, prefix)
+        state = Variable(
+            self.slot_name(slot), "state", (0, len(names) - 1), 0, tuple(names)
+        )
+        self.states.append(self._add([state]))
+        first = len(self.variables)
+        for number in proctypes:
+            proctype = self.model.proctypes[number]
+            for variable in (*proctype.parameters, *proctype.variables):
+                value = self.plan.fixed.get((slot, variable))
+                if value is None:
+                    self._declare(variable, slot)
+                else:
+                    self.constants[slot, variable] = (value,)
+        self.own.append(list(range(first, len(self.variables))))
+
+    def _declare(self, variable: syntax.Variable, slot: int) -> None:
+        """Give a variable a place, unless it has a channel of its own for ever."""
+        is_site = isinstance(variable.initial, syntax.NewChannel)
+        if is_site and variable not in self.written:
+            return
+        if variable.hidden and variable not in self.read:
+            return
+        kind, bounds = kind_of(variable.type), variable.type.bounds
+        size = math.prod(variable.dimensions)
+        names = [self._named(variable, i, slot) for i in range(size)]
+        first = self._add([Variable(n, kind, bounds, 0) for n in names])
+        if variable.dimensions:
+            name = self._prefix(variable, slot) + variable.name
+            self.arrays.append(Array(name, first, size))
+        self.addresses[slot, variable] = first
+
+    def _prefix(self, variable: syntax.Variable, slot: int) -> str:
+        return "" if slot < 0 else f"{variable.proctype}[{slot}]:"
+
+    def _named(self, variable: syntax.Variable, number: int, slot: int) -> str:
+        """Return the name of an element, or of what is no array."""
+        indices: list[int] = []
+        for size in reversed(variable.dimensions):
+            number, index = divmod(number, size)
+            indices.insert(0, index)
+        form = variable.form or variable.name + "[{}]" * len(indices)
+        return self._prefix(variable, slot) + form.format(*indices)
+
+    def _channels(self, site: syntax.Variable, slot: int) -> None:
+        """Make the channels of a variable that is declared with them."""
+        new = site.initial
+        if not isinstance(new, syntax.NewChannel):
+            return
+        first = len(self.channels)
+        for i in range(math.prod(site.dimensions)):
+            name = self._named(site, i, slot)
+            self.channels.append(self._channel(name, new))
+        own = range(first, len(self.channels))
+        self.made[slot, site] = own
+        if site not in self.written:
+            self.constants[slot, site] = tuple(n + 1 for n in own)
+
+    def _channel(self, name: str, new: syntax.NewChannel) -> Channel:
+        if not new.capacity:
+            return Channel(name, None, 0)
+        # Propositions call the length `len(q)`, which no variable can be called.
+        length = Variable(f"len({name})", "length", (0, new.capacity), 0)
+        first = self._add([length])
+        cells = []
+        for number, kind in enumerate(new.fields):
+            part = name if len(new.fields) == 1 else f"{name}.{number}"
+            cells.append(len(self.variables))
+            self._add(
+                [
+                    Variable(f"{part}[{i}]", kind_of(kind), kind.bounds, 0)
+                    for i in range(new.capacity)
+                ]
+            )
+            self.arrays.append(Array(part, cells[-1], new.capacity))
+        return Channel(name, None, new.capacity, first, tuple(cells))
+
+
+def kind_of(type_: syntax.Type) -> str:
+    """Return a type by its name, with that of its set of constants."""
+    return f"{type_.name}:{type_.names}" if type_.names else type_.name
+
+
+def _read(model: syntax.Model) -> set[syntax.Variable]:
+    """Return the variables that are read anywhere."""
+    targets: set[Any] = set()
+    found: set[syntax.Variable] = set()
+    parts: list[Any] = [model.proctypes, model.claims]
+    parts += [v.initial for v in model.variables]
+    parts += [v.initial for p in model.proctypes for v in p.variables]
+    parts += [tuple(f.propositions.values()) for f in model.formulas]
+    for part in parts:
+        for node in nodes_in(part):
+            if isinstance(node, syntax.Assign):
+                targets.add(node.target)
+            elif isinstance(node, syntax.Argument) and node.kind == "store":
+                targets.add(node.value)
+            elif isinstance(node, syntax.Reference) and node not in targets:
+                found.add(node.variable)
+    return found

@@ -1,0 +1,200 @@
+"""What is asked of Promela models: their own questions, propositions, claims, texts."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from ltlpipe import FormulaError, check, deadlocks, livelock, load
+from ltlpipe.logic.formulas import parse
+
+MODEL = """#define odd (x % 2 == 1)
+mtype = { red, green };
+typedef T { byte v[2]; bool w };
+byte x, F;
+mtype light = red;
+T t[2];
+chan q = [2] of { mtype, byte };
+proctype P(byte id)
+{
+	byte own = id;
+	do
+	:: x < 3 -> x++; light = green; q!light(x)
+	:: x == 3 ->
+here:		t[1].v[0] = own; break
+	od
+}
+init { run P(7) }
+ltl grows { [] (x >= 1 -> (light == green W q?[red,3])) }
+ltl bits { <> ((x & 3) == 3 && x << 1 == 6) }
+ltl { <> P[1]@here U P:own == 7 }
+"""
+
+
+def read(text, **how):
+    """A model of a text."""
+    return load(io.StringIO(text), format="pml", **how)
+
+
+@pytest.fixture(scope="module")
+def model():
+    """The model above."""
+    return read(MODEL)
+
+
+def runs(model, formula):
+    """Whether a formula holds."""
+    return check(model, formula).verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds"),
+    [
+        ("F x==2", True),
+        ("F x == 3", True),
+        ("F len(q) == 3", False),
+        ("F odd", True),
+        ("G !odd", False),
+        ("F light==green", True),
+        ("F (len(q) == 2 && full(q))", True),
+        ("F (empty(q) && !nfull(q))", False),
+        ("G t[1].v[0]==0", True),
+        ("G !t[x].w", True),
+        ("F P[1]:own==7", True),
+        ("F P:id == 7", True),
+        ("F P[1]@here", False),
+        ("G (np_ && _nr_pr <= 2)", True),
+        ("F deadlock", True),
+        ("F \\F == 0", True),
+        ("F _valid_end", False),
+        ("G !_fault", True),
+        ('F action=="P[1] (standard input):12: x++"', None),
+    ],
+)
+def test_propositions(model, formula, holds):
+    """Names are those of the model, its macros and what it predefines."""
+    if holds is None:
+        actions = [name for name in model.actions if name.endswith("x++")]
+        assert runs(model, f'F action=="{actions[0]}"')
+        return
+    assert runs(model, formula) == holds
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("F y == 1", "undeclared variable 'y'"),
+        ("F lihgt == red", "did you mean light?"),
+        ("F t[0].u == 1", "'t' has no field 'u'"),
+        ("F t == 1", "'t' is a record"),
+        ("F q == 1 && len(x)", "'x' is no channel, but a byte"),
+        ("F Q[0]@here", "no proctype is called 'Q'"),
+        ("F P[0]@there", "P has no label 'there'; did you mean here?"),
+        ("F P[0]:z == 1", "proctype P has no variable 'z'"),
+        ("F sum(x) == 1", "sum(x), expected one of len, full"),
+        ("F x[0] == 1", "'x' is no array"),
+        ("F _pid == 1", "undeclared variable '_pid'"),
+    ],
+)
+def test_wrong_propositions(model, formula, message):
+    """Are refused with the nearest names."""
+    with pytest.raises(FormulaError) as refused:
+        check(model, formula)
+    assert message in str(refused.value)
+
+
+def test_own_questions(model):
+    """Formulas of blocks in the syntax of all formulas; their verdicts."""
+    own = {question.name: question for question in model.own_questions}
+    assert list(own) == ["assertions", "end states", "grows", "bits", "ltl_0"]
+    verdicts = {n: check(model, q.formula).verdict for n, q in own.items()}
+    assert verdicts == {
+        "assertions": "holds",
+        "end states": "violated",
+        "grows": "violated",
+        "bits": "holds",
+        "ltl_0": "violated",
+    }
+    assert len(parse(own["bits"].formula).propositions) == 2
+
+
+def test_assertions_are_apart():
+    """A failed assertion ends no run of another question, and is told by its own."""
+    model = read("byte x; init { assert(x == 1); x = 2 }\nltl two { <> (x == 2) }\n")
+    assert runs(model, "F x==2")
+    violated = check(model, "G !_fault")
+    assert violated.verdict == "violated"
+    assert violated.lasso.prefix_actions[-1].endswith(": assert(x == 1)")
+    assert not runs(model, "F (x==2 && !_fault) & G !_fault")
+
+
+def test_end_states():
+    """The end of a body and a label ``end`` are valid, other ends are not."""
+    waits = "chan c = [0] of { byte }; init { byte x; LABEL c?x }"
+    assert deadlocks(read(waits.replace("LABEL", "end_here:"))).verdict == "holds"
+    assert deadlocks(read(waits.replace("LABEL", "there:"))).verdict == "violated"
+    assert deadlocks(read("init { skip }")).verdict == "holds"
+    assert deadlocks(read("byte x; init { x = 1 / x }")).verdict == "holds"  # a fault
+
+
+def test_progress_and_acceptance():
+    """Cycles without progress, and with a label ``accept``."""
+    text = "byte x; init { do :: x = 0 :: x = 1; LABEL: skip od }"
+    progress = read(text.replace("LABEL", "progress_1"))
+    assert livelock(progress).verdict == "violated"
+    assert livelock(read("init { do :: skip; progress: skip od }")).verdict == "holds"
+    accept = read(text.replace("LABEL", "accept"))
+    (question,) = (q for q in accept.own_questions if q.name == "acceptance")
+    assert check(accept, question.formula).verdict == "violated"
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("do :: x == 0 :: x == 1 -> break od", "violated"),  # its end
+        ("do :: x == 0 :: x == 1 -> break od; (x == 3)", "holds"),
+        ("accept: do :: x < 9 od", "violated"),
+        ("do :: true :: x == 2 -> goto accept od; accept: do :: x < 2 od", "holds"),
+        ("do :: assert(x != 2) od", "violated"),
+        ("do :: x == 9 -> break :: else od", "holds"),
+        ("byte k = 2; do :: x < k :: x == k -> break od", "violated"),
+    ],
+)
+def test_claims(claim, verdict):
+    """A claim accepts violations, and one that ends has found one."""
+    model = read(f"byte x; init {{ x = 1; x = 2 }}\nnever {{ {claim} }}\n")
+    (never,) = (q for q in model.own_questions if q.automaton)
+    assert check(model, automaton=never.automaton).verdict == verdict
+
+
+def test_shown():
+    """Constants, messages and places have names; who is not there has no variables."""
+    text = """mtype = { red, green };
+mtype light;
+chan q = [2] of { mtype, byte };
+proctype P(chan c) { byte v = 3; c!red,v; wait: (v == 4) }
+init { light = green; run P(q) }
+"""
+    model = read(text)
+    state = model.initial()
+    shown = [model.shown(state)]
+    while steps := model.steps(state):
+        state = steps[0].state
+        shown.append(model.shown(state))
+    first, last = shown[0], shown[-1]
+    assert first["light"] == 0
+    assert first["q"] == "[]"
+    assert "P[1]:v" not in first
+    assert last["light"] == "green"
+    assert last["q"] == "[red,3]"
+    assert last["P[1]:v"] == 3
+    assert last["P[1]"] == "wait"
+    assert first["init[0]"] == "5"
+
+
+def test_operators_of_formulas_bind_as_in_spin():
+    """``->`` is left-associative; prefixes bind tightest."""
+    text = "bool a, b, c; init { a = 1 }\nltl p { [] a -> b U c -> X a }\n"
+    (_, _, question) = read(text).own_questions
+    assert parse(question.formula).spot == parse("((G a) -> (b U c)) -> X a").spot

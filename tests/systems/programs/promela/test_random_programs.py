@@ -1,0 +1,166 @@
+"""Random Promela programs: generated code, the interpreter, and Spin."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from ltlpipe import InputError, UnsupportedError, check
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.programs.interpreting import Interpreter
+from ltlpipe.systems.programs.promela.model import promela_model
+from ltlpipe.systems.programs.promela.reading import read_model
+from tests.example_counts import examples
+from tests.systems.programs.promela.random_programs import random_program
+from tests.systems.programs.test_generating import compare_model
+
+LIMIT = 4000  # states beyond which a program is left out
+
+# What Spin 6.5 refuses, though nothing in its manual does.
+REFUSED = re.compile(
+    "jump into d_step|saw 'unless' on a guard|in multiple msg fields|syntax error"
+)
+COMMANDS = (
+    ("spin", "-a", "-o1", "-o2", "-o3", "m.pml"),
+    ("gcc", "-O0", "-w", "-DNOREDUCE", "-DSAFETY", "-o", "pan", "pan.c"),
+    ("./pan", "-A", "-E", "-c0", "-n", "-m100000"),
+)
+
+
+def model_of(text):
+    return complete(promela_model(read_model(text, "m.pml"))).counted()
+
+
+def test_generated_code_agrees_with_the_interpreter():
+    """States, actions and their order, the errors among them."""
+    kept = 0
+    for seed in range(examples(15)):
+        try:
+            model = complete(promela_model(read_model(random_program(seed), "m.pml")))
+        except (InputError, UnsupportedError):
+            continue
+        compare_model(model, 300)
+        kept += any(t.keeps for t in model.program.transitions())
+    assert kept
+
+
+def states_of(model):
+    """The number of states, and whether a step can fail; None if they are many."""
+    interpreter = Interpreter(model.program)
+    seen = {model.initial()}
+    waiting = list(seen)
+    for state in waiting:
+        for _, target in interpreter.steps(state):
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+        if len(seen) > LIMIT:
+            return None, False
+    return len(seen), any(map(model.fault, seen))
+
+
+def states_of_spin(text, folder):
+    """The number of states that Spin stores; None if that is not known."""
+    (folder / "m.pml").write_text(text)
+    for command in COMMANDS:
+        made = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False
+        )
+        output = made.stdout + made.stderr
+        if REFUSED.search(output) or "max search depth too small" in output:
+            return None
+    found = re.search(r"(\d+) states, stored", output)
+    assert found, output
+    return int(found[1])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("spin") is None, reason="no Spin")
+@pytest.mark.parametrize("part", range(20))
+def test_states_are_those_of_spin(part, tmp_path):
+    """1,000 programs with channels, atomic, d_step, unless, run and timeout."""
+    compared = 0
+    for seed in range(50 * part, 50 * part + 50):
+        text = random_program(seed)
+        try:
+            count, fails = states_of(model_of(text))
+        except (InputError, UnsupportedError):
+            continue
+        if count is None or fails:  # behind a failure counts mean nothing
+            continue
+        expected = states_of_spin(text, tmp_path)
+        if expected is not None:
+            assert count == expected, (seed, text)
+            compared += 1
+    assert compared > 25
+
+
+FORMULAS = {
+    "[] <> (x == 1)": "G F (x==1)",
+    "<> (y == 2)": "F (y==2)",
+    "<> [] (x != 2)": "F G (x!=2)",
+    "[] (f == 0 || <> (f == 0))": "G (f==0 || F (f==0))",
+    "(x == 0) U (y == 1)": "(x==0) U (y==1)",
+    "[] ((x == 1) -> <> (y == 0))": "G ((x==1) -> F (y==0))",
+}
+VERIFIER = ("gcc", "-O0", "-w", "-DNOREDUCE", "-DNFAIR=4", "-o", "pan", "pan.c")
+
+
+def spin_prepares(text, folder):
+    """Make the verifier of a program; whether Spin takes it."""
+    (folder / "m.pml").write_text(text)
+    made = subprocess.run(
+        COMMANDS[0], cwd=folder, capture_output=True, text=True, check=False
+    )
+    if "rror" in made.stdout + made.stderr:
+        return False
+    subprocess.run(VERIFIER, cwd=folder, check=True)
+    return True
+
+
+def verdict_of_spin(folder, fair):
+    """What the verifier says; None if it has not seen everything.
+
+    Where a run ends in an atomic sequence, it may count on to the depth limit.
+    """
+    command = ["timeout", "10", "./pan", "-a", "-n", "-m20000", *["-f"] * fair]
+    made = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False
+    )
+    output = made.stdout + made.stderr
+    found = re.search(r"errors: (\d+)", output)
+    if found is None or "max search depth" in output or "reached 19999" in output:
+        return None
+    return "violated" if int(found[1]) else "holds"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("spin") is None, reason="no Spin")
+@pytest.mark.parametrize("part", range(20))
+def test_verdicts_are_those_of_spin(part, tmp_path):
+    """With and without weak fairness."""
+    compared = 0
+    for seed in range(20 * part, 20 * part + 20):
+        text = random_program(seed).replace("assert(x < 3)", "skip")
+        formula = random.Random(seed).choice(list(FORMULAS))
+        try:
+            model = model_of(text)
+        except (InputError, UnsupportedError):
+            continue
+        count, fails = states_of(model)
+        if count is None or count > 400 or fails:
+            continue
+        if not spin_prepares(f"{text}ltl p {{ {formula} }}\n", tmp_path):
+            continue
+        for fair in (False, True):
+            expected = verdict_of_spin(tmp_path, fair)
+            if expected is not None:
+                options = {"fairness": "weak"} if fair else {}
+                found = check(model, FORMULAS[formula], **options)
+                assert found.verdict == expected, (seed, formula, fair, text)
+                compared += 1
+    assert compared > 5

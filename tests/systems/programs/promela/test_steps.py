@@ -1,0 +1,173 @@
+"""What is a step, and which states there are: counts are those of Spin 6.5.2."""
+
+from __future__ import annotations
+
+import pytest
+
+from ltlpipe import UnsupportedError
+from ltlpipe.runtime.jobs import complete
+from ltlpipe.systems.programs.promela.model import promela_model
+from ltlpipe.systems.programs.promela.reading import read_model
+from tests.systems.programs.test_generating import compare_model
+
+
+def model_of(text, **options):
+    return complete(promela_model(read_model(text, "m.pml"), **options))
+
+
+COUNTS = {
+    "break alone is a step": (
+        "byte x; active proctype P() { do :: x < 1 -> x++ :: break od; x = 5 }",
+        7,
+    ),
+    "goto behind a statement is none": (
+        "byte x; active proctype P() { L: x = 1 - x; goto L }",
+        2,
+    ),
+    "atomic that blocks": (
+        (
+            "byte x, y; active proctype P() { atomic { x = 1; y == 1; x = 2 } }"
+            "active proctype Q() { x == 1; y = 1 }"
+        ),
+        8,
+    ),
+    "d_step takes its first choice": (
+        "byte x; active proctype P() { d_step { if :: x = 1 :: x = 2 fi; x = x + 5 } }",
+        3,
+    ),
+    "control goes with a message": (
+        (
+            "byte x; chan c = [0] of { bit };"
+            "active proctype P() { atomic { x = 1; c!1; x = 2; x = 3 } }"
+            "active proctype Q() { atomic { c?1; x = x + 4; x = x + 4 } }"
+        ),
+        6,
+    ),
+    "an escape is tried at every statement": (
+        "byte x; active proctype P() { { x = 1; x = 2 } unless { x == 1 -> x = 7 } }",
+        5,
+    ),
+    "young processes end first": (
+        "byte x; proctype Q(byte p) { x = p } init { run Q(1); run Q(2) }",
+        18,
+    ),
+    "a process for every round": (
+        "byte x; proctype Q() { x = 1 - x } init { do :: run Q(); _nr_pr == 1 od }",
+        8,
+    ),
+    "an array behind a statement": (
+        (
+            "byte x; active proctype P() { x++; byte u[2] = 3; if :: u[1] == 3 -> "
+            "x = 5; x = 6; x = 7 :: u[1] == 0 -> x = 8 fi }"
+        ),
+        6,
+    ),
+    "a record behind a statement": (
+        (
+            "typedef T { byte a } byte x; active proctype P() { do :: x < 2 -> x++; "
+            "T u; u.a++; if :: x == 2 && u.a == 2 -> x = 5; x = 6; x = 7 :: else fi "
+            ":: else -> break od }"
+        ),
+        16,
+    ),
+    "timeout": (
+        "byte x; active proctype P() { do :: x < 3 -> x++ :: timeout -> x = 0 od }",
+        8,
+    ),
+    "sorted messages, and one from the middle": (
+        (
+            "chan q = [3] of { byte }; byte x;"
+            "active proctype P() { q!!2; q!!1; q!!3; q??2; q?x; q?x }"
+        ),
+        8,
+    ),
+    "a channel in a message": (
+        (
+            "chan c = [1] of { chan }; chan a = [1] of { byte }; chan b ="
+            " [1] of { byte }; byte x;"
+            "active proctype P() { chan r; if :: c!a :: c!b fi; c?r; r!7; a?x }"
+        ),
+        9,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "count"), COUNTS.values(), ids=COUNTS)
+def test_states(text, count):
+    model = model_of(text)
+    states = compare_model(model, 1000)
+
+    assert len(states) == count
+    assert not any(map(model.fault, states))
+
+
+FAULTS = {
+    "assertion": ("byte x; active proctype P() { x = 1; assert(x == 0) }", "assertion"),
+    "index": ("byte a[2]; byte i = 2; active proctype P() { a[i] = 1 }", "index"),
+    "inner index": (
+        (
+            "typedef T { byte b[2] } T t[2]; byte i = 2; active proctype P() "
+            "{ t[0].b[i] = 1 }"
+        ),
+        "index",
+    ),
+    "division": ("byte x; active proctype P() { x = 1 / x }", "division"),
+    "d_step": ("byte x; active proctype P() { d_step { x = 1; x == 2 } }", "d_step"),
+    "endless": (
+        "byte x; active proctype P() { atomic { x = 1; do :: x = 1 od } }",
+        "atomic",
+    ),
+    "too long": (
+        (
+            "short x; active proctype P() { d_step { do :: x < 9999 -> x++ :: else -> "
+            "break od } }"
+        ),
+        "atomic",
+    ),
+    "channel": ("chan c; active proctype P() { c!1 }", "channel"),
+    "trace": (
+        (
+            "chan q = [2] of { byte }; active proctype P() { q!1; q!1 }"
+            "trace { do :: q!1; q?1 od }"
+        ),
+        "trace",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "fault"), FAULTS.values(), ids=FAULTS)
+def test_faults(text, fault):
+    """A step that fails leads to a state in which nothing moves."""
+    model = model_of(text)
+    (failed,) = [s for s in compare_model(model, 1000) if model.fault(s)]
+
+    assert fault in model.fault(failed)
+    assert not model.steps(failed)
+
+
+def test_assertions_can_be_left_out():
+    model = model_of(FAULTS["assertion"][0], assertions=False)
+
+    assert not any(map(model.fault, compare_model(model, 10)))
+
+
+MANY = "byte x; proctype Q() { x = 1; x == 2 } init { do :: run Q() od }"
+
+
+def test_more_processes_than_there_is_room_for():
+    """Not left out, but an error that says what to do."""
+    model = model_of(MANY, processes=3)
+    with pytest.raises(UnsupportedError, match="more processes at once"):
+        compare_model(model, 1000)
+
+
+def test_parameters_that_are_always_the_same_have_no_variables():
+    model = model_of(
+        "chan q = [1] of { byte }; proctype Q(chan c; byte p) { c!p; p = 3 }"
+        "init { atomic { run Q(q, 1); run Q(q, 1) } }"
+    )
+    names = [v.name for v in model.program.variables]
+
+    assert "Q[1]:c" not in names
+    assert "Q[1]:p" in names
+    assert "Q[2]:p" in names
