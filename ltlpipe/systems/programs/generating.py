@@ -291,7 +291,7 @@ def expand_orbits(
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices at before holder timeout MAX_MOVES begun controlled next_kept
+made choices at before origin holder timeout MAX_MOVES begun controlled next_kept
 settled called normalise_all _expand expand_orbits
 """
 
@@ -342,9 +342,10 @@ def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     """
     program, n_own = blueprint.program, blueprint.layout.n_words
     buffers = "out_rows, out_letters, out_actions"
-    body.line(f"count = begun(row, {n_own}, out_rows, out_letters)")
-    body.line("at, holder, timeout = 0, -1, 0")
-    body.line("while at < count <= MAX_MOVES:")
+    body.line("count, holder, timeout = 0, -1, 0")
+    body.line(f"origin = begun(row, {n_own}, out_rows)")
+    body.line("at = origin")
+    body.line("while at < count <= MAX_MOVES or at == origin:")
     body.indent += 1
     body.line("before = count")
     _write_row(blueprint, body, "out_rows[at, {}]")
@@ -353,12 +354,12 @@ def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     functions = yield from _write_parts(blueprint, body)
     body.indent -= 1
     if program.timeout >= 0:
-        body.line("if at == 0 and count == 1 and timeout == 0:")
+        body.line("if count == 0 and timeout == 0:")
         body.line("    timeout = 1")
         body.line("    continue")
         body.line("timeout = 0")
     body.line(f"count = controlled(ints, {buffers}, at, before, count)")
-    body.line(f"at = next_kept({n_own}, {buffers}, at + 1, count)")
+    body.line(f"at = next_kept({n_own}, {buffers}, at, count)")
     body.line("if at < count:")
     body.line("    holder = out_letters[at] >> 2")
     body.indent -= 1

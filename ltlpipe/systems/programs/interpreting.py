@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 State = tuple[int, ...]
 
-MAX_WALKS = (1 << 12) - 1
+MAX_WALKS = 1 << 12
 """Moves of all steps of a state together beyond which a step fails."""
 
 

@@ -33,9 +33,6 @@ N_HEADER = len(Header)
 MAX_MOVES = 1 << 12
 """Moves of all steps of a state together beyond which a step fails."""
 
-GONE = -1
-"""What letters have for the row that steps begin with."""
-
 FAILED = 1 << 31
 """The mark of a step of a synchronous system that fails."""
 
@@ -98,16 +95,17 @@ class Control(IntEnum):
 
     WORD = 0  # where the field for errors lies
     SHIFT = 1
-    CODES = 2
+    IS_LIMITED = 2  # whether a step can fail for want of room
+    CODES = 3
 
 
 @called
-def begun(row, n_own, out_rows, out_letters):
-    """Make a state the first of the rows that moves are appended to; return 1."""
+def begun(row, n_own, out_rows):
+    """Keep a state behind the rows that moves are appended to; return where."""
+    origin = out_rows.shape[0] - 1
     for word in range(n_own):
-        out_rows[0, word] = row[word]
-    out_letters[0] = GONE
-    return 1
+        out_rows[origin, word] = row[word]
+    return origin
 
 
 @called
@@ -115,12 +113,13 @@ def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
     """Take note of moves that lead on from row `at`, which are ``before:count``.
 
     Actions become those that the step begins with; letters tell by which code control
-    is kept behind a row, 0 if it is not, less than 0 if moves lead on.
-    Returns how many rows there are: of several on an only way, the first is taken.
+    is kept behind a row, 0 if it is not, less than 0 if moves lead on.  Returns how
+    many rows there are: of several on an only way, the first is taken.
     """
     table = ints[Header.CONTROL]
-    code = out_letters[at]
-    if at > 0:
+    begins = at == out_rows.shape[0] - 1
+    if not begins:
+        code = out_letters[at]
         if count == before:
             out_letters[at] = 0
             if code & 3 == D_STEP and fault_of(ints, out_rows, at) == 0:
@@ -131,7 +130,7 @@ def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
             count = before + 1
     for i in range(before, count):
         out_letters[i] = ints[table + Control.CODES + out_actions[i]]
-        if at > 0:
+        if not begins:
             out_actions[i] = out_actions[at]
     return count
 
@@ -146,9 +145,10 @@ def fault_of(ints, out_rows, at):
 
 @called
 def failed(ints, out_rows, at, fault):
-    """Make a row that of the first row's step that fails."""
+    """Make a row that of the step that fails, from the row that steps begin with."""
+    origin = out_rows.shape[0] - 1
     for word in range(out_rows.shape[1]):
-        out_rows[at, word] = out_rows[0, word]
+        out_rows[at, word] = out_rows[origin, word]
     table = ints[Header.CONTROL]
     error = np.uint64(fault) << np.uint64(ints[table + Control.SHIFT])
     out_rows[at, ints[table + Control.WORD]] |= error
@@ -157,16 +157,17 @@ def failed(ints, out_rows, at, fault):
 
 @called
 def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
-    """Return the next row from `at` on behind which control is kept, or `count`.
+    """Return the next row behind `at` behind which control is kept, or `count`.
 
     One that has been there before, in a step that begins alike, is dropped.
     """
+    at = 0 if at == out_rows.shape[0] - 1 else at + 1
     while at < count:
         code = out_letters[at]
         if code > 0:
             is_new = True
             if code & 3 == ATOMIC:
-                for other in range(1, at):
+                for other in range(at):
                     if out_letters[other] == -code and is_new:
                         same = out_actions[other] == out_actions[at]
                         for word in range(n_own):
@@ -185,19 +186,20 @@ def settled(ints, n_own, out_rows, out_letters, out_actions, count):
 
     If there are none, or too many moves, one row tells of that instead.
     """
+    is_limited = ints[ints[Header.CONTROL] + Control.IS_LIMITED] != 0
     is_endless = count > MAX_MOVES
     kept = 0
-    for i in range(1, count):
+    for i in range(count):
         if out_letters[i] == 0 and not is_endless:
-            if fault_of(ints, out_rows, i) == np.uint64(FULL):
+            if is_limited and fault_of(ints, out_rows, i) == np.uint64(FULL):
                 ints[Header.IS_FULL] = 1
-            for word in range(n_own):
-                out_rows[kept, word] = out_rows[i, word]
-            out_actions[kept] = out_actions[i]
+            if kept < i:
+                for word in range(n_own):
+                    out_rows[kept, word] = out_rows[i, word]
+                out_actions[kept] = out_actions[i]
             kept += 1
-    if count > 1 and kept == 0:  # nor does a step end that goes round for ever
+    if count > 0 and kept == 0:  # nor does a step end that goes round for ever
         failed(ints, out_rows, 0, ENDLESS)
-        out_actions[0] = out_actions[1]
         kept = 1
     return kept
 

@@ -245,7 +245,7 @@ class ProgramModel(Model):
         if self.program.has_control:
             from ltlpipe.systems.programs.kernels import MAX_MOVES
 
-            return sum(most) + MAX_MOVES + 1
+            return sum(most) + MAX_MOVES + 2  # no end of the rows is where one begins
         return max(sum(most), 1)
 
     def prepared(self) -> Job[None]:
@@ -264,7 +264,8 @@ class ProgramModel(Model):
         place = self.layout.places[self.program.error]
         holders = (action.holder for action in self.program.actions)
         codes = (0 if h is None else 4 * h.process + h.keeps for h in holders)
-        return np.array([place.word, place.shift, *codes], dtype=np.int64)
+        head = place.word, place.shift, int(self.program.can_be_full)
+        return np.array([*head, *codes], dtype=np.int64)
 
     def pack(
         self,
