@@ -150,6 +150,8 @@ class Question(ABC):
         The states of the system that a search in plain Python has met, and their steps.
     takes_ends : bool
         Whether searches stop where every word is accepted; see `ends`.
+    simplifies : bool
+        Whether propositions that are constant in the system may be replaced.
     part : str
         What runs are fair to, unless sets are named.
     """
@@ -158,6 +160,7 @@ class Question(ABC):
     system_condition: Condition | None = None
     explored: Any = None
     takes_ends: bool = True
+    simplifies: bool = True
     part: str = "component"
 
     def __init__(

@@ -43,8 +43,9 @@ def _is_number(kind: type, value: Any) -> bool:
 
 def _is_of(module: str, name: str, value: Any) -> bool:
     """Whether a value is of a class of a module, which is not loaded to find out."""
-    loaded = sys.modules.get(module)
-    return loaded is not None and isinstance(value, getattr(loaded, name))
+    # Another thread may be importing it: nothing is of a class that is not there yet.
+    known = getattr(sys.modules.get(module), name, None)
+    return known is not None and isinstance(value, known)
 
 
 def is_automaton(value: Any) -> bool:

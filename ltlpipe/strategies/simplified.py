@@ -28,6 +28,8 @@ def simplified(question: Question) -> Job[Question]:
     """Return a question about fewer propositions; itself if none is constant."""
     if not isinstance(question, ModelQuestion) or obstacle(question, LINEAR):
         return question
+    if not question.simplifies:
+        return question
     if not isinstance(question.system, PetriNet) or question.translated is None:
         return question
     if is_too_large(question.system):

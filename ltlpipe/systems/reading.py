@@ -285,7 +285,8 @@ def _manner(format: str | None = None, **options: Any) -> _Manner:
     chosen = {}
     for name, value in options.items():
         if name in ("define", "include"):
-            value = tuple(several(TEXT, value, name))
+            value = [value] if isinstance(value, str) else value
+            value = () if value is None else tuple(several(TEXT, value, name))
         elif name == "processes":
             expect(WHOLE.or_none, processes=value)
         else:

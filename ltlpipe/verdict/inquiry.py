@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.formulas import Formula, rebuilt
 from ltlpipe.question.answer import EMPTY, FOUND, Plan, Statistics, Trace
+from ltlpipe.question.conditions import LINEAR
 from ltlpipe.question.given_options import configuration_of
 from ltlpipe.question.options import DEADLOCK_ERROR, Options
 from ltlpipe.question.property import Property
@@ -183,15 +184,20 @@ class Inquiry:
     # --- the question -------------------------------------------------------
 
     def _pose(
-        self, system: System, asked: Property, *, takes_ends: bool = True
+        self,
+        system: System,
+        asked: Property,
+        *,
+        takes_ends: bool = True,
+        simplifies: bool = True,
     ) -> None:
         """Make the question, and the portfolio that answers it."""
         self._question = question_of(system, asked, self.options)
         if self._derived:
             given, about = self._question.given, derivation(self.system, self.options)
             self._question.given = replace(given, reasons=(*given.reasons, about))
-        if not takes_ends:
-            self._question.takes_ends = False
+        self._question.takes_ends &= takes_ends
+        self._question.simplifies = simplifies
         self._portfolio = Portfolio(
             self._question, self.strategies, prelude=self.prelude
         )
@@ -317,8 +323,11 @@ class Inquiry:
         asked: Any = self._question
         asked.close()
         self._example = None
+        # A simpler formula may be lost sooner than the one that was asked.
+        simpler = LINEAR in self._portfolio.trace().plan.reductions
+        how: dict[str, bool] = {"takes_ends": simpler, "simplifies": False}
         with silenced():
-            self._pose(asked.system, asked.property, takes_ends=False)
+            self._pose(asked.system, asked.property, **how)
         return (yield from self._job())
 
     def _cut(self, answer: Answer) -> Job[Verdict]:

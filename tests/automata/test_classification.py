@@ -72,4 +72,4 @@ def test_stutter_invariant_formulas_do_not_count(text):
 
 def test_size():
     """Operators and propositions."""
-    assert size(of_actions("G(a -> F b)")) == 5
+    assert size(parse("G(a -> F b)").spot) == 5

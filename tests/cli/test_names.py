@@ -22,7 +22,7 @@ PAGES = [page for page in PAGES if page.stem != "decisions"]  # which names what
 
 ONLY_HERE = {
     "check": "formula_file out report answers verify as_json steps chart why simulate "
-    "explain quiet",
+    "explain quiet own",
     "solve": "out rers report as_json log explain quiet allow_translators",
     "livelock": "as_json steps chart explain quiet",
     "deadlocks": "as_json steps chart explain quiet",

@@ -9,6 +9,7 @@ import pytest
 from ltlpipe import UnsupportedError, check, load
 from ltlpipe.families.nets import dining
 from ltlpipe.families.networks import client_server, philosophers
+from ltlpipe.question.conditions import CONDITIONS, LINEAR
 from ltlpipe.strategies import explicit
 from tests.portfolio_settings import searching_at_once, turns
 
@@ -72,6 +73,7 @@ def test_other_limits(limit, reason):
 def test_beside_others_they_drop_out(monkeypatch):
     """They say after how much, and another strategy answers."""
     monkeypatch.setattr(explicit, "SOME_STATES", 300)
+    monkeypatch.setitem(CONDITIONS, LINEAR, lambda *_: ["it would prove it at once"])
     with turns(), searching_at_once(1):
         verdict = check(TABLE, APART)
     (told,) = (t for t in verdict.plan.tried if t.strategy == "walks")

@@ -59,7 +59,8 @@ def test_where_models_are_not_reduced(formula, reason):
     with all_playing():
         verdict = check(CHAINS, formula)
 
-    assert (verdict.plan.strategy, verdict.plan.reductions) == ("explicit", ())
+    assert verdict.plan.strategy in ("explicit", "linear")
+    assert not verdict.plan.reductions
     with pytest.raises(UnsupportedError, match=reason):
         check(CHAINS, formula, reduce="ample")
 
@@ -102,7 +103,8 @@ def test_a_decision_that_takes_too_long(monkeypatch):
     formula = "G((q0 == 1) -> X(q0 == 1 | F(r0 == 1)))"
     with all_playing():
         verdict = check(CHAINS, formula, timeout=60)
-    assert (verdict.verdict, verdict.plan.strategy) == ("holds", "explicit")
+    assert verdict.verdict == "holds"
+    assert verdict.plan.strategy in ("explicit", "linear")
     with pytest.raises(UnsupportedError, match="takes too long"):
         check(CHAINS, formula, reduce="ample")
 

@@ -156,7 +156,7 @@ def test_automata_of_formulas(text):
 
 @pytest.mark.slow
 @given(formulas(max_leaves=9))
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 def test_automata_of_formulas_by_the_thousand(text):
     """The same of larger ones."""
     _assert_same(text)

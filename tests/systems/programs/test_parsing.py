@@ -115,7 +115,7 @@ def test_texts_that_are_hardly_models(text, changes):
 
 @pytest.mark.slow
 @given(models(), CHANGES)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 def test_texts_that_are_hardly_models_by_the_thousand(text, changes):
     """The same."""
     assert_same(_mutated(text, changes))
