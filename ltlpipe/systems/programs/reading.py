@@ -16,9 +16,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.runtime.errors import UnsupportedError, warn
-from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.memory import collection_paused
 from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs import claims, syntax
 from ltlpipe.systems.programs.claims import Edge, as_truth
 from ltlpipe.systems.programs.program import (
@@ -365,6 +365,7 @@ class _Reader(Resolver):
         self.scope = Scope(file)
         self.parts: dict[int, tuple[int, int]] = {}  # of untyped channels; the line
         self.held = 0
+        self._ticks = Ticks("reading")
 
     def program(self) -> Job[Program]:
         tree = self.tree
@@ -431,7 +432,7 @@ class _Reader(Resolver):
             guard = self._guard(transition, scope)
             edges.append(Edge(source, self._state(transition.target, scope), guard))
             places[id(guard)] = transition.place
-            yield self._progress()
+            yield from self._worked()
 
         def truth(guard: Expression) -> Any:
             try:
@@ -457,10 +458,12 @@ class _Reader(Resolver):
             "only guards can be read as an automaton"
         )
 
-    def _progress(self, work: float = 20) -> Progress:
-        """Say that a declaration or a transition has been read."""
+    def _worked(self, work: float = 20) -> Job[None]:
+        """Count a declaration or a transition that has been read."""
         self.held += _PART_BYTES
-        return Progress("reading", work, self.held)
+        if self._ticks.over(work):
+            self._ticks.memory_bytes = self.held
+            yield self._ticks.progress
 
     def _add(self, variables: list[Variable], place: syntax.Place) -> int:
         """Append variables; return the number of the first."""
@@ -501,11 +504,11 @@ class _Reader(Resolver):
             if isinstance(part, syntax.Channels):
                 for channel in part.declared:
                     self._declare_channel(channel, part.types)
-                    yield self._progress()
+                    yield from self._worked()
             else:
                 for declared in part.declared:
                     self._declare(declared, part, scope, prefix)
-                    yield self._progress()
+                    yield from self._worked()
 
     def _declare(
         self,
@@ -604,7 +607,7 @@ class _Reader(Resolver):
                 message = f"the state {state.name!r} is declared a second time"
                 raise self.error(message, state.place)
             scope.states[state.name] = len(scope.states)
-        yield self._progress(1 + len(scope.states))
+        yield from self._worked(1 + len(scope.states))
         initial = self._initial_state(process, scope)
         states = tuple(scope.states)
         bounds = (0, len(states) - 1)
@@ -646,12 +649,12 @@ class _Reader(Resolver):
                     state = self._state(entry.state, scope)
                     condition = self.expression(entry.condition, scope)
                     self.assertions.append((number, state, condition))
-                    yield self._progress()
+                    yield from self._worked()
         transitions: list[Transition] = []
         for transition in tree.transitions or ():
             previous = transitions[-1].source if transitions else None
             transitions.append(self._transition(number, transition, scope, previous))
-            yield self._progress(20 + 10 * len(transition.effects or ()))
+            yield from self._worked(20 + 10 * len(transition.effects or ()))
         return Process(
             tree.name,
             self.states[number],
