@@ -67,7 +67,7 @@ def proposition(text):
     if isinstance(expression, Operation) and isinstance(expression.operands[1], Text):
         expression = Call("fireable", (Name(expression.operands[1].value),))
     if isinstance(expression, Call):
-        names = [element("transition", escape(name)) for name in expression.arguments]
+        names = [element("transition", escape(n.text)) for n in expression.arguments]
         return element("is-fireable", *names)
     kind = {"<=": "integer-le", "<": "integer-lt", "==": "integer-eq"}
     return element(kind[expression.operator], *map(number, expression.operands))
