@@ -67,9 +67,7 @@ CALLS = {
     "solve-store": lambda path: ltlpipe.solve([WARNED], store=path + ".sqlite"),
     "solve_rows": lambda _: list(solve_rows([WARNED])),
     # A formula that no other test asks about: what is known is not computed again.
-    "analyze": lambda _: ltlpipe.analyze(
-        "G(asked -> X F(b & X X c))", timeout=0
-    ),
+    "analyze": lambda _: ltlpipe.analyze("G(asked -> X F(b & X X c))", timeout=0),
     "load": lambda path: ltlpipe.load(path),
 }
 FUNCTIONS = {"nested": nested, "thread": in_thread, "pool": in_pool}
