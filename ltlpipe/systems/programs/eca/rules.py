@@ -303,6 +303,7 @@ class _Lowering:
         self._file = file
         self._known: dict[int, list[Expression]] = {}  # conjuncts, by id
         self._literals: dict[int, tuple[int, Spans] | None] = {}  # by id, too
+        self._last: Fail | If | None = None  # an error behind some rule
         self.found: list[Rule] = []
         self.errors: list[Rule] = []
 
@@ -325,14 +326,14 @@ class _Lowering:
                     message = "an assignment outside of a rule"
                     raise self._error(message, statement.line)
             elif isinstance(statement, Fail):
-                self.errors.append(self._ending(statement, outer))
+                self._ends(statement, outer)
             elif isinstance(statement, Refuse):
                 if depth or not outer:
                     raise self._error("an input is refused too early", statement.line)
             elif isinstance(statement, Print):
                 raise self._error("an output outside of a rule", statement.line)
             elif self._ends_always(statement):
-                self.errors.append(self._ending(statement, (*outer, statement)))
+                self._ends(statement, (*outer, statement))
             elif any(_sets_flag(s, 0) for s in statement.then):
                 yield self._rule(statement, outer)
             elif statement.otherwise:
@@ -341,6 +342,9 @@ class _Lowering:
                 yield from self.walk(statement.then, (*outer, statement), depth)
 
     def _rule(self, given: If, outer: tuple[If, ...]) -> Rule:
+        if self._last is not None:
+            message = f"an error between rules: there is one in line {given.line}, too"
+            raise self._error(message, self._last.line)
         if given.otherwise:
             raise self._error("a rule with 'else'", given.line)
         own = self._conjuncts(given.condition)
@@ -348,7 +352,10 @@ class _Lowering:
             raise self._error("a rule whose guard does not ask for cf == 1", given.line)
         body = [s for s in given.then if not _sets_flag(s, 0)]
         printed = [s.number for s in body if isinstance(s, Print)]
-        ends = any(isinstance(s, Fail) for s in body)
+        ended = [isinstance(s, Fail) for s in body if isinstance(s, (Print, Fail))]
+        ends = any(ended)
+        if ends and not ended[0]:
+            raise self._error("an output before an error in a rule", given.line)
         if not ends and len(printed) != 1:
             message = f"a rule with {len(printed)} outputs, expected one"
             raise self._error(message, given.line)
@@ -364,14 +371,21 @@ class _Lowering:
         asks = any(map(_asks_flag, self._conjuncts(statement.condition)))
         return bool(fails) and rest == fails and not asks and not statement.otherwise
 
-    def _ending(self, given: Fail | If, outer: tuple[If, ...]) -> Rule:
+    def _ends(self, given: Fail | If, outer: tuple[If, ...]) -> None:
+        """Take up a condition under which the program ends.
+
+        It is one of the state, as if it were looked at behind every rule: so it must
+        come before all rules, or behind all.
+        """
         if any(_mentions(each.condition, (INPUT, FLAG)) for each in outer):
             message = "an error outside of a rule that depends on the input or on cf"
             raise self._error(message, given.line)
         found = self._guarded(outer, (), ERROR, given.line)
         if all(evaluate(each.condition, self._source.initial) for each in outer):
             raise self._error("the first state is one of errors", given.line)
-        return found
+        self.errors.append(found)
+        if self.found:
+            self._last = given
 
     def _check(self, body: Sequence[Statement]) -> None:
         for statement in body:

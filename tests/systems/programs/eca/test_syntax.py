@@ -6,9 +6,11 @@ import pytest
 
 import ltlpipe
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.systems.programs.eca.program import FLAG, INPUT, RunEndedError
+from ltlpipe.systems.programs.eca.program import ERROR, FLAG, INPUT, RunEndedError
+from tests.systems.programs.eca.random_programs import differing
 from tests.systems.programs.eca.small_programs import (
     COUNTER,
+    machine_in,
     program,
     rule,
     rules_in,
@@ -135,6 +137,37 @@ def test_a_rule_has_one_output(statements: str, n_outputs: int):
     message = f"P.c:{line}: a rule with {n_outputs} outputs, expected one"
     with pytest.raises(InputError, match=message):
         rules_in(text)
+
+
+_FIRST = rule("(input == 1) && a == 1", 21, "a = 0")
+_SECOND = rule("(input == 2) && a == 0", 22, "a = 1")
+_ERROR = "if((a == 1)) { cf = 0; __VERIFIER_error(3); }"
+
+
+def test_an_error_between_rules_is_refused():
+    """It is looked at behind the first rule, but not behind the second.
+
+    Before all rules and behind all it is about the states that steps lead to.
+    """
+    declared = "\t int a = 0;"
+    for order in (_ERROR + _FIRST + _SECOND, _FIRST + _SECOND + _ERROR):
+        text = program(order, declared=declared)
+        machine = machine_in(text)
+        assert machine.target.tolist() == [1]
+        assert differing(source_of(text), machine, 100)[0] == []
+    text = program(f"{_FIRST}\n{_ERROR}\n{_SECOND}", declared=declared)
+    line = text[: text.index("__VERIFIER_error(3)")].count("\n") + 1
+    with pytest.raises(InputError, match=f"P.c:{line}: an error between rules"):
+        rules_in(text)
+
+
+def test_an_output_before_an_error_is_refused():
+    """The run ends behind the output then, and not before the input."""
+    text = program(rule("(input == 1)", 21).replace("fflush(stdout)", "assert(0)"))
+    with pytest.raises(InputError, match="an output before an error in a rule"):
+        rules_in(text)
+    first = rule("(input == 1)", 21, "__VERIFIER_error(3)")
+    assert [each.output for each in rules_in(program(first)).rules] == [ERROR]
 
 
 def test_deep_nesting_is_refused():
