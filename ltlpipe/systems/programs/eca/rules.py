@@ -282,8 +282,13 @@ def rules_of(source: Source, file: str) -> Job[Rules]:
     """
     lowering = _Lowering(source, file)
     ticks = Ticks(READING, 30.0)
+    first = source.functions[STEP][:1]
+    if not any(_sets_flag(statement, 1) for statement in first):
+        message = f"expected 'cf = 1;' at the beginning of {STEP}"
+        raise InputError(message, file=file, line=first[0].line if first else None)
     for rule in lowering.walk(source.functions[STEP], (), 0):
-        lowering.found.append(rule)
+        if rule is not None:
+            lowering.found.append(rule)
         if ticks.over():
             yield ticks.progress
     rules = (*lowering.errors, *lowering.found)
@@ -312,13 +317,20 @@ class _Lowering:
 
     def walk(
         self, statements: Sequence[Statement], outer: tuple[If, ...], depth: int
-    ) -> Iterator[Rule]:
-        """Yield the rules among statements inside of some conditions, in order."""
+    ) -> Iterator[Rule | None]:
+        """Yield the rules among statements inside of some conditions, in order.
+
+        Yields None at each call: functions without rules may call each other often.
+        """
         for number, statement in enumerate(statements):
             if isinstance(statement, Call):
                 if depth == _DEEPEST:
                     raise self._error("calls of functions go round", statement.line)
-                called = self._source.functions.get(statement.function, ())
+                called = self._source.functions.get(statement.function)
+                if called is None:
+                    message = f"function {statement.function!r} is not defined"
+                    raise self._error(message, statement.line)
+                yield None
                 yield from self.walk(called, outer, depth + 1)
             elif isinstance(statement, Assign):
                 begins = not (outer or depth or number)

@@ -7,6 +7,7 @@ import pytest
 import ltlpipe
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.systems.programs.eca.program import ERROR, FLAG, INPUT, RunEndedError
+from ltlpipe.systems.programs.eca.rules import rules_of
 from tests.systems.programs.eca.random_programs import differing
 from tests.systems.programs.eca.small_programs import (
     COUNTER,
@@ -102,6 +103,14 @@ def test_what_has_no_value_ends_the_run(value: str):
         ("if( cf==1 )", "a = 3; if( cf==1 )", "an assignment outside of a rule"),
         ("int inputs[]", "int outputs[]", "expected the inputs"),
         ("{1,2}", "{1,1}", "an input stands twice"),
+        ("int cf = 1;", "#define a b\nint cf = 1;", "found '#'"),
+        ("int cf = 1;", "\t#if 0", "found '#'"),
+        ("        cf = 1;\n", "a = 1;\n", "expected 'cf = 1;' at the beginning of"),
+        (
+            "errorCheck();\n\n    if",
+            "calculate_outputm1(input); if",
+            "function 'calculate_outputm1' is not defined",
+        ),
     ],
 )
 def test_what_is_outside_of_the_syntax_is_refused(old, new, message):
@@ -185,6 +194,17 @@ def test_calls_that_go_round_are_refused():
     )
     with pytest.raises(InputError, match="calls of functions go round"):
         rules_in(text)
+
+
+def test_calls_without_rules_let_others_work():
+    """Twice as many at every level: who reads them can be stopped."""
+    functions = "".join(
+        f"void f{k}();\n" for k in range(41)
+    ) + "".join(f"void f{k}() {{ f{k + 1}(); f{k + 1}(); }}\n" for k in range(40))
+    text = program("f0();", functions=f"{functions} void f40() {{ }}")
+    job = rules_of(source_of(text), "P.c")
+    assert [next(job).phase for _ in range(3)] == ["reading"] * 3
+    job.close()
 
 
 def test_a_function_may_stand_behind_its_use_and_be_nested():
