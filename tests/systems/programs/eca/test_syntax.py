@@ -16,6 +16,7 @@ from tests.systems.programs.eca.small_programs import (
     rule,
     rules_in,
     source_of,
+    system_in,
 )
 
 
@@ -184,6 +185,9 @@ def test_deep_nesting_is_refused():
     text = COUNTER.replace("a = 5 ;", f"a = {'(' * 9999}5{')' * 9999};", 1)
     with pytest.raises(InputError, match="nested too deeply"):
         source_of(text)
+    text = COUNTER.replace("(b - 1)", f"(b{' - b' * 9999})", 1)
+    with pytest.raises(InputError, match="nested too deeply"):
+        system_in(text)
 
 
 def test_calls_that_go_round_are_refused():
