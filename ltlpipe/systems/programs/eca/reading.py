@@ -68,7 +68,8 @@ def component_of(machine: Machine, printed: Sequence[int], name: str) -> LTS:
     src = np.repeat(np.arange(n, dtype=np.int32), np.diff(machine.first))
     given, output = (machine.label[:, k].astype(np.int64) for k in (0, 1))
     halves, place = np.unique(
-        machine.target * max(n_outputs, 1) + output, return_inverse=True
+        machine.target.astype(np.int64) * max(n_outputs, 1) + output,
+        return_inverse=True,
     )
     place = place.reshape(m).astype(np.int32) + np.int32(n)
     number = np.searchsorted(printed, machine.outputs) + n_inputs
