@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.eca.program import FLAG, INPUT, N_OWN, Assign, If
-from ltlpipe.systems.programs.eca.rules import MAX, MIN, may_fail, reads
+from ltlpipe.systems.programs.eca.rules import may_fail, reads
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
     LOGICAL,
@@ -31,7 +31,7 @@ from ltlpipe.systems.programs.program import (
     Unary,
     parts,
 )
-from ltlpipe.systems.programs.ranges import Interval, combined
+from ltlpipe.systems.programs.ranges import MAX, MIN, Interval, combined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

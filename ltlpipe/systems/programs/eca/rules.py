@@ -49,14 +49,13 @@ from ltlpipe.systems.programs.program import (
     evaluate,
     parts,
 )
+from ltlpipe.systems.programs.ranges import FLIPPED, MAX, MIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.program import Statement
-
-MIN, MAX = -(1 << 31), (1 << 31) - 1
 
 MOST_INPUTS = 62
 """Inputs that a set of the kernel can hold."""
@@ -65,7 +64,6 @@ Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Sets of integers: intervals with gaps between, ascending."""
 
 _ALL: Spans = ((MIN, MAX),)
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _DEEPEST = 50  # calls inside of calls
 
 
@@ -235,7 +233,7 @@ def _spans(expression: Expression) -> Spans | None:
     if op not in COMPARISONS:
         return None
     if isinstance(left, Number):
-        op, left, right = _FLIPPED[op], right, left
+        op, left, right = FLIPPED[op], right, left
     if isinstance(left, Read) and isinstance(right, Number):
         return _compared(op, right.value)
     return None
