@@ -86,7 +86,7 @@ class Ranges:
 
     @property
     def initial(self) -> list[Known]:
-        """What is known of the first state; the input and the flag are no part of it."""
+        """What is known of the first state, of which input and flag are no part."""
         rules = self.rules
         found = self.always.copy()
         for k, v in enumerate(rules.source.variables[N_OWN:], N_OWN):

@@ -202,9 +202,9 @@ def test_calls_that_go_round_are_refused():
 
 def test_calls_without_rules_let_others_work():
     """Twice as many at every level: who reads them can be stopped."""
-    functions = "".join(
-        f"void f{k}();\n" for k in range(41)
-    ) + "".join(f"void f{k}() {{ f{k + 1}(); f{k + 1}(); }}\n" for k in range(40))
+    functions = "".join(f"void f{k}();\n" for k in range(41)) + "".join(
+        f"void f{k}() {{ f{k + 1}(); f{k + 1}(); }}\n" for k in range(40)
+    )
     text = program("f0();", functions=f"{functions} void f40() {{ }}")
     job = rules_of(source_of(text), "P.c")
     assert [next(job).phase for _ in range(3)] == ["reading"] * 3

@@ -196,8 +196,9 @@ def test_many_states_times_many_outputs():
 def test_behind_a_bound_nothing_is_told(tmp_path):
     """Neither a file, which would be read as all, nor a deadlock in the simulator."""
     system = system_in(
-        program(rule("(input == 1)", 24, "b = (b + 1)"), declared="\t int b = 0;")
-        .replace("(input == 1) &&", "(input == 1) && b < 100 &&"),
+        program(
+            rule("(input == 1)", 24, "b = (b + 1)"), declared="\t int b = 0;"
+        ).replace("(input == 1) &&", "(input == 1) && b < 100 &&"),
         limit=3,
     )
     with pytest.raises(UnsupportedError, match="read as the whole system, but 2 state"):
