@@ -172,6 +172,13 @@ def test_other_components_do_not_do(certified, kept):
     assert verify_certificate(str(path), network).result == "refused"
 
 
+def test_no_certificate_of_few_components_says_where_a_network_stops(tmp_path):
+    path = str(tmp_path / "few.cert")
+    how = {"reduce": "subset", "deadlock": "stutter", "certificate": path}
+    with pytest.raises(UnsupportedError, match="in a deadlock"):
+        check(ring(12), ASKED, **how)
+
+
 @given(NETWORKS, FORMULAS)
 @settings(max_examples=examples(60), deadline=None)
 def test_certificates(tmp_path_factory, network, text):
