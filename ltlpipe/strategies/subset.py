@@ -121,10 +121,11 @@ class Refinement:
 
     def _note(self) -> None:
         """Say in the plan which components were enough."""
-        numbers = ", ".join(str(i + 1) for i in sorted(self.chosen))
-        n = len(self._components)
+        among = self._components
+        names = [among[i].name or str(i + 1) for i in sorted(self.chosen)]
+        n = len(among)
         said = (
-            f"{len(self.chosen)} of {n} components (number {numbers}) suffice, found "
+            f"{len(self.chosen)} of {n} components ({', '.join(names)}) suffice, found "
             f"by {self._checks} checks, because {self._reason}"
         )
         self._trace.plan = self._trace.plan.reduced_by(SUBSET, said)
