@@ -13,7 +13,14 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ltlpipe.question.conditions import flag_of
-from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
+from ltlpipe.question.options import (
+    CHOICES,
+    DEFAULTS,
+    NEVER,
+    OLD_NAMES,
+    OPTIONS,
+    Options,
+)
 from ltlpipe.runtime.errors import warn
 from ltlpipe.runtime.names import PARAMETERS, nearest, spelled
 
@@ -32,9 +39,13 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 
 def options_of(command: str) -> dict[str, Option]:
     """Return the options that mean something for a command."""
-    defaults = DEFAULTS.get(command, {})
+    defaults, choices = DEFAULTS.get(command, {}), CHOICES.get(command, {})
     return {
-        name: replace(option, default=defaults.get(name, option.default))
+        name: replace(
+            option,
+            default=defaults.get(name, option.default),
+            choices=choices.get(name, option.choices),
+        )
         for name, option in OPTIONS.items()
         if command in option.commands
     }
@@ -229,6 +240,8 @@ def takes_options(command: str) -> Callable[[Function], Function]:
                         f"{function.__name__}() has no parameter {name!r}"
                         + nearest(name, known)
                     )
+            for name in CHOICES.get(command, {}).keys() & given.keys():
+                options[name].meant(name, given[name])
             return function(*args, **given)
 
         parameters += [

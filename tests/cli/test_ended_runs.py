@@ -155,3 +155,16 @@ def test_simulation(run, system):
     assert simulation.formula is None
     with pytest.raises(UnsupportedError, match="leave the formula out"):
         ltlpipe.Simulation(system, "F c", lasso=file, semantics="finite")
+
+
+@pytest.mark.parametrize("command", ["deadlocks", "info", "convert"])
+def test_commands_without_words(run, system, command):
+    """Nothing there is about words: finite ones are refused, not passed over."""
+    out = [system.with_name("out.dot")] if command == "convert" else []
+    outcome = run(command, system, *out, "--semantics", "finite")
+    assert outcome.code == 2
+    assert "--semantics finite: expected one of action, state" in outcome.err
+    assert run(command, system, *out, "--semantics", "action").code < 2
+    if command == "deadlocks":
+        with pytest.raises(UnsupportedError, match="expected one of action, state"):
+            ltlpipe.deadlocks(system, semantics="finite")
