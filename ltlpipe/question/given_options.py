@@ -12,10 +12,12 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ltlpipe.logic.dialects import Dialect
 from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.options import (
     CHOICES,
     DEFAULTS,
+    FINITE,
     NEVER,
     OLD_NAMES,
     OPTIONS,
@@ -27,7 +29,6 @@ from ltlpipe.runtime.names import PARAMETERS, nearest, spelled
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
 
@@ -203,6 +204,12 @@ def options_in(configuration: str) -> dict[str, list[str]]:
             value = next(words, "") if has_value else "true"
             found.setdefault(name, []).append(value)
     return found
+
+
+def dialect_in(configuration: str) -> Dialect:
+    """Return how the formula of a configuration was read."""
+    given = options_in(configuration)
+    return Dialect(past="past" in given, finite=given.get("semantics") == [FINITE])
 
 
 def takes_options(command: str) -> Callable[[Function], Function]:

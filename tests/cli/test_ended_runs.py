@@ -157,6 +157,23 @@ def test_simulation(run, system):
         ltlpipe.Simulation(system, "F c", lasso=file, semantics="finite")
 
 
+@pytest.mark.parametrize("given", ["file", "verdict"])
+def test_a_formula_of_finite_words_is_not_read_as_another(run, system, given):
+    """One that LTL of infinite words knows, too: it would be lost by the first step."""
+    weak = "G(a -> X b)"
+    options = {"semantics": "finite"}
+    if given == "file":
+        lasso = system.with_name("v.json")
+        ask = ("check", system, "--semantics", "finite", "-f", weak, "--json")
+        lasso.write_text(run(*ask).out)
+    else:
+        lasso = ltlpipe.check(system, weak, **options)
+        assert lasso.residuals() == []
+    assert ltlpipe.Simulation(system, lasso=lasso).formula is None
+    with pytest.raises(UnsupportedError, match="leave the formula out"):
+        ltlpipe.Simulation(system, weak, lasso=lasso)
+
+
 @pytest.mark.parametrize("command", ["deadlocks", "info", "convert"])
 def test_commands_without_words(run, system, command):
     """Nothing there is about words: finite ones are refused, not passed over."""
