@@ -103,6 +103,18 @@ def test_what_does_not_go_with_finite_runs(run, system, given):
     assert "decoupled" in outcome.err or given[0] in outcome.err
 
 
+@pytest.mark.parametrize("form", ['"{}"', '! "{}"', 'F "{}"'])
+def test_names_of_what_makes_words_finite(run, system, form):
+    """They hold at no step, or are refused: '<alive>' had been true of all steps."""
+    ask = ("check", system, "--semantics", "finite", "--unknown", "never", "-f")
+    usual = run(*ask, form.format("other"))
+    for name in ("<end>", "deadlock", "<past 0>"):
+        assert run(*ask, form.format(name)).code == usual.code
+    outcome = run(*ask, form.format("<alive>"))
+    assert outcome.code == 2
+    assert "something in the formula is called '<alive>'" in outcome.err
+
+
 def test_the_past(run, system):
     """Letters are operators with --past only; lassos are verified."""
     ask = ("check", system, "--past", "-f")
