@@ -197,3 +197,15 @@ def test_commands_without_words(run, system, command):
     if command == "deadlocks":
         with pytest.raises(UnsupportedError, match="expected one of action, state"):
             ltlpipe.deadlocks(system, semantics="finite")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--semantics", "finite", "-f", STRONG), ("--past", "-f", "G(a -> Y b)")],
+    ids=["finite", "past"],
+)
+def test_what_is_not_explained(run, system, given):
+    """It says which formulas are, as this is a violation of one."""
+    outcome = run("check", system, *given, "--why")
+    assert outcome.code == 1
+    assert "one of infinite runs, without past operators" in outcome.err
