@@ -40,6 +40,7 @@ from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.networks.mealy import LABEL
 from ltlpipe.systems.reading import USED, system_job
+from ltlpipe.verdict.deadlocks import refuse_if_lacking
 from ltlpipe.verdict.lasso import FINAL, Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.recorded import (
@@ -254,6 +255,8 @@ class Simulation(Displayed):
         self.system: System = given
         self._formula = asked
         self._stutters = question.stutters
+        if self._stutters:
+            refuse_if_lacking(given)
         self._walker = walker_of(question, MOST_EXAMINED)
         self._random = random.Random(seed)
         self._filter = ""
