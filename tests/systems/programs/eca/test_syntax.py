@@ -193,12 +193,12 @@ def test_deep_nesting_is_refused():
 
 def test_more_outputs_than_labels_can_number_are_refused(monkeypatch):
     monkeypatch.setattr(rules, "MOST_OUTPUTS", 2)
-    two = [rule(f"a == {k}", 20 + k, f"a = {k + 1}") for k in range(2)]
+    two = [rule(f"(input == 1) && a == {k}", 20 + k, f"a = {k + 1}") for k in range(2)]
     declared = "int a = 0;"
-    rules_in(program("else ".join(two), declared=declared))
-    three = [*two, rule("a == 2", 22, "a = 0")]
+    rules_in(program("\n".join(two), declared=declared))
+    three = [*two, rule("(input == 1) && a == 2", 22, "a = 0")]
     with pytest.raises(InputError, match="3 outputs, expected at most 2"):
-        rules_in(program("else ".join(three), declared=declared))
+        rules_in(program("\n".join(three), declared=declared))
 
 
 def test_calls_that_go_round_are_refused():
