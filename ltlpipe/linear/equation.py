@@ -99,7 +99,7 @@ class StateEquation:
     net : Structure
         The net.
     deadline : float
-        When `refutation` gives up, as `time.monotonic` counts.
+        When `refutation` gives up, as `time.process_time` counts.
     """
 
     def __init__(self, net: Structure, deadline: float = float("inf")) -> None:
@@ -187,7 +187,7 @@ class StateEquation:
         import highspy
 
         solver, n_places = self._solver, len(self._initial)
-        seconds = min(self.deadline - time.monotonic(), _SECONDS)
+        seconds = min(self.deadline - time.process_time(), _SECONDS)
         if seconds <= 0:
             raise TooLongError
         self.n_programs += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 
@@ -143,4 +144,14 @@ def test_deadlocks_of_many_transitions():
     moves = [({3 * k: 1, 3 * k + 1: 1}, {3 * k + 2: 1}) for k in range(n)]
     net = net_of([1, 1, 0] * n, *moves)
     found, _ = proved(net, parse("F(p2 == 1 && p5 == 1)"), stutters=True)
+    assert found["proved"]
+
+
+def test_a_process_that_is_held_up_proves_as_much(monkeypatch):
+    """The limit is one of CPU time: what else the machine does changes no answer."""
+    net = net_of([1, 0], ({0: 1}, {1: 1}))
+    clock = itertools.count(0, 1_000)
+    with monkeypatch.context() as patched:
+        patched.setattr("time.monotonic", lambda: next(clock))
+        found, _ = proved(net, parse("G(p0 + p1 == 1)"), stutters=True)
     assert found["proved"]
