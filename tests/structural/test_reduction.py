@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,9 +16,14 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.logic.formulas import parse
-from ltlpipe.runtime.jobs import complete
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.strategies.simplified import simplified
+from ltlpipe.strategies.smaller_nets import about_smaller_net
 from ltlpipe.structural.reduction import reduced_net
 from ltlpipe.systems.runs import Run
+from ltlpipe.verdict.questions import question_of
 from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import at_least, examples
 from tests.hypothesis_strategies import petri_nets
@@ -222,3 +229,23 @@ def test_delayed_steps_are_watched(tokens):
         job.close()
     else:
         assert complete(job).length == tokens + 2
+
+
+def test_questions_about_reduced_nets_are_closed():
+    """What they began, such as a translation in a worker, went on behind the answer."""
+    question = question_of(CHAIN, Property(parse("FG(p0 == 0)")), Options())
+    smaller = complete(about_smaller_net(complete(simplified(question))))
+    assert smaller is not question
+    closed = []
+
+    def translating():
+        with closing(SimpleNamespace(close=lambda: closed.append(smaller))):
+            while True:
+                yield Progress()
+
+    job = smaller.fact("table", translating)
+    next(job)
+    job.close()
+    assert not closed
+    question.close()
+    assert closed
