@@ -18,7 +18,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.programs.eca.program import FLAG, INPUT, N_OWN, Assign, If
+from ltlpipe.systems.programs.eca.program import FLAG, INPUT, Assign, If
 from ltlpipe.systems.programs.eca.rules import MAX, MIN, may_fail, reads
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
@@ -86,12 +86,14 @@ class Ranges:
 
     @property
     def initial(self) -> list[Known]:
-        """What is known of the first state; the input and the flag are no part of it."""
+        """What is known of the first state."""
         rules = self.rules
-        found = self.always.copy()
-        for k, v in enumerate(rules.source.variables[N_OWN:], N_OWN):
-            found[k] = found[k]._replace(mask=rules.between(k, v.initial, v.initial))
-        return found
+        return [
+            known._replace(mask=rules.between(k, v.initial, v.initial))
+            for k, (known, v) in enumerate(
+                zip(self.always, rules.source.variables, strict=True)
+            )
+        ]
 
     def within(self, masks: Sequence[int]) -> list[Known]:
         """Return what is known of variables in some regions."""
