@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
+from ltlpipe.automata.graphs import edge_of, is_automaton, is_graph, lasso_automaton
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Plan, Trace
@@ -179,9 +180,14 @@ def note_own_property(system: System) -> None:
 
 
 def automaton_job(automaton: Any) -> Job[Any]:
-    """Return an automaton; a text is one, or the path of the file of one."""
+    """Return an automaton; a text is one, or the path of the file of one.
+
+    Alternation is removed.
+    """
     if not isinstance(automaton, (str, os.PathLike)):
-        return automaton
+        if not is_automaton(automaton) or automaton.is_existential():
+            return automaton
+        automaton = hoa_text(automaton)
     from ltlpipe.automata.given_automata import is_text, parse_job, read_job
 
     text = os.fspath(automaton)
