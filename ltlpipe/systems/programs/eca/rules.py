@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 MOST_INPUTS = 62
 """Inputs that a set of the kernel can hold."""
 
+MOST_OUTPUTS = (1 << 15) - 1
+"""Outputs that a label of the kernel, of 16 bits, can number."""
+
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Sets of integers: intervals with gaps between, ascending."""
 
@@ -292,6 +295,10 @@ def rules_of(source: Source, file: str) -> Job[Rules]:
     rules = (*lowering.errors, *lowering.found)
     if len(source.inputs) > MOST_INPUTS:
         message = f"{len(source.inputs)} inputs, expected at most {MOST_INPUTS}"
+        raise InputError(message, file=file)
+    n_outputs = len({rule.output for rule in rules})
+    if n_outputs > MOST_OUTPUTS:
+        message = f"{n_outputs:,} outputs, expected at most {MOST_OUTPUTS:,}"
         raise InputError(message, file=file)
     if not lowering.found:
         raise InputError("no rule found: expected 'if(...) {cf = 0; ...}'", file=file)

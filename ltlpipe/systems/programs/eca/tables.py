@@ -122,10 +122,11 @@ def make_tables(
     """
     writer = _Writer(ranges, layout)
     rules, kept, constants = [], [], []
+    number = {output: k for k, output in enumerate(outputs)}
     ticks = Ticks(ANALYSING, 100.0)
     for behaviour in behaviours:
         rule = ranges.rules.rules[behaviour.number]
-        output = outputs.index(rule.output) if rule.output >= 0 else -1
+        output = number.get(rule.output, -1)  # of an error
         inputs = sum(1 << k for k in rule.inputs)
         code, keeps, values = writer.rule(behaviour)
         condition = writer.condition(rule.conditions)

@@ -6,6 +6,7 @@ import pytest
 
 import ltlpipe
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.systems.programs.eca import rules
 from ltlpipe.systems.programs.eca.program import ERROR, FLAG, INPUT, RunEndedError
 from ltlpipe.systems.programs.eca.rules import rules_of
 from tests.systems.programs.eca.random_programs import differing
@@ -188,6 +189,16 @@ def test_deep_nesting_is_refused():
     text = COUNTER.replace("(b - 1)", f"(b{' - b' * 9999})", 1)
     with pytest.raises(InputError, match="nested too deeply"):
         system_in(text)
+
+
+def test_more_outputs_than_labels_can_number_are_refused(monkeypatch):
+    monkeypatch.setattr(rules, "MOST_OUTPUTS", 2)
+    two = [rule(f"a == {k}", 20 + k, f"a = {k + 1}") for k in range(2)]
+    declared = "int a = 0;"
+    rules_in(program("else ".join(two), declared=declared))
+    three = [*two, rule("a == 2", 22, "a = 0")]
+    with pytest.raises(InputError, match="3 outputs, expected at most 2"):
+        rules_in(program("else ".join(three), declared=declared))
 
 
 def test_calls_that_go_round_are_refused():
