@@ -341,6 +341,14 @@ def product_size(
     return _found(system, formula, options, _explored)
 
 
+def size_job(system: System, options: Options) -> Job[ProductSize | None]:
+    """Return the job that counts all states and transitions of a system.
+
+    Its result is None if there are more states than ``--max-states``.
+    """
+    return _job(system, None, options, _explored)
+
+
 def chosen_search(
     system: System, formula: Formula | None, **options: Any
 ) -> str | None:
@@ -360,18 +368,23 @@ def _found(
 ) -> Found | None:
     """Return the result of a job about a question; None if a limit was hit."""
     chosen, limits = understood(options)
-
-    def job() -> Job[Found | None]:
-        question = yield from _question(system, formula, chosen)
-        try:
-            return (yield from find(question))
-        finally:
-            question.close()
-
     try:
-        return run(job(), limits)
+        return run(_job(system, formula, chosen, find), limits)
     except StoppedError:
         return None
+
+
+def _job(
+    system: System,
+    formula: Formula | Any | None,
+    options: Options,
+    find: Callable[[Question], Job[Found | None]],
+) -> Job[Found | None]:
+    question = yield from _question(system, formula, options)
+    try:
+        return (yield from find(question))
+    finally:
+        question.close()
 
 
 def _question(
