@@ -6,7 +6,7 @@ its components should be enough for a proof, however long the chain is.  ``chain
 has a row for each property and way: its verdict, CPU time, and the components that
 `subset` has needed.  Verdicts of the ways have to agree; the exit code is 1 if not.
 
-    python -m benchmarks.chains [--network FILE --formulas FILE] [--copies 9]
+    python -m benchmarks.chains [--network FILE --formulas FILE] [--copies 1 9]
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def chained(network: Network, n: int, seed: int = 1) -> Network:
             )
             name = f"{component.name}_{k}"
             components.append(replace(component, labels=labels, name=name))
-    return Network(components, f"{network.name} x {n}")
+    return Network(components, f"{Path(network.name).stem} x {n}")
 
 
 def asked_of(texts: Sequence[str], chain: Network, n: int) -> Iterator[str]:
@@ -74,22 +74,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", default=f"{problem}.dot")
     parser.add_argument("--formulas", default=f"{problem}-properties.txt")
-    parser.add_argument("--copies", type=int, default=9)
+    parser.add_argument("--copies", type=int, nargs="+", default=[1, 9])
     parser.add_argument("--first", type=int, default=10, help="formulas of the file")
     parser.add_argument("--cpu-time", type=float, default=20.0)
     parser.add_argument("--out", type=Path, default=record.RESULTS / "chains.csv")
     chosen = parser.parse_args()
-    chain = chained(ltlpipe.load(chosen.network), chosen.copies)
+    network = ltlpipe.load(chosen.network)
     listed = read_formulas(chosen.formulas)[: chosen.first]
     texts = [*MORE, *(formula.text for formula in listed)]
     rows, differing = [], 0
-    for asked in asked_of(texts, chain, chosen.copies):
-        verdicts = set()
-        for way in WAYS:
-            rows.append(row := answered(chain, asked, way, chosen.cpu_time))
-            print(*row.values(), flush=True)
-            verdicts |= {row["verdict"]} - {"unknown"}
-        differing += len(verdicts) > 1
+    for n in chosen.copies:
+        chain = chained(network, n)
+        for asked in asked_of(texts, chain, n):
+            verdicts = set()
+            for way in WAYS:
+                rows.append(row := answered(chain, asked, way, chosen.cpu_time))
+                print(*row.values(), flush=True)
+                verdicts |= {row["verdict"]} - {"unknown"}
+            differing += len(verdicts) > 1
     record.write(chosen.out, rows)
     return int(differing > 0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -83,3 +84,27 @@ def test_the_wheel_alone(wheel, tmp_path):
         check=True,
     )
     assert Path(where.stdout.strip()).is_relative_to(tmp_path)
+
+
+OF_CONDA = {
+    "spottl": "spot",
+    "igraph": "python-igraph",
+    "matplotlib": "matplotlib-base",
+    "graphviz": "python-graphviz",
+}
+"""What conda-forge calls packages that have another name there."""
+
+
+def test_the_recipe_for_conda_needs_what_the_wheel_needs():
+    """With the same lowest versions, but for Spot, whose wheel has four numbers."""
+    text = (ROOT / "pyproject.toml").read_text()
+    listed = text.split("\ndependencies = [\n")[1].split("\n]\n")[0]
+    wheel = dict(re.findall(r'^  "([\w-]+)>=([\d.]+)', listed, re.MULTILINE))
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text()
+    run = recipe.split("\n  run:\n")[1].split("\n\n")[0]
+    conda = dict(re.findall(r"^    - ([\w-]+) >=([\d.]+)", run, re.MULTILINE))
+
+    wheel["spottl"] = ".".join(wheel["spottl"].split(".")[:2])
+    del conda["python"]
+    assert len(wheel) == listed.count('  "')
+    assert conda == {OF_CONDA.get(name, name): least for name, least in wheel.items()}

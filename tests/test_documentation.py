@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from ltlpipe.batch.table import COMPARISON_DTYPES
+from ltlpipe.question.conditions import flag_of
+from ltlpipe.question.given_options import QUESTION_OPTIONS
+from ltlpipe.verdict.lasso import FINITE_KINDS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -31,6 +34,16 @@ def test_every_column_is_described():
     """In the tables of `docs/tables.md`."""
     text = (DOCS / "tables.md").read_text(encoding="utf-8")
     assert set(COMPARISON_DTYPES) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_options_that_make_another_question():
+    """`docs/tables.md` lists them, and the kinds of finite runs."""
+    text = (DOCS / "tables.md").read_text(encoding="utf-8")
+    listed = text.split("the options that choose what is asked:\n")[1].split(".  ")[0]
+    flags = re.findall(r"`--([\w-]+)`", listed)
+    assert sorted(flags) == sorted(map(flag_of, QUESTION_OPTIONS))
+    [row] = re.findall(r"^\| `finite_run` \|.*", text, re.MULTILINE)
+    assert set(re.findall(r"`([\w-]+)`", row)) == {"finite_run", *FINITE_KINDS}
 
 
 def test_every_page_is_in_the_navigation():

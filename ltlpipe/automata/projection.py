@@ -22,6 +22,7 @@ from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.actions import refuse_psl
 from ltlpipe.logic.history import explained
 from ltlpipe.logic.spot_graphs import by_spot
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ def _of_the_living(formula: Formula) -> Any:
     import spot
 
     refuse_psl(formula.spot)
+    if _ALIVE in formula.propositions:
+        message = f"something in the formula is called {_ALIVE!r}"
+        raise UnsupportedError(f"--semantics=finite: {message}")
     negated = spot.formula_Not(formula.spot)
     both = spot.formula_And([negated, explained(formula.history)])
     return spot.from_ltlf(both, _ALIVE)

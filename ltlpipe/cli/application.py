@@ -62,7 +62,6 @@ for command in (livelock, deadlocks, simulate, compare, info):
     app.command(cls=Command)(command)
 app.command(context_settings=_WITH_H)(analyze)
 app.command(cls=Command)(translate)
-app.command(cls=Command)(info)
 app.command(cls=Command)(convert)
 app.command("compile", context_settings=_WITH_H)(compile_model)
 app.command(cls=Command)(reduce)

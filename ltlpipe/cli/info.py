@@ -10,13 +10,18 @@ import typer
 
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import run_within
-from ltlpipe.question.given_options import manner_of, of_question
+from ltlpipe.cli.verdicts import exit_code
+from ltlpipe.question.given_options import manner_of, understood
 from ltlpipe.question.options import INFO
+from ltlpipe.runtime.jobs import MAX_STATES, StoppedError
 from ltlpipe.runtime.names import counted, quoted_name, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ltlpipe.question.options import Options
+    from ltlpipe.runtime.jobs import Limits
+    from ltlpipe.systems.models import System
     from ltlpipe.verdict.description import Description
 
 _SHOWN = 12  # components, actions, variables that are listed
@@ -40,17 +45,29 @@ def info(
     """Print what a system is: sizes, names, initial state, example formulas.
 
     A small system is explored, which tells the reachable states and whether there is a
-    deadlock.  Exit code: 0, 2 for bad input or usage, 3 if a limit was hit before all
-    states were counted.
+    deadlock.  Exit code: 0, 2 for bad input or usage, 3 if a limit was hit while the
+    system was read, explored or counted.
     """
-    if count:
-        raise typer.Exit(_counted(system, chosen, as_json=as_json))
     from ltlpipe.systems.reading import load_job
+
+    options, limits = understood(chosen)
+    try:
+        loaded = run_within(load_job(system, **manner_of(chosen)), limits)
+        if count:
+            _print_size(loaded, options, limits, as_json=as_json)
+        else:
+            _print_description(loaded, limits, as_json=as_json)
+    except StoppedError as stopped:
+        told = "not counted" if count else "not described"
+        print(f"{' '.join(system)}: {told} ({stopped.reason})")
+        raise typer.Exit(exit_code(["unknown"])) from None
+
+
+def _print_description(loaded: System, limits: Limits, *, as_json: bool) -> None:
+    """Print what a system is."""
     from ltlpipe.verdict.description import description_job
 
-    loaded = run_within(load_job(system, **manner_of(chosen)))
-    job = description_job(loaded)
-    told = run_within(job)
+    told = run_within(description_job(loaded), limits)
     if as_json:
         print(json.dumps(asdict(told), ensure_ascii=False))
         return
@@ -60,23 +77,21 @@ def info(
             head = ""
 
 
-def _counted(system: list[str], chosen: dict[str, Any], *, as_json: bool) -> int:
-    """Count the states of a system, print their number, and return the exit code."""
-    from ltlpipe.systems.reading import load_job
-    from ltlpipe.verdict.checking import product_size
+def _print_size(
+    loaded: System, options: Options, limits: Limits, *, as_json: bool
+) -> None:
+    """Count the states of a system, and print their number."""
+    from ltlpipe.verdict.checking import size_job
 
-    loaded = run_within(load_job(system, **manner_of(chosen)))
-    size = product_size(loaded, None, **of_question(chosen))
+    size = run_within(size_job(loaded, options), limits)
     if size is None:
-        print(f"{loaded.name}: not counted, a limit was hit")
-        return 3
+        raise StoppedError(MAX_STATES)
     told = {"states": size.states, "transitions": size.transitions}
     if as_json:
         print(json.dumps({"system": loaded.name, **told}, ensure_ascii=False))
     else:
         states = counted(size.states, "state")
         print(f"{states}, {counted(size.transitions, 'transition')}")
-    return 0
 
 
 def _parts(told: Description) -> Iterator[tuple[str, list[str]]]:

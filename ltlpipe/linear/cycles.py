@@ -268,7 +268,7 @@ class Cycles:
         program.a_matrix_.index_ = np.array(index, dtype=np.int32)
         program.a_matrix_.value_ = np.array(value)
         solver.passModel(program)
-        seconds = self._equation.deadline - time.monotonic()
+        seconds = self._equation.deadline - time.process_time()
         if seconds <= 0:
             return None
         solver.setOptionValue("time_limit", seconds)

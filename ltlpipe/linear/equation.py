@@ -43,6 +43,9 @@ _LARGEST = 1 << 60
 _MOST_TRAPS = 30
 """Traps that are excluded for one question."""
 
+_MOST_SPLITS = 200
+"""Disjunctions split one within the other: refutations are nested as deep."""
+
 _SECONDS = 10.0
 """Of one linear program."""
 
@@ -96,7 +99,7 @@ class StateEquation:
     net : Structure
         The net.
     deadline : float
-        When `refutation` gives up, as `time.monotonic` counts.
+        When `refutation` gives up, as `time.process_time` counts.
     """
 
     def __init__(self, net: Structure, deadline: float = float("inf")) -> None:
@@ -135,7 +138,9 @@ class StateEquation:
             _sort(constraint, rows, cases)
         return self._refuted(rows, cases)
 
-    def _refuted(self, rows: list[Constraint], cases: list[Constraint]) -> Any:
+    def _refuted(
+        self, rows: list[Constraint], cases: list[Constraint], n_splits: int = 0
+    ) -> Any:
         empty = next((case for case in cases if not case[1]), None)
         if empty is not None:
             return {"cases": empty, "parts": []}
@@ -146,7 +151,9 @@ class StateEquation:
                 return None if ray is None else self._leaf(known, ray)
             open_case = next((c for c in cases if not _satisfied(c, marking)), None)
             if open_case is not None:
-                return self._split(open_case, rows, cases)
+                if n_splits == _MOST_SPLITS:
+                    return None
+                return self._split(open_case, rows, cases, n_splits + 1)
             trap = self._empty_trap(marking)
             if trap is None:
                 return None
@@ -154,14 +161,18 @@ class StateEquation:
         return None
 
     def _split(
-        self, case: Constraint, rows: list[Constraint], cases: list[Constraint]
+        self,
+        case: Constraint,
+        rows: list[Constraint],
+        cases: list[Constraint],
+        n_splits: int,
     ) -> Any:
         others = [own for own in cases if own is not case]
         parts = []
         for part in case[1]:
             more_rows, more_cases = list(rows), list(others)
             _sort(part, more_rows, more_cases)
-            found = self._refuted(more_rows, more_cases)
+            found = self._refuted(more_rows, more_cases, n_splits)
             if found is None:
                 return None
             if not _uses(found, part):
@@ -176,7 +187,7 @@ class StateEquation:
         import highspy
 
         solver, n_places = self._solver, len(self._initial)
-        seconds = min(self.deadline - time.monotonic(), _SECONDS)
+        seconds = min(self.deadline - time.process_time(), _SECONDS)
         if seconds <= 0:
             raise TooLongError
         self.n_programs += 1

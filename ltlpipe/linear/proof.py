@@ -68,7 +68,7 @@ def constants(
         After which no others are looked for.
     """
     equation = equation_of(arrays)
-    equation.deadline = time.monotonic() + seconds
+    equation.deadline = time.process_time() + seconds
     own = {name: Meaning(*fields) for name, fields in meanings.items()}
     return {
         name: not holds
@@ -110,7 +110,7 @@ def prove(
         marking, and `facts` (`ltlpipe.linear.cycles`); the number of `programs`.
     """
     equation = equation_of(arrays)
-    equation.deadline = time.monotonic() + seconds
+    equation.deadline = time.process_time() + seconds
     before = equation.n_programs
     own = {name: Meaning(*fields) for name, fields in meanings.items()}
     automaton = Pruned(violated, initial)

@@ -1,8 +1,9 @@
 """Operators with bounds: ``F[2:5] a``, ``a U[1:3] b``, ``a U<=3 b``, ``X[2] a``.
 
 ``f U[i:j] g`` holds iff g does after k steps, i <= k <= j, and f before.  It becomes
-nested X, one for each step, as Spot makes of its own ``F[i:j]``, ``G[i:j]`` and
-``X[n]``.  ``R`` is the dual; ``F<=k`` is ``F[0:k]``.
+nested X, one for each step, as Spot makes of its own ``F[i:j]``, ``G[i:j]`` (in which
+the bounds may stand in either order) and ``X[n]``.  ``R`` is the dual; ``F<=k`` is
+``F[0:k]``.
 
 Over finite words X is the weak one, which holds at the end, and ``X[!]`` the strong
 one.  Spot's operators take the weak one unless there is a ``!`` in the brackets; ``U``
@@ -86,8 +87,9 @@ def expanded(bounds: Bounds, operands: list[Any], *, finite: bool) -> Any:
     if letter == "X":
         most = least
     if most is not None and most < least:
-        low, high = spot.formula_ff(), spot.formula_tt()
-        return high if letter == "G" else low  # no step is asked for
+        if letter == "U":
+            return spot.formula_ff()  # there is no such k
+        least, most = most, least  # as Spot has it
     following = strong_next if finite and strong else spot.formula_X
     kept = operands[0] if letter == "U" else spot.formula_tt()
     wanted = operands[-1]

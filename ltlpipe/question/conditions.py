@@ -86,7 +86,7 @@ DERIVED = "derived"
 """Questions about finite runs and about the past (`ltlpipe.verdict.finite_runs`)."""
 
 INSTANT, EXPLICIT, CERTIFIED = "instant", "explicit", "certified"
-AMPLE_SETS, COMPOSITION = "ample sets", "composition"
+AMPLE_SETS, COMPOSITION, FEW = "ample sets", "composition", "few components"
 """Reductions, whichever strategy uses them."""
 
 UNFAIR = "fairness depends on which actions are enabled"
@@ -362,6 +362,9 @@ def _subset(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(SUBSET):
         yield _UNNAMED
     yield from _of_sets(q)
+
+
+def _few(_: Any, q: Any) -> Iterator[str]:
     if q.stutters:
         yield "few components do not tell whether the network is in a deadlock"
 
@@ -465,6 +468,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     STRUCTURAL: _structural,
     COMPONENTS: _components,
     SUBSET: _subset,
+    FEW: _few,
     COMPOSITION: _composition,
     DECOUPLING: _decoupling,
     SYMMETRY: _symmetry,

@@ -12,15 +12,23 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ltlpipe.logic.dialects import Dialect
 from ltlpipe.question.conditions import flag_of
-from ltlpipe.question.options import DEFAULTS, NEVER, OLD_NAMES, OPTIONS, Options
+from ltlpipe.question.options import (
+    CHOICES,
+    DEFAULTS,
+    FINITE,
+    NEVER,
+    OLD_NAMES,
+    OPTIONS,
+    Options,
+)
 from ltlpipe.runtime.errors import warn
 from ltlpipe.runtime.names import PARAMETERS, nearest, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
 
@@ -32,9 +40,13 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 
 def options_of(command: str) -> dict[str, Option]:
     """Return the options that mean something for a command."""
-    defaults = DEFAULTS.get(command, {})
+    defaults, choices = DEFAULTS.get(command, {}), CHOICES.get(command, {})
     return {
-        name: replace(option, default=defaults.get(name, option.default))
+        name: replace(
+            option,
+            default=defaults.get(name, option.default),
+            choices=choices.get(name, option.choices),
+        )
         for name, option in OPTIONS.items()
         if command in option.commands
     }
@@ -194,6 +206,12 @@ def options_in(configuration: str) -> dict[str, list[str]]:
     return found
 
 
+def dialect_in(configuration: str) -> Dialect:
+    """Return how the formula of a configuration was read."""
+    given = options_in(configuration)
+    return Dialect(past="past" in given, finite=given.get("semantics") == [FINITE])
+
+
 def takes_options(command: str) -> Callable[[Function], Function]:
     """Give a function the options of a command as parameters.
 
@@ -229,6 +247,8 @@ def takes_options(command: str) -> Callable[[Function], Function]:
                         f"{function.__name__}() has no parameter {name!r}"
                         + nearest(name, known)
                     )
+            for name in CHOICES.get(command, {}).keys() & given.keys():
+                options[name].meant(name, given[name])
             return function(*args, **given)
 
         parameters += [

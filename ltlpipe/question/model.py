@@ -155,6 +155,7 @@ class ModelQuestion(Question):
         with silenced():
             unfolded = ModelQuestion(system, self.property, self.options)
         unfolded._facts, unfolded.takes_ends = self._facts, self.takes_ends
+        unfolded.simplifies = self.simplifies
         return unfolded
 
     def unfolded_run(self, run: Run, *, force: bool) -> Job[Run | None]:

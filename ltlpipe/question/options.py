@@ -765,3 +765,9 @@ DEFAULTS: dict[str, dict[str, Any]] = {COMPARE: {"reduce": "none"}}
 
 Not every search takes every reduction.
 """
+
+CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    command: {"semantics": ("action", "state")}
+    for command in (DEADLOCKS, INFO, CONVERT)
+}
+"""Commands under which options have fewer choices: there are no words to be finite."""

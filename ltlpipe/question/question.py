@@ -427,10 +427,13 @@ class Question(ABC):
         return automaton
 
     def close(self) -> None:
-        """Close the running jobs, and drop the facts."""
-        for shared in self._facts.values():
-            shared.close()
+        """Close the running jobs, and drop the facts; also of questions among these."""
+        facts = list(self._facts.values())
         self._facts.clear()  # they refer to this question
+        for shared in facts:
+            shared.close()
+            if isinstance(shared.result, Question):
+                shared.result.close()
 
 
 def note_table(trace: Trace, table: PropertyAutomaton) -> None:

@@ -6,7 +6,9 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.formulas import means
+from ltlpipe.question.given_options import dialect_in
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read
 from ltlpipe.systems.graph import SpotGraph
@@ -34,11 +36,12 @@ def given_lasso(
     InputError, UnsupportedError
         There is none.
     """
-    formula = None
+    formula, dialect = None, PLAIN
     if isinstance(given, Verdict):
         run = given.lasso or given.finite_run
         if run is None:
             raise UnsupportedError(f"--lasso: the verdict {given.verdict!r} has none")
+        dialect = dialect_in(given.configuration)
         given, formula = run, given.formula
     if given is None:
         return None
@@ -46,7 +49,8 @@ def given_lasso(
         repeats = bool((given.actions < 0).any())
         # The states of a graph's steps do not say what holds there.
         if given.system is system and not isinstance(system, SpotGraph):
-            return Record((), len(given.prefix), None, formula, GIVEN, repeats, given)
+            first = len(given.prefix)
+            return Record((), first, None, formula, GIVEN, repeats, given, dialect)
         steps = [
             RecordedStep(
                 step.action,
@@ -56,7 +60,8 @@ def given_lasso(
             for k, step in enumerate(given.steps)
         ]
         first, kind = len(given.prefix), getattr(given, "kind", None)
-        return Record(tuple(steps), first, kind, formula, GIVEN, repeats)
+        own = None
+        return Record(tuple(steps), first, kind, formula, GIVEN, repeats, own, dialect)
     if isinstance(given, dict):
         record = record_of(given)
         if record is None:
@@ -148,7 +153,8 @@ def record_of(given: Any, file: str = GIVEN, line: int | None = None) -> Record 
     nothing = [None] * len(entries)
     steps = zip(actions or nothing, moves or nothing, before or nothing, strict=True)
     told = tuple(RecordedStep(*step) for step in steps)
-    return Record(told, len(prefix), kind, formula, file)
+    dialect = dialect_in(str(given.get("configuration", "")))
+    return Record(told, len(prefix), kind, formula, file, dialect=dialect)
 
 
 def _as_lasso(finite: dict[str, Any]) -> dict[str, Any]:

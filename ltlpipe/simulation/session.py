@@ -100,6 +100,9 @@ def mark_of(step: LassoStep, expected: LassoStep | None) -> str:
 def nothing_text(simulation: Simulation) -> str | None:
     """Describe why no steps are listed, or how many more there are."""
     if simulation.is_deadlock:
+        lacks = getattr(simulation.system, "lacks", None)
+        if lacks is not None:
+            return f"no successors are known: {lacks}"
         after = ", and repeats itself for ever" if simulation.enabled else ""
         return f"deadlock: the state has no successors{after}"
     if not simulation.enabled:

@@ -14,12 +14,13 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.words import monitor_of
+from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
 from ltlpipe.logic.progression import residual
 from ltlpipe.question.options import FINITE, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
-from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import write_text
 from ltlpipe.runtime.jobs import (
     MEMORY,
@@ -39,6 +40,7 @@ from ltlpipe.simulation.records import given_lasso
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.networks.mealy import LABEL
 from ltlpipe.systems.reading import USED, system_job
+from ltlpipe.verdict.deadlocks import refuse_if_lacking
 from ltlpipe.verdict.lasso import FINAL, Lasso, LassoStep
 from ltlpipe.verdict.questions import question_of
 from ltlpipe.verdict.recorded import (
@@ -161,12 +163,8 @@ class _Enabled(NamedTuple):
 
 def _formula_of(record: Record) -> Formula | None:
     """Return the formula of a recorded run; None if it is one of another dialect."""
-    if record.formula is None:
-        return None
-    try:
-        return parse(record.formula)
-    except FormulaError:  # which is about finite runs, or the past
-        return None
+    is_plain = record.dialect == PLAIN
+    return parse(record.formula) if record.formula is not None and is_plain else None
 
 
 class Simulation(Displayed):
@@ -240,7 +238,9 @@ class Simulation(Displayed):
         given = complete(system_job(system, **manner))
         asked = None if formula is None else formula_of(formula)
         found = complete(given_lasso(lasso, given, asked))
-        finite = semantics == FINITE or (found is not None and found.kind == FINAL)
+        finite = semantics == FINITE
+        if found is not None:
+            finite = finite or found.dialect.finite or found.kind == FINAL
         if finite and asked is not None:
             raise UnsupportedError(
                 "--semantics=finite: what is left of a formula of finite runs is not "
@@ -255,6 +255,8 @@ class Simulation(Displayed):
         self.system: System = given
         self._formula = asked
         self._stutters = question.stutters
+        if self._stutters:
+            refuse_if_lacking(given)
         self._walker = walker_of(question, MOST_EXAMINED)
         self._random = random.Random(seed)
         self._filter = ""

@@ -21,6 +21,7 @@ from ltlpipe.question.conditions import (
     COMPOSITION,
     DECOUPLING,
     EXPLICIT,
+    FEW,
     INSTANT,
     LINEAR,
     SUBSET,
@@ -100,7 +101,7 @@ STRATEGIES: tuple[Strategy, ...] = (
         AMPLE, explicit.job_with_ample_sets, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT
     ),
     Strategy(WALKS, explicit.job_of_walks, (WALKS,)),
-    Strategy(SUBSET, subset.job, (SUBSET, COMPOSITION), share=2.0),
+    Strategy(SUBSET, subset.job, (SUBSET, FEW, COMPOSITION), share=2.0),
     Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION), share=2.0),
     Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
     Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),

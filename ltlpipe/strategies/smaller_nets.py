@@ -54,7 +54,7 @@ class SmallerNetQuestion(ModelQuestion):
             reasons=(*original.given.reasons, reason),
         )
 
-    def restored(self, answer: Answer) -> Answer:
+    def restored(self, answer: Answer) -> Job[Answer]:
         """Return an answer with a run of the net itself.
 
         Raises
@@ -64,7 +64,7 @@ class SmallerNetQuestion(ModelQuestion):
         """
         if answer.run is None:
             return answer
-        run = self.reduction.restored(answer.run)
+        run = yield from self.reduction.restored(answer.run)
         if run is None:
             raise NotApplicableError("a run of the reduced net repeats no marking")
         return answer._replace(run=run, is_shortest=False)

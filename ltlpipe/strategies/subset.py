@@ -21,7 +21,8 @@ from ltlpipe.question.conditions import SUBSET
 from ltlpipe.question.network import with_components
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import ReplayError
-from ltlpipe.runtime.jobs import Progress, StoppedError, TooMuchWorkError, bounded
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies import components
 from ltlpipe.systems.networks.lts import LTS, Network
 
@@ -42,7 +43,7 @@ LOOKING = "looking for components that suffice"
 RUN_WORK = 50_000.0
 """Units of work of the search for a run of the network with the word of a lasso."""
 
-_STEP_WORK = 2.0  # units, of one step of a component along a word
+_STEP_WORK = 2.0  # units, of a step of one local state along a word
 
 _IDLE = LTS.from_transitions([(0, "idle", 0)], internal=["idle"])
 
@@ -120,14 +121,16 @@ class Refinement:
 
     def _note(self) -> None:
         """Say in the plan which components were enough."""
-        numbers = ", ".join(str(i + 1) for i in sorted(self.chosen))
-        n = len(self._components)
+        among = self._components
+        names = [among[i].name or str(i + 1) for i in sorted(self.chosen)]
+        n = len(among)
         said = (
-            f"{len(self.chosen)} of {n} components (number {numbers}) suffice, found "
+            f"{len(self.chosen)} of {n} components ({', '.join(names)}) suffice, found "
             f"by {self._checks} checks, because {self._reason}"
         )
         self._trace.plan = self._trace.plan.reduced_by(SUBSET, said)
-        self._trace.note(details={"subset": len(self.chosen)})
+        details = self._trace.stats.details | {"subset": len(self.chosen)}
+        self._trace.note(details=details)
 
     def _followed(self, network: Network, lasso: Run) -> Job[Run | None]:
         """Return a run of the whole network with the word of a lasso of a part of it.
@@ -157,9 +160,7 @@ class Refinement:
         """Return the component that is the first not to go on along a word, if any."""
         first: tuple[int, int] | None = None
         for number in self._left():
-            component = self._others[number]
-            steps = component.followed(prefix, cycle, known)
-            yield Progress(LOOKING, _STEP_WORK * (1 + component.steps))
+            steps = yield from self._others[number].followed(prefix, cycle, known)
             if steps is not None and (first is None or (steps, number) < first):
                 first = steps, number
         return None if first is None else first[1]
@@ -184,7 +185,6 @@ class _Component:
     def __init__(self, lts: LTS) -> None:
         self._lts = lts
         self.shared = frozenset(lts.labels) - lts.internal
-        self.steps = 0  # along the last word
 
     @cached_property
     def _targets(self) -> dict[tuple[int, Label], list[int]]:
@@ -195,7 +195,7 @@ class _Component:
 
     def followed(
         self, prefix: list[Label], cycle: list[Label], known: frozenset[str]
-    ) -> int | None:
+    ) -> Job[int | None]:
         """Return after how many steps of a word it cannot go on; None if it can.
 
         Labels that are not `known` are its own: it may take them at any time.
@@ -203,18 +203,20 @@ class _Component:
         own = self.shared & known
         hidden = [label for label in self._lts.labels if label not in own]
         states = self._closed({self._lts.initial}, hidden)
-        self.steps, rounds = 0, set[frozenset[int]]()
-        word = prefix
+        ticks, rounds = Ticks(LOOKING, _STEP_WORK), set[frozenset[int]]()
+        word, steps = prefix, 0
         while frozenset(states) not in rounds or word is prefix:
             if word is cycle:
                 rounds.add(frozenset(states))
             for label in word:
-                self.steps += 1
+                steps += 1
+                if ticks.over(1 + len(states) * (label in own)):
+                    yield ticks.progress
                 if label in own:
                     after = self._after(states, [label])
                     states = self._closed(after, hidden)
                     if not states:
-                        return self.steps
+                        return steps
             word = cycle
         return None
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _PHASE = "reducing the net"
 _UNIT = 1.0  # microseconds of a unit of a rule's work
+_LEADING_BACK = "leading the run back"
+_PER_PLACE = 0.02  # microseconds of a step
+_NUMBER_BYTES = 16  # in a tuple, and in the array that is made of it
 MOST_WORK = 2e6
 """Units of work after which a net is left as it is by then."""
 
@@ -75,7 +78,7 @@ class Reduction:
     def _moved(self, weights: Mapping[int, int]) -> dict[int, int]:
         return {self.places[place]: weight for place, weight in weights.items()}
 
-    def restored(self, run: Run) -> Run | None:
+    def restored(self, run: Run) -> Job[Run | None]:
         """Return a run of the net from one of the reduced net.
 
         None if the marking of a place that is gone is another one after the cycle.
@@ -84,26 +87,26 @@ class Reduction:
         stops = -1 in actions  # there its last marking repeats itself
         length = actions.index(-1) if stops else run.length
         trail = _Trail(self.net)
-        trail.take(self._first)
+        yield from trail.take(self._first)
         for action in actions[:length]:
-            trail.take(self._steps[action])
+            yield from trail.take(self._steps[action])
         if stops:
             if not self.reduced.steps(tuple(run.states[length].tolist())):
-                self._end(trail)
+                yield from self._end(trail)
             begin = len(trail.actions)
             trail.repeat()
             return trail.run(begin)
         begin = len(trail.actions)
         for action in actions[length:]:
-            trail.take(self._steps[action])
+            yield from trail.take(self._steps[action])
         return trail.run(begin) if trail.states[-1] == trail.states[begin] else None
 
-    def _end(self, trail: _Trail) -> None:
+    def _end(self, trail: _Trail) -> Job[None]:
         """Take the steps that rules have delayed, where the reduced net is dead."""
         for sequences in reversed(self._delayed):
             while any(trail.can_take(steps) for steps in sequences):
                 steps = next(own for own in sequences if trail.can_take(own))
-                trail.take(steps)
+                yield from trail.take(steps)
 
 
 class _Trail:
@@ -113,13 +116,18 @@ class _Trail:
         self._net = net
         self.states = [net.initial()]
         self.actions: list[int] = []
+        self._ticks = Ticks(_LEADING_BACK, 1.0 + _PER_PLACE * len(net.places))
 
-    def take(self, steps: Iterable[int]) -> None:
+    def take(self, steps: Iterable[int]) -> Job[None]:
         """Take steps that are enabled."""
         for number in steps:
             (step,) = self._net.steps_by(self.states[-1], number)
             self.states.append(step.state)
             self.actions.append(number)
+            if self._ticks.over():
+                held = len(self.states) * len(self._net.places)
+                self._ticks.memory_bytes = _NUMBER_BYTES * held
+                yield self._ticks.progress
 
     def repeat(self) -> None:
         """Repeat the last marking."""

@@ -20,7 +20,7 @@ inputs that no other transition takes from.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from ltlpipe.structural.draft import Sequence
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _MORE_TRANSITIONS = 4
 """By how many transitions an agglomeration may add to those that it replaces."""
+
+_MOST_FIRST = 1_000
+"""Steps before a run of the reduced net begins, which all of its runs begin with."""
 
 
 def dead_transitions(draft: Draft) -> Iterator[float]:
@@ -180,12 +183,14 @@ def agglomerations(draft: Draft) -> Iterator[float]:
 
 def _can_follow(draft: Draft, place: int) -> bool:
     """Whether those that take from a place need nothing else, and nobody sees them."""
-    takers = draft.takers[place]
-    if draft.tokens[place] and len(takers) > 1:
+    own = [draft.transitions[n] for n in draft.takers[place]]
+    tokens = draft.tokens[place]  # they are taken before the run begins
+    if tokens and len(own) > 1:
         return False
-    return all(
-        len(draft.transitions[n].pre) == 1 and not draft.is_visible(n) for n in takers
-    )
+    if tokens and len(draft.first) + tokens * len(own[0].steps) > _MOST_FIRST:
+        return False
+    invisible = not any(map(draft.is_visible, draft.takers[place]))
+    return invisible and all(len(transition.pre) == 1 for transition in own)
 
 
 def _can_wait(draft: Draft, place: int) -> bool:
@@ -217,21 +222,14 @@ def _agglomerate(draft: Draft, place: int) -> None:
 
 
 def _joined(before: Sequence, after: Sequence, place: int) -> Sequence:
-    """Return the sequence of two transitions that pass a token through a place."""
-    pre, post = dict(before.pre), dict(before.post)
-    del post[place]
-    for target, weight in after.pre.items():
-        if target == place:
-            continue
-        passed = min(post.get(target, 0), weight)
-        if passed:
-            post[target] -= passed
-        if weight > passed:
-            pre[target] = pre.get(target, 0) + weight - passed
-    for target, weight in after.post.items():
-        post[target] = post.get(target, 0) + weight
-    put = {target: weight for target, weight in post.items() if weight}
-    return Sequence(pre, put, before.steps + after.steps)
+    """Return the sequence of two transitions that pass a token through a place.
+
+    They pass no other: `before` puts nothing else, or `after` takes nothing else.
+    """
+    pre = Counter(before.pre) + Counter(after.pre)
+    post = Counter(before.post) + Counter(after.post)
+    del pre[place], post[place]
+    return Sequence(pre, post, before.steps + after.steps)
 
 
 ALWAYS = (

@@ -102,6 +102,11 @@ def save(
         suffix = by_name(format, written=True).suffixes[0]
     form = _writable(suffix, target)
     if isinstance(network, Network):
+        if network.lacks is not None:
+            raise UnsupportedError(
+                f"{network.name}: a file would be read as the whole system, but "
+                f"{network.lacks}"
+            )
         if propositions:
             raise UnsupportedError(
                 f"--propositions={propositions[0]} is about states of a model, and "

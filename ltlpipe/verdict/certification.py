@@ -22,6 +22,7 @@ from ltlpipe.question.conditions import (
     COMPONENTS,
     COMPOSITION,
     EXPLICIT,
+    FEW,
     LINEAR,
     SUBSET,
     UNFAIR,
@@ -259,7 +260,7 @@ class CertifiedSubset(CertifiedComponents):
 
     def __init__(self, *, trims: bool = True, named: bool = False) -> None:
         super().__init__(trims=trims, named=named)
-        self.name = SUBSET
+        self.name, self.columns = SUBSET, (*self.columns, FEW)
 
     def answer(self, question: Question, trace: Trace) -> Job[Answer]:
         """Return the job that looks for components that suffice."""

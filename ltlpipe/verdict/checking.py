@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ltlpipe.automata.graphs import edge_of, is_graph, lasso_automaton
+from ltlpipe.automata.graphs import edge_of, is_automaton, is_graph, lasso_automaton
+from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Plan, Trace
@@ -179,9 +180,14 @@ def note_own_property(system: System) -> None:
 
 
 def automaton_job(automaton: Any) -> Job[Any]:
-    """Return an automaton; a text is one, or the path of the file of one."""
+    """Return an automaton; a text is one, or the path of the file of one.
+
+    Alternation is removed.
+    """
     if not isinstance(automaton, (str, os.PathLike)):
-        return automaton
+        if not is_automaton(automaton) or automaton.is_existential():
+            return automaton
+        automaton = hoa_text(automaton)
     from ltlpipe.automata.given_automata import is_text, parse_job, read_job
 
     text = os.fspath(automaton)
@@ -335,6 +341,14 @@ def product_size(
     return _found(system, formula, options, _explored)
 
 
+def size_job(system: System, options: Options) -> Job[ProductSize | None]:
+    """Return the job that counts all states and transitions of a system.
+
+    Its result is None if there are more states than ``--max-states``.
+    """
+    return _job(system, None, options, _explored)
+
+
 def chosen_search(
     system: System, formula: Formula | None, **options: Any
 ) -> str | None:
@@ -354,18 +368,23 @@ def _found(
 ) -> Found | None:
     """Return the result of a job about a question; None if a limit was hit."""
     chosen, limits = understood(options)
-
-    def job() -> Job[Found | None]:
-        question = yield from _question(system, formula, chosen)
-        try:
-            return (yield from find(question))
-        finally:
-            question.close()
-
     try:
-        return run(job(), limits)
+        return run(_job(system, formula, chosen, find), limits)
     except StoppedError:
         return None
+
+
+def _job(
+    system: System,
+    formula: Formula | Any | None,
+    options: Options,
+    find: Callable[[Question], Job[Found | None]],
+) -> Job[Found | None]:
+    question = yield from _question(system, formula, options)
+    try:
+        return (yield from find(question))
+    finally:
+        question.close()
 
 
 def _question(

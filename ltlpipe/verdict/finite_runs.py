@@ -32,6 +32,7 @@ from ltlpipe.question.conditions import DERIVED, refuse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError, silenced, warn
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.shortening import is_open, shortened, shortened_prefix
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.ended import END, ended, numbers_before
@@ -40,7 +41,7 @@ from ltlpipe.systems.propositions.binding import DEADLOCK
 from ltlpipe.systems.propositions.letters import evaluate
 from ltlpipe.verdict.judgement import finite_run, spelt_for
 from ltlpipe.verdict.lasso import FINAL, MAXIMAL, spelling_of
-from ltlpipe.verdict.replay import enabled_actions, holding, run_replayed
+from ltlpipe.verdict.replay import REPLAYING, enabled_actions, holding, run_replayed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +60,9 @@ _ROUNDS = 64
 
 _NEAR = 50_000
 """States in which a shorter run is looked for."""
+
+_PER_LETTER = 2.0
+"""Microseconds for which a letter of a word is judged, roughly."""
 
 FINAL_STATES = "final"
 """The proposition that holds in final states, where a model has some."""
@@ -187,11 +191,14 @@ def cut(system: System, formula: Formula, options: Options, run: Run) -> Job[Fin
     if isinstance(system, Network):
         actions = numbers_before(system)[actions]
     n_cycle = len(actions) - length
+    ticks = Ticks(REPLAYING, unit_work=_PER_LETTER)
     for k in count():
         if k > length + _ROUNDS * n_cycle:
             break
         place = k if k < len(actions) else length + (k - length) % n_cycle
         kind = word.ends_in(states[place])
+        if ticks.over(1 if kind is None else k + 1):
+            yield ticks.progress
         if kind is not None and word.is_violated():
             places = [
                 j if j < len(actions) else length + (j - length) % n_cycle

@@ -188,14 +188,17 @@ class Lasso(ByValue, Displayed):
         Raises
         ------
         UnsupportedError
-            It violates no formula, one of PSL, or one with propositions that its
-            letters do not have.
+            It violates no formula, one of PSL, of finite runs or of the past, or one
+            with propositions that its letters do not have.
         """
         from ltlpipe.logic.formulas import parse
         from ltlpipe.verdict.why import explained
 
         if self.formula is None or self.spelling is None:
-            raise UnsupportedError("only a violation of a formula can be explained")
+            raise UnsupportedError(
+                "only a violation of a formula can be explained, and one of infinite "
+                "runs, without past operators"
+            )
         formula, (told, letters, steps) = parse(self.formula), self.spelling
         if missing := {*formula.propositions} - {*told}:
             raise UnsupportedError(f"the run does not tell where {min(missing)} holds")

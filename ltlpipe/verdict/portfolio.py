@@ -510,5 +510,5 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
             asked = yield from about_smaller_net(asked)
         answer = yield from answered(strategy, asked, trace)
         if isinstance(asked, SmallerNetQuestion):
-            answer = asked.restored(answer)
+            answer = yield from asked.restored(answer)
     return answer._replace(unfolded=unfolded)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.question.answer import Plan, Statistics
-from ltlpipe.question.given_options import options_in
-from ltlpipe.question.options import FINITE
+from ltlpipe.question.given_options import dialect_in
 from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.objects import ByValue, Displayed
 
@@ -205,9 +205,8 @@ class Verdict(ByValue, Displayed):
         runs or of the past.
         """
         run = self.lasso or self.finite_run
-        given = options_in(self.configuration)
-        looks_back, semantics = "past" in given, given.get("semantics")
-        if self.formula is None or run is None or looks_back or semantics == [FINITE]:
+        is_plain = dialect_in(self.configuration) == PLAIN
+        if self.formula is None or run is None or not is_plain:
             return []
         from ltlpipe.logic.formulas import parse
         from ltlpipe.logic.progression import residuals

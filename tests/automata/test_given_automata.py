@@ -9,7 +9,7 @@ from benchmarks.alternating import alternating
 from benchmarks.dialects import PROPERTIES
 from ltlpipe import LTS, Network, check
 from ltlpipe.automata.given_automata import parse_automata, parse_job, read_automaton
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, UnsupportedError, silenced
 from ltlpipe.runtime.jobs import run
 
 RING = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0), (1, "b", 1)])])
@@ -146,3 +146,21 @@ def test_alternation_that_spot_cannot_remove():
     )
     with pytest.raises(UnsupportedError, match="automaton 1 is alternating and not"):
         parse_automata(text, "m.hoa")
+
+
+def test_alternating_graphs_of_spot():
+    """A graph in memory is what its text is: it had ended the worker, or a product."""
+    graphs = [(f, spot.automaton(alternating(f))) for f in formulas(3, 60)]
+    graphs = [(f, graph) for f, graph in graphs if not graph.is_existential()]
+    assert len(graphs) > 5
+    for formula, graph in graphs:
+        plain = spot.translate(formula)
+        for asked in ("automaton", "constraint"):
+            rest = {"unknown": "never"}
+            if asked == "constraint":
+                rest["formula"] = "G !b"
+            with silenced():
+                found = check(RING, **{asked: graph}, **rest)
+                expected = check(RING, **{asked: plain}, **rest)
+            assert found.verdict == expected.verdict, str(formula)
+        assert not graph.is_existential()

@@ -103,6 +103,18 @@ def test_what_does_not_go_with_finite_runs(run, system, given):
     assert "decoupled" in outcome.err or given[0] in outcome.err
 
 
+@pytest.mark.parametrize("form", ['"{}"', '! "{}"', 'F "{}"'])
+def test_names_of_what_makes_words_finite(run, system, form):
+    """They hold at no step, or are refused: '<alive>' had been true of all steps."""
+    ask = ("check", system, "--semantics", "finite", "--unknown", "never", "-f")
+    usual = run(*ask, form.format("other"))
+    for name in ("<end>", "deadlock", "<past 0>"):
+        assert run(*ask, form.format(name)).code == usual.code
+    outcome = run(*ask, form.format("<alive>"))
+    assert outcome.code == 2
+    assert "something in the formula is called '<alive>'" in outcome.err
+
+
 def test_the_past(run, system):
     """Letters are operators with --past only; lassos are verified."""
     ask = ("check", system, "--past", "-f")
@@ -155,3 +167,45 @@ def test_simulation(run, system):
     assert simulation.formula is None
     with pytest.raises(UnsupportedError, match="leave the formula out"):
         ltlpipe.Simulation(system, "F c", lasso=file, semantics="finite")
+
+
+@pytest.mark.parametrize("given", ["file", "verdict"])
+def test_a_formula_of_finite_words_is_not_read_as_another(run, system, given):
+    """One that LTL of infinite words knows, too: it would be lost by the first step."""
+    weak = "G(a -> X b)"
+    options = {"semantics": "finite"}
+    if given == "file":
+        lasso = system.with_name("v.json")
+        ask = ("check", system, "--semantics", "finite", "-f", weak, "--json")
+        lasso.write_text(run(*ask).out)
+    else:
+        lasso = ltlpipe.check(system, weak, **options)
+        assert lasso.residuals() == []
+    assert ltlpipe.Simulation(system, lasso=lasso).formula is None
+    with pytest.raises(UnsupportedError, match="leave the formula out"):
+        ltlpipe.Simulation(system, weak, lasso=lasso)
+
+
+@pytest.mark.parametrize("command", ["deadlocks", "info", "convert"])
+def test_commands_without_words(run, system, command):
+    """Nothing there is about words: finite ones are refused, not passed over."""
+    out = [system.with_name("out.dot")] if command == "convert" else []
+    outcome = run(command, system, *out, "--semantics", "finite")
+    assert outcome.code == 2
+    assert "--semantics finite: expected one of action, state" in outcome.err
+    assert run(command, system, *out, "--semantics", "action").code < 2
+    if command == "deadlocks":
+        with pytest.raises(UnsupportedError, match="expected one of action, state"):
+            ltlpipe.deadlocks(system, semantics="finite")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--semantics", "finite", "-f", STRONG), ("--past", "-f", "G(a -> Y b)")],
+    ids=["finite", "past"],
+)
+def test_what_is_not_explained(run, system, given):
+    """It says which formulas are, as this is a violation of one."""
+    outcome = run("check", system, *given, "--why")
+    assert outcome.code == 1
+    assert "one of infinite runs, without past operators" in outcome.err

@@ -16,6 +16,11 @@ GROUPS = [
 COMMANDS = typer.main.get_command(app).commands
 
 
+def test_each_command_is_registered_once():
+    names = [each.name or each.callback.__name__ for each in app.registered_commands]
+    assert sorted(names) == sorted(set(names))
+
+
 @pytest.mark.parametrize("command", ["check", "solve", "compare", "livelock"])
 def test_options_are_in_groups(run, command):
     shown = run(command, "--help").out

@@ -1,5 +1,7 @@
 """The command that says what a file holds, and conversions of models and graphs."""
 
+import time
+
 import pytest
 
 from ltlpipe import Simulation, load
@@ -145,3 +147,17 @@ def test_counting(run, tmp_path):
     assert told["kind"] == "Promela model"
     for formula in told["formulas"]:
         assert run("check", path, "-D", "N=2", "-f", formula).code in (0, 1)
+
+
+@pytest.mark.parametrize("more", [[], ["--count"]])
+def test_reading_ends_with_the_time(run, tmp_path, more):
+    """Some seconds of reading are cut, and the reason is told."""
+    path = tmp_path / "m.aut"
+    edges = "".join(f'({k % 9999}, "a{k % 7}", {k})\n' for k in range(300_000))
+    path.write_text(f"des (0, 300000, 300000)\n{edges}")
+    began = time.monotonic()
+    outcome = run("info", path, "--timeout", 0.05, *more)
+    assert (outcome.code, outcome.err) == (3, "")
+    assert outcome.out.endswith(" (timeout)\n")
+    assert run("info", path, *more, "--timeout", 60).code == 0
+    assert time.monotonic() - began < 60

@@ -10,16 +10,23 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
+import numpy as np
 import pytest
 import spot
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError, check
+from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
+from ltlpipe.question.options import Options
 from ltlpipe.runtime.errors import silenced
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.propositions.letters import evaluate
+from ltlpipe.systems.runs import Run
+from ltlpipe.verdict.finite_runs import cut
 from ltlpipe.verdict.lasso import FINAL, MAXIMAL
 from tests import oracles
 from tests.example_counts import examples
@@ -206,6 +213,29 @@ def is_word(steps, word, names):
         }
     ends = [steps.ends[state] for state in states if state in steps.ends]
     return any(end is None or names & set(end) == last for end in ends)
+
+
+def test_a_long_run_is_cut_by_a_job_that_yields():
+    """Each of 1,500 states is final, so that the word up to each of them is judged."""
+    n = 1_500
+    net = PetriNet([Place("p", "p", n)], [Transition("t", "t", {0: 1}, {})])
+    final = parse_proposition("p >= 0")
+    net.vocabulary = replace(net.vocabulary, facts={"final": final})
+    states = np.arange(n, -1, -1, dtype=np.int32).reshape(-1, 1)
+    taken = np.append(np.zeros(n, dtype=np.int32), np.int32(-1))
+    way = Run(taken, np.concatenate([states, states[-1:]]), n)
+    formula = parse("G(p >= 1)", finite=True)
+    job = cut(net, formula, Options(semantics="finite"), way)
+    turns = 0
+    while True:
+        try:
+            next(job)
+        except StopIteration as end:
+            found = end.value
+            break
+        turns += 1
+    assert len(found.actions) == n
+    assert turns > 50
 
 
 ACTIONS = {name: name for name in "abc"}

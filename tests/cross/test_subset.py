@@ -110,7 +110,7 @@ def test_few_components_suffice():
     found = check(ring(40), '!"work 5" W "take 5"', reduce="subset")
     assert found.holds
     assert found.stats.details["subset"] == 1
-    assert any("1 of 40 components (number 6)" in r for r in found.plan.reasons)
+    assert any("1 of 40 components (6) suffice" in r for r in found.plan.reasons)
 
 
 def test_one_more_component_refutes_a_spurious_run():
@@ -170,6 +170,13 @@ def test_other_components_do_not_do(certified, kept):
     network, path, parts = certified
     parts.write(path, reduction=parts.header["reduction"] | {"kept": kept})
     assert verify_certificate(str(path), network).result == "refused"
+
+
+def test_no_certificate_of_few_components_says_where_a_network_stops(tmp_path):
+    path = str(tmp_path / "few.cert")
+    how = {"reduce": "subset", "deadlock": "stutter", "certificate": path}
+    with pytest.raises(UnsupportedError, match="in a deadlock"):
+        check(ring(12), ASKED, **how)
 
 
 @given(NETWORKS, FORMULAS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 
@@ -25,7 +26,7 @@ from tests.cross.test_models import (
 )
 from tests.example_counts import at_least, examples
 from tests.hypothesis_strategies import petri_nets
-from tests.random_nets import random_net
+from tests.random_nets import net_of, random_net
 
 SEEDS = st.integers(0, 1 << 30)
 
@@ -135,3 +136,22 @@ def test_what_is_proved_holds_by_the_thousand(net, seed, stutters):
     """The same, with larger nets."""
     rng = random.Random(seed)
     assert_sound(net, random_formula(rng, net_atoms(rng, net)), stutters)
+
+
+def test_deadlocks_of_many_transitions():
+    """As many disjunctions, each with two parts, were split one within the other."""
+    n = 500
+    moves = [({3 * k: 1, 3 * k + 1: 1}, {3 * k + 2: 1}) for k in range(n)]
+    net = net_of([1, 1, 0] * n, *moves)
+    found, _ = proved(net, parse("F(p2 == 1 && p5 == 1)"), stutters=True)
+    assert found["proved"]
+
+
+def test_a_process_that_is_held_up_proves_as_much(monkeypatch):
+    """The limit is one of CPU time: what else the machine does changes no answer."""
+    net = net_of([1, 0], ({0: 1}, {1: 1}))
+    clock = itertools.count(0, 1_000)
+    with monkeypatch.context() as patched:
+        patched.setattr("time.monotonic", lambda: next(clock))
+        found, _ = proved(net, parse("G(p0 + p1 == 1)"), stutters=True)
+    assert found["proved"]

@@ -49,6 +49,20 @@ def test_readings(text, meaning):
     assert set(found.propositions) == known
 
 
+@pytest.mark.parametrize("finite", [False, True], ids=["infinite", "finite"])
+@pytest.mark.parametrize("operator", "FG")
+def test_bounds_of_spot_mean_the_same_beside_the_past(operator, finite):
+    """Whichever of us reads them, and in either order: Spot takes F[3:1] for F[1:3]."""
+    for bounds in ("0:0", "0:2", "1:3", "3:1", "2:0", "2:", "1..3", "3..1"):
+        for mark in ("", "!") if finite else ("",):
+            text = f"{operator}[{bounds}{mark}] a"
+            found = parse(text, past=True, finite=finite).spot
+            wanted = spot.formula(text)
+            if finite:
+                found, wanted = spot.from_ltlf(found), spot.from_ltlf(wanted)
+            assert spot.are_equivalent(found, wanted), text
+
+
 def test_what_looks_like_bounds():
     """An element of an array that is called like an operator, and a comparison."""
     assert parse("R[5]==1 & X[2] > 0").propositions == ("0<X[2]", "R[5]==1")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from contextlib import closing
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import spot
 from hypothesis import assume, given, settings
@@ -13,8 +16,14 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.logic.formulas import parse
-from ltlpipe.runtime.jobs import complete
+from ltlpipe.question.options import Options
+from ltlpipe.question.property import Property
+from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.strategies.simplified import simplified
+from ltlpipe.strategies.smaller_nets import about_smaller_net
 from ltlpipe.structural.reduction import reduced_net
+from ltlpipe.systems.runs import Run
+from ltlpipe.verdict.questions import question_of
 from tests.cross.test_models import explored, spot_verdict
 from tests.example_counts import at_least, examples
 from tests.hypothesis_strategies import petri_nets
@@ -186,3 +195,57 @@ def test_tokens_may_go_either_way():
         with searching_at_once(1):
             verdict = check(net, formula, reduce="structural")
         assert verdict.verdict == "violated"
+
+
+def test_many_tokens_stay():
+    """A billion tokens were moved on one by one, before the search."""
+    net = net_of([10**9, 0, 1], ({0: 1}, {1: 1}), ({2: 1}, {0: 1, 2: 1}), ({1: 1}, {}))
+    found = complete(reduced_net(net, [2], stuttering=True))
+    assert found.applied["post-agglomerations"] == 1
+    assert found._first == []
+
+
+@pytest.mark.parametrize("tokens", [10**4, 10**9])
+def test_delayed_steps_are_watched(tokens):
+    """h is taken as often as there are tokens, where the run ends, or to a limit."""
+    net = net_of(
+        [tokens, 0, 1, 1],
+        ({0: 1}, {1: 1}),  # h
+        ({1: 1, 2: 1}, {2: 1}),  # f, which nothing enables after w
+        ({2: 1}, {}),  # w
+        ({3: 1}, {}),
+    )
+    reduction = complete(reduced_net(net, [3], stuttering=True))
+    assert reduction.applied == {"pre-agglomerations": 1}
+    states, actions = [reduction.reduced.initial()], []
+    for name in ("t2", "t3"):
+        actions.append(reduction.reduced.actions.index(name))
+        (step,) = reduction.reduced.steps_by(states[-1], actions[-1])
+        states.append(step.state)
+    run = Run(np.array([*actions, -1]), np.array([*states, states[-1]]), 2)
+    job = reduction.restored(run)
+    if tokens > 10**6:
+        assert next(job).memory_bytes > 0
+        job.close()
+    else:
+        assert complete(job).length == tokens + 2
+
+
+def test_questions_about_reduced_nets_are_closed():
+    """What they began, such as a translation in a worker, went on behind the answer."""
+    question = question_of(CHAIN, Property(parse("FG(p0 == 0)")), Options())
+    smaller = complete(about_smaller_net(complete(simplified(question))))
+    assert smaller is not question
+    closed = []
+
+    def translating():
+        with closing(SimpleNamespace(close=lambda: closed.append(smaller))):
+            while True:
+                yield Progress()
+
+    job = smaller.fact("table", translating)
+    next(job)
+    job.close()
+    assert not closed
+    question.close()
+    assert closed

@@ -27,6 +27,7 @@ from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet, symmetric_net
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
+from tests.portfolio_settings import searching_at_once
 
 DVE = "process P { state a, b; init a; trans a -> b {}, b -> a {}; }\nsystem async;"
 
@@ -46,6 +47,35 @@ def unmarked():
             (ColouredTransition("t", "t", TRUE, taken, ()),),
         )
     )
+
+
+def test_a_simpler_formula_of_a_coloured_net_is_lost_once():
+    """Only the run by t loses it, and ends: the search began again without end.
+
+    The rest of the net repeats w and u in fractions of firings, so that linear
+    programs prove nothing, though they know that r is empty.
+    """
+    pair, one = Tokens(2, (Bound(0, 0, 10),)), Tokens(1, (Bound(0, 0, 10),))
+    marked = Tokens(1, (Every(10),))
+    tokens = {"p": marked, "q": EMPTY, "r": EMPTY, "x": EMPTY, "y": marked}
+    moves = {
+        "t": (((0, one),), ((1, one),)),
+        "u": (((3, one),), ((3, one),)),
+        "w": (((4, pair),), ((3, pair),)),
+    }
+    net = SymmetricNet(
+        ColouredNet(
+            "lost",
+            (TEN,),
+            (Variable("v", "v", 0),),
+            tuple(ColouredPlace(p, p, (0,), own) for p, own in tokens.items()),
+            tuple(ColouredTransition(t, t, TRUE, *own) for t, own in moves.items()),
+        )
+    )
+    options = {"reduce": "linear", "deadlock": "ignore", "timeout": 60}
+    with searching_at_once(1):
+        verdict = check(net, "G(q == 0) && G(r == 0)", **options)
+    assert (verdict.verdict, verdict.plan.strategy) == ("holds", "explicit")
 
 
 @pytest.mark.parametrize("reduce", [AUTOMORPHISMS, "none", "auto"])

@@ -75,6 +75,8 @@ def _final_markings(reader: NetReader, net: Any, number: Mapping[str, int]) -> P
                 own = place.get("idref") or ""
                 if own not in number:
                     reader.refuse(place, f"no place has the id {own!r}")
+                if number[own] in tokens:
+                    reader.refuse(place, f"the place {own!r} again in a marking")
                 what = f"tokens of {own!r}"
                 texts = [t for t in place if local_name(t) in {"text", "value"}]
                 text = (texts[0].text or "").strip() if texts else "1"

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.program import Assignment, Expression, Program
 
 MIN, MAX = -(1 << 31), (1 << 31) - 1
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _MOST_CASES = 3  # comparisons inside arithmetic that are distinguished
 
@@ -255,7 +255,7 @@ class Environment:
         """Narrow both sides of a comparison."""
         quiet = self._quiet()
         a, b = quiet.evaluate(left), quiet.evaluate(right)
-        new_a, new_b = _meet(op, a, b), _meet(_FLIPPED[op], b, a)
+        new_a, new_b = _meet(op, a, b), _meet(FLIPPED[op], b, a)
         if new_a is None or new_b is None:
             return None
         narrowed = self

@@ -393,6 +393,11 @@ def test_final_markings_of_unknown_places():
     assert "no place has the id 'q'" in refusal(pnml(place("p") + FINAL))
 
 
+def test_a_final_marking_says_once_what_a_place_has():
+    twice = FINAL.replace('"q"', '"p"')
+    assert "the place 'p' again in a marking" in refusal(pnml(place("p") + twice))
+
+
 def test_what_is_told_of_a_net():
     special = '<arc source="p" target="t" type="inhibitor"/>'
     special += '<arc source="q" target="t" type="reset"/>'

@@ -181,6 +181,21 @@ def binary(op, a, b):
     return np.int64(a >= b)
 
 
+@inlined
+def place_above(numbers, low, high, value):
+    """Return the first place from `low` to `high` of a number above a value.
+
+    Numbers ascend; it is `high` if none is above.
+    """
+    while low < high:
+        middle = (low + high) >> 1
+        if numbers[middle] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @called
 def execute(tables, space, at, row):
     """Run the code at a place on the values at work; fields go to a row.
@@ -222,13 +237,7 @@ def execute(tables, space, at, row):
         elif op == Op.OUT_REGION:
             variable, place, n_cuts = code[at + 1], code[at + 2], code[at + 3]
             value = values[1, variable]
-            low, high = place, place + n_cuts
-            while low < high:
-                middle = (low + high) >> 1
-                if data[middle] <= value:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = place_above(data, place, place + n_cuts, value)
             put(tables, space, row, variable, data[low + n_cuts])
             at += 4
         elif op == Op.LOOKUP:
@@ -274,13 +283,7 @@ def leaf_of(tree, values):
     at = np.int64(0)
     while tree[at] >= 0:
         value, n_children = values[0, tree[at]], tree[at + 1]
-        low, high = at + 2, at + 1 + n_children
-        while low < high:
-            middle = (low + high) >> 1
-            if tree[middle] <= value:
-                low = middle + 1
-            else:
-                high = middle
+        low = place_above(tree, at + 2, at + 1 + n_children, value)
         at = tree[low + n_children - 1]
     return at
 

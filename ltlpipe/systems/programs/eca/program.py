@@ -111,7 +111,7 @@ class Source:
     inputs : tuple of int
         In the order of the program.
     functions : mapping
-        The statements of each function that has some.
+        The statements of each function.
     """
 
     name: str
@@ -171,8 +171,7 @@ class Source:
             elif isinstance(statement, Assign):
                 values[statement.variable] = evaluate(statement.value, values)
             elif isinstance(statement, Call):
-                called = self.functions.get(statement.function, ())
-                self._run(called, values, printed)
+                self._run(self.functions[statement.function], values, printed)
             elif isinstance(statement, Print):
                 printed.append(statement.number)
             elif isinstance(statement, Fail):

@@ -18,8 +18,8 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.programs.eca.program import FLAG, INPUT, Assign, If
-from ltlpipe.systems.programs.eca.rules import MAX, MIN, may_fail, reads
+from ltlpipe.systems.programs.eca.program import FLAG, INPUT, N_OWN, Assign, If
+from ltlpipe.systems.programs.eca.rules import may_fail, reads
 from ltlpipe.systems.programs.program import (
     COMPARISONS,
     LOGICAL,
@@ -31,7 +31,7 @@ from ltlpipe.systems.programs.program import (
     Unary,
     parts,
 )
-from ltlpipe.systems.programs.ranges import Interval, combined
+from ltlpipe.systems.programs.ranges import MAX, MIN, Interval, combined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,14 +86,12 @@ class Ranges:
 
     @property
     def initial(self) -> list[Known]:
-        """What is known of the first state."""
+        """What is known of the first state, of which input and flag are no part."""
         rules = self.rules
-        return [
-            known._replace(mask=rules.between(k, v.initial, v.initial))
-            for k, (known, v) in enumerate(
-                zip(self.always, rules.source.variables, strict=True)
-            )
-        ]
+        found = self.always.copy()
+        for k, v in enumerate(rules.source.variables[N_OWN:], N_OWN):
+            found[k] = found[k]._replace(mask=rules.between(k, v.initial, v.initial))
+        return found
 
     def within(self, masks: Sequence[int]) -> list[Known]:
         """Return what is known of variables in some regions."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.names import counted
 from ltlpipe.systems.networks.lts import LTS
@@ -41,8 +42,11 @@ def build(plain: Plain, file: str) -> Job[EcaSystem]:
 
 def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
     """Return the system of a program that has been read, up to a number of states."""
-    rules = yield from rules_of(source, file)
-    machine = yield from machine_of(rules, limit)
+    try:
+        rules = yield from rules_of(source, file)
+        machine = yield from machine_of(rules, limit)
+    except RecursionError:  # of operators, one behind the other: more than parentheses
+        raise InputError("an expression is nested too deeply", file=file) from None
     yield Progress(ENUMERATING, len(machine.target) / 10, 60 * len(machine.target))
     component = component_of(machine, outputs_of(rules), file)
     lacks = None
@@ -64,7 +68,8 @@ def component_of(machine: Machine, printed: Sequence[int], name: str) -> LTS:
     src = np.repeat(np.arange(n, dtype=np.int32), np.diff(machine.first))
     given, output = (machine.label[:, k].astype(np.int64) for k in (0, 1))
     halves, place = np.unique(
-        machine.target * max(n_outputs, 1) + output, return_inverse=True
+        machine.target.astype(np.int64) * max(n_outputs, 1) + output,
+        return_inverse=True,
     )
     place = place.reshape(m).astype(np.int32) + np.int32(n)
     number = np.searchsorted(printed, machine.outputs) + n_inputs

@@ -49,6 +49,7 @@ from ltlpipe.systems.programs.program import (
     evaluate,
     parts,
 )
+from ltlpipe.systems.programs.ranges import FLIPPED, MAX, MIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,16 +57,16 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.program import Statement
 
-MIN, MAX = -(1 << 31), (1 << 31) - 1
-
 MOST_INPUTS = 62
 """Inputs that a set of the kernel can hold."""
+
+MOST_OUTPUTS = (1 << 15) - 1
+"""Outputs that a label of the kernel, of 16 bits, can number."""
 
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Sets of integers: intervals with gaps between, ascending."""
 
 _ALL: Spans = ((MIN, MAX),)
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _DEEPEST = 50  # calls inside of calls
 
 
@@ -235,7 +236,7 @@ def _spans(expression: Expression) -> Spans | None:
     if op not in COMPARISONS:
         return None
     if isinstance(left, Number):
-        op, left, right = _FLIPPED[op], right, left
+        op, left, right = FLIPPED[op], right, left
     if isinstance(left, Read) and isinstance(right, Number):
         return _compared(op, right.value)
     return None
@@ -282,13 +283,22 @@ def rules_of(source: Source, file: str) -> Job[Rules]:
     """
     lowering = _Lowering(source, file)
     ticks = Ticks(READING, 30.0)
+    first = source.functions[STEP][:1]
+    if not any(_sets_flag(statement, 1) for statement in first):
+        message = f"expected 'cf = 1;' at the beginning of {STEP}"
+        raise InputError(message, file=file, line=first[0].line if first else None)
     for rule in lowering.walk(source.functions[STEP], (), 0):
-        lowering.found.append(rule)
+        if rule is not None:
+            lowering.found.append(rule)
         if ticks.over():
             yield ticks.progress
     rules = (*lowering.errors, *lowering.found)
     if len(source.inputs) > MOST_INPUTS:
         message = f"{len(source.inputs)} inputs, expected at most {MOST_INPUTS}"
+        raise InputError(message, file=file)
+    n_outputs = len({rule.output for rule in rules})
+    if n_outputs > MOST_OUTPUTS:
+        message = f"{n_outputs:,} outputs, expected at most {MOST_OUTPUTS:,}"
         raise InputError(message, file=file)
     if not lowering.found:
         raise InputError("no rule found: expected 'if(...) {cf = 0; ...}'", file=file)
@@ -303,6 +313,7 @@ class _Lowering:
         self._file = file
         self._known: dict[int, list[Expression]] = {}  # conjuncts, by id
         self._literals: dict[int, tuple[int, Spans] | None] = {}  # by id, too
+        self._last: Fail | If | None = None  # an error behind some rule
         self.found: list[Rule] = []
         self.errors: list[Rule] = []
 
@@ -311,13 +322,20 @@ class _Lowering:
 
     def walk(
         self, statements: Sequence[Statement], outer: tuple[If, ...], depth: int
-    ) -> Iterator[Rule]:
-        """Yield the rules among statements inside of some conditions, in order."""
+    ) -> Iterator[Rule | None]:
+        """Yield the rules among statements inside of some conditions, in order.
+
+        Yields None at each call: functions without rules may call each other often.
+        """
         for number, statement in enumerate(statements):
             if isinstance(statement, Call):
                 if depth == _DEEPEST:
                     raise self._error("calls of functions go round", statement.line)
-                called = self._source.functions.get(statement.function, ())
+                called = self._source.functions.get(statement.function)
+                if called is None:
+                    message = f"function {statement.function!r} is not defined"
+                    raise self._error(message, statement.line)
+                yield None
                 yield from self.walk(called, outer, depth + 1)
             elif isinstance(statement, Assign):
                 begins = not (outer or depth or number)
@@ -325,14 +343,14 @@ class _Lowering:
                     message = "an assignment outside of a rule"
                     raise self._error(message, statement.line)
             elif isinstance(statement, Fail):
-                self.errors.append(self._ending(statement, outer))
+                self._ends(statement, outer)
             elif isinstance(statement, Refuse):
                 if depth or not outer:
                     raise self._error("an input is refused too early", statement.line)
             elif isinstance(statement, Print):
                 raise self._error("an output outside of a rule", statement.line)
             elif self._ends_always(statement):
-                self.errors.append(self._ending(statement, (*outer, statement)))
+                self._ends(statement, (*outer, statement))
             elif any(_sets_flag(s, 0) for s in statement.then):
                 yield self._rule(statement, outer)
             elif statement.otherwise:
@@ -341,6 +359,9 @@ class _Lowering:
                 yield from self.walk(statement.then, (*outer, statement), depth)
 
     def _rule(self, given: If, outer: tuple[If, ...]) -> Rule:
+        if self._last is not None:
+            message = f"an error between rules: there is one in line {given.line}, too"
+            raise self._error(message, self._last.line)
         if given.otherwise:
             raise self._error("a rule with 'else'", given.line)
         own = self._conjuncts(given.condition)
@@ -348,7 +369,10 @@ class _Lowering:
             raise self._error("a rule whose guard does not ask for cf == 1", given.line)
         body = [s for s in given.then if not _sets_flag(s, 0)]
         printed = [s.number for s in body if isinstance(s, Print)]
-        ends = any(isinstance(s, Fail) for s in body)
+        ended = [isinstance(s, Fail) for s in body if isinstance(s, (Print, Fail))]
+        ends = any(ended)
+        if ends and not ended[0]:
+            raise self._error("an output before an error in a rule", given.line)
         if not ends and len(printed) != 1:
             message = f"a rule with {len(printed)} outputs, expected one"
             raise self._error(message, given.line)
@@ -364,14 +388,21 @@ class _Lowering:
         asks = any(map(_asks_flag, self._conjuncts(statement.condition)))
         return bool(fails) and rest == fails and not asks and not statement.otherwise
 
-    def _ending(self, given: Fail | If, outer: tuple[If, ...]) -> Rule:
+    def _ends(self, given: Fail | If, outer: tuple[If, ...]) -> None:
+        """Take up a condition under which the program ends.
+
+        It is one of the state, as if it were looked at behind every rule: so it must
+        come before all rules, or behind all.
+        """
         if any(_mentions(each.condition, (INPUT, FLAG)) for each in outer):
             message = "an error outside of a rule that depends on the input or on cf"
             raise self._error(message, given.line)
         found = self._guarded(outer, (), ERROR, given.line)
         if all(evaluate(each.condition, self._source.initial) for each in outer):
             raise self._error("the first state is one of errors", given.line)
-        return found
+        self.errors.append(found)
+        if self.found:
+            self._last = given
 
     def _check(self, body: Sequence[Statement]) -> None:
         for statement in body:

@@ -19,9 +19,9 @@ The grammar, of which each line is all there is (``e`` is an expression)::
     e          = e OP e | "-" e | "!" e | "(" e ")" | constant | NAME | NAME "[" e "]"
     OP         = "||" "&&" "==" "!=" "<" "<=" ">" ">=" "+" "-" "*" "/" "%"
 
-Operators bind as in C.  Lines with ``#`` and comments say nothing.  ``int inputs[]``
-has the inputs, ``int cf`` is the flag.  Arrays are never written to; all that a pointer
-is made to point to have one length.
+Operators bind as in C.  Lines with ``#include`` and comments say nothing.  ``int
+inputs[]`` has the inputs, ``int cf`` is the flag.  Arrays are never written to; all
+that a pointer is made to point to have one length.
 
 A token is a match of one regular expression, and what follows is a parser by recursive
 descent over their list: a program of 110,000 lines takes a few seconds.
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 READING = "reading"
 
 _TOKEN = re.compile(
-    r"\s+|//[^\n]*|/\*.*?\*/|^[ \t]*\#[^\n]*"
+    r"\s+|//[^\n]*|/\*.*?\*/|^[ \t]*\#[ \t]*include[^\n]*"
     r'|(\d+|[A-Za-z_]\w*|&&|\|\||[<>=!]=|"(?:[^"\\\n]|\\.)*"|\S)',
     re.DOTALL | re.MULTILINE,
 )

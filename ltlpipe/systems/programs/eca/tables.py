@@ -122,10 +122,11 @@ def make_tables(
     """
     writer = _Writer(ranges, layout)
     rules, kept, constants = [], [], []
+    number = {output: k for k, output in enumerate(outputs)}
     ticks = Ticks(ANALYSING, 100.0)
     for behaviour in behaviours:
         rule = ranges.rules.rules[behaviour.number]
-        output = outputs.index(rule.output) if rule.output >= 0 else -1
+        output = number.get(rule.output, -1)  # of an error
         inputs = sum(1 << k for k in rule.inputs)
         code, keeps, values = writer.rule(behaviour)
         condition = writer.condition(rule.conditions)
@@ -187,7 +188,6 @@ class _Writer:
         needs: list[int] = behaviour.needs.tolist()
         end: list[list[int]] = []
         keeps, values = [0] * n_words, [0] * n_words
-        loaded: set[int] = set()
         written = _targets(behaviour.body)
         fixed = self._constants(behaviour, needs)
         for variable, field in enumerate(fields):
@@ -201,10 +201,8 @@ class _Writer:
             elif needs[variable] == REGION and not self._is_fine(variable):
                 place, n_cuts = self._region_table(variable)
                 end.append([Op.OUT_REGION, variable, place, n_cuts])
-                loaded.add(variable)
             elif variable in written:
                 end.append([Op.OUT, variable])
-                loaded.add(variable)
             else:
                 keeps[field.word] |= field.mask << field.shift
         own = [DEAD if v in fixed else need for v, need in enumerate(needs)]
@@ -377,11 +375,10 @@ def _short_circuit(op: str, left: list[int], right: list[int]) -> list[int]:
     first = [*left, Op.NOT] if op == "||" else left
     code = [*first, Op.UNLESS, 0]
     hole = len(code) - 1
-    truth, otherwise = ([Op.NOT, Op.NOT], 0) if op == "&&" else ([Op.NOT, Op.NOT], 1)
-    code += [*_moved(right, len(code)), *truth, Op.JUMP, 0]
+    code += [*_moved(right, len(code)), Op.NOT, Op.NOT, Op.JUMP, 0]
     jump = len(code) - 1
     code[hole] = len(code)
-    code += [Op.CONSTANT, otherwise]
+    code += [Op.CONSTANT, int(op == "||")]
     code[jump] = len(code)
     return code
 

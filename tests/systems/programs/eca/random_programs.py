@@ -170,6 +170,20 @@ int main() {{ while(1) {{ int input; scanf("%d", &input); calculate_output(input
 """
 
 
+class ReadsInput(Draw):
+    """A program whose rules read the input in their bodies, too."""
+
+    def _value(self, depth: int = 0) -> str:
+        return "input" if self.rng.random() < 0.2 else super()._value(depth)
+
+    def _statement(self, depth: int = 0) -> str:
+        rng = self.rng
+        if depth == 3 or rng.random() < 0.7:
+            return super()._statement(depth)
+        test = f"(input == {rng.choice(self.inputs)}) {rng.choice(['&&', '||'])}"
+        return f"if({test} ({self._guard()})) {{ {self._statement(depth + 1)} }}"
+
+
 def differing(source: Source, machine: Machine, most: int) -> tuple[list[int], int]:
     """Compare a program with its machine on states that can be reached, breadth first.
 

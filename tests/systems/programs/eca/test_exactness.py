@@ -10,8 +10,8 @@ from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.eca import enumeration
 from ltlpipe.systems.programs.eca.enumeration import enumerated, machine_of, prepare
-from tests.example_counts import at_least
-from tests.systems.programs.eca.random_programs import Draw, differing
+from tests.example_counts import at_least, examples
+from tests.systems.programs.eca.random_programs import Draw, ReadsInput, differing
 from tests.systems.programs.eca.small_programs import (
     COUNTER,
     machine_in,
@@ -30,21 +30,30 @@ def _compared(seeds: range) -> int:
     n_lively = 0
     for seed in seeds:
         drawn = Draw(random.Random(seed), errors=seed % 3 == 0)
-        try:
-            rules = rules_in(drawn.text)
-        except InputError:
-            continue
-        for follows in (False, True):
-            prepared = complete(prepare(rules, follows=follows))
-            if prepared is None:
-                break
-            machine = complete(enumerated(prepared, _STATES))
-            if not machine.is_complete:
-                continue
-            way, n_pairs = differing(rules.source, machine, _PAIRS)
-            assert not way, f"seed {seed}, {follows}: after {way}\n{drawn.text}"
-            n_lively += n_pairs > 5
+        n_lively += _agreeing(drawn.text, f"seed {seed}") > 5
     return n_lively
+
+
+def _agreeing(text: str, about: str) -> int:
+    """Compare a program with its machines; return how many pairs of states agree.
+
+    It is 0 for a program that is refused.
+    """
+    n_pairs = 0
+    try:
+        rules = rules_in(text)
+    except InputError:
+        return 0
+    for follows in (False, True):
+        prepared = complete(prepare(rules, follows=follows))
+        if prepared is None:
+            break
+        machine = complete(enumerated(prepared, _STATES))
+        if not machine.is_complete:
+            continue
+        way, n_pairs = differing(rules.source, machine, _PAIRS)
+        assert not way, f"{about}, {follows}: after {way}\n{text}"
+    return n_pairs
 
 
 @pytest.mark.parametrize("begin", range(0, 400, 50))
@@ -58,6 +67,26 @@ def test_machines_do_what_programs_do(begin: int):
 def test_many_machines_do_what_programs_do(begin: int):
     """The same for thousands of programs."""
     assert _compared(range(begin, begin + 500)) > 100
+
+
+def test_bodies_that_read_the_input():
+    """Assignments of it, and conditions on it inside of rules, by both analyses."""
+    n_lively = 0
+    for seed in range(examples(60)):
+        drawn = ReadsInput(random.Random(seed), errors=seed % 3 == 0)
+        n_lively += _agreeing(drawn.text, f"seed {seed}")
+    assert n_lively > at_least(0) + 5
+
+
+def test_the_input_is_known_where_regions_are_carried():
+    """Its values are those of the program, not what the variable begins with."""
+    rules = [
+        rule("a == 0", 21, "if((input == 2)) { b = 1; }", "a = input"),
+        rule("a == 1 && b == 0", 22, "a = 0"),
+        rule("a == 2 && b == 1", 23, "a = 0"),
+    ]
+    text = program("\n".join(rules), declared="\t int a = 0;\n\t int b = 0;")
+    assert _agreeing(text, "two inputs") > 4
 
 
 def test_what_nothing_reads_is_no_part_of_a_state():

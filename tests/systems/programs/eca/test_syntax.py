@@ -6,13 +6,18 @@ import pytest
 
 import ltlpipe
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.systems.programs.eca.program import FLAG, INPUT, RunEndedError
+from ltlpipe.systems.programs.eca import rules
+from ltlpipe.systems.programs.eca.program import ERROR, FLAG, INPUT, RunEndedError
+from ltlpipe.systems.programs.eca.rules import rules_of
+from tests.systems.programs.eca.random_programs import differing
 from tests.systems.programs.eca.small_programs import (
     COUNTER,
+    machine_in,
     program,
     rule,
     rules_in,
     source_of,
+    system_in,
 )
 
 
@@ -100,6 +105,14 @@ def test_what_has_no_value_ends_the_run(value: str):
         ("if( cf==1 )", "a = 3; if( cf==1 )", "an assignment outside of a rule"),
         ("int inputs[]", "int outputs[]", "expected the inputs"),
         ("{1,2}", "{1,1}", "an input stands twice"),
+        ("int cf = 1;", "#define a b\nint cf = 1;", "found '#'"),
+        ("int cf = 1;", "\t#if 0", "found '#'"),
+        ("        cf = 1;\n", "a = 1;\n", "expected 'cf = 1;' at the beginning of"),
+        (
+            "errorCheck();\n\n    if",
+            "calculate_outputm1(input); if",
+            "function 'calculate_outputm1' is not defined",
+        ),
     ],
 )
 def test_what_is_outside_of_the_syntax_is_refused(old, new, message):
@@ -137,11 +150,55 @@ def test_a_rule_has_one_output(statements: str, n_outputs: int):
         rules_in(text)
 
 
+_FIRST = rule("(input == 1) && a == 1", 21, "a = 0")
+_SECOND = rule("(input == 2) && a == 0", 22, "a = 1")
+_ERROR = "if((a == 1)) { cf = 0; __VERIFIER_error(3); }"
+
+
+def test_an_error_between_rules_is_refused():
+    """It is looked at behind the first rule, but not behind the second.
+
+    Before all rules and behind all it is about the states that steps lead to.
+    """
+    declared = "\t int a = 0;"
+    for order in (_ERROR + _FIRST + _SECOND, _FIRST + _SECOND + _ERROR):
+        text = program(order, declared=declared)
+        machine = machine_in(text)
+        assert machine.target.tolist() == [1]
+        assert differing(source_of(text), machine, 100)[0] == []
+    text = program(f"{_FIRST}\n{_ERROR}\n{_SECOND}", declared=declared)
+    line = text[: text.index("__VERIFIER_error(3)")].count("\n") + 1
+    with pytest.raises(InputError, match=f"P.c:{line}: an error between rules"):
+        rules_in(text)
+
+
+def test_an_output_before_an_error_is_refused():
+    """The run ends behind the output then, and not before the input."""
+    text = program(rule("(input == 1)", 21).replace("fflush(stdout)", "assert(0)"))
+    with pytest.raises(InputError, match="an output before an error in a rule"):
+        rules_in(text)
+    first = rule("(input == 1)", 21, "__VERIFIER_error(3)")
+    assert [each.output for each in rules_in(program(first)).rules] == [ERROR]
+
+
 def test_deep_nesting_is_refused():
     """As an error of the input, not of Python."""
     text = COUNTER.replace("a = 5 ;", f"a = {'(' * 9999}5{')' * 9999};", 1)
     with pytest.raises(InputError, match="nested too deeply"):
         source_of(text)
+    text = COUNTER.replace("(b - 1)", f"(b{' - b' * 9999})", 1)
+    with pytest.raises(InputError, match="nested too deeply"):
+        system_in(text)
+
+
+def test_more_outputs_than_labels_can_number_are_refused(monkeypatch):
+    monkeypatch.setattr(rules, "MOST_OUTPUTS", 2)
+    two = [rule(f"(input == 1) && a == {k}", 20 + k, f"a = {k + 1}") for k in range(2)]
+    declared = "int a = 0;"
+    rules_in(program("\n".join(two), declared=declared))
+    three = [*two, rule("(input == 1) && a == 2", 22, "a = 0")]
+    with pytest.raises(InputError, match="3 outputs, expected at most 2"):
+        rules_in(program("\n".join(three), declared=declared))
 
 
 def test_calls_that_go_round_are_refused():
@@ -152,6 +209,17 @@ def test_calls_that_go_round_are_refused():
     )
     with pytest.raises(InputError, match="calls of functions go round"):
         rules_in(text)
+
+
+def test_calls_without_rules_let_others_work():
+    """Twice as many at every level: who reads them can be stopped."""
+    functions = "".join(f"void f{k}();\n" for k in range(41)) + "".join(
+        f"void f{k}() {{ f{k + 1}(); f{k + 1}(); }}\n" for k in range(40)
+    )
+    text = program("f0();", functions=f"{functions} void f40() {{ }}")
+    job = rules_of(source_of(text), "P.c")
+    assert [next(job).phase for _ in range(3)] == ["reading"] * 3
+    job.close()
 
 
 def test_a_function_may_stand_behind_its_use_and_be_nested():

@@ -20,9 +20,11 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
 )
 from ltlpipe.runtime.jobs import complete
+from ltlpipe.simulation.session import nothing_text
 from ltlpipe.systems.networks.lts import LTS, Network
 from ltlpipe.systems.programs.eca import reading
 from ltlpipe.systems.programs.eca import system as eca_system
+from ltlpipe.systems.programs.eca.enumeration import Machine
 from ltlpipe.systems.programs.eca.program import RunEndedError
 from tests.example_counts import examples
 from tests.systems.programs.eca.random_programs import Draw
@@ -175,6 +177,39 @@ def test_a_bound_leaves_what_holds_unknown(ring, monkeypatch):
             ltlpipe.check(system, "G !oZ", deadlock=deadlock)
     with pytest.raises(UnsupportedError, match="999 states of the program"):
         ltlpipe.load([ring, ring])
+
+
+def test_many_states_times_many_outputs():
+    """Places of outputs are beyond 32 bits, their number is not."""
+    n, last = reading.MOST_STATES, 600
+    first = np.ones(n + 1, dtype=np.int64)
+    first[0] = 0
+    label = np.array([[0, last - 1]], dtype=np.int16)
+    steps = label, np.array([n - 1], dtype=np.int32)
+    machine = Machine((1,), tuple(range(1, last + 1)), first, *steps, n, 1)
+    component = reading.component_of(machine, machine.outputs, "large")
+    names = [component.labels[k] for k in component.label]
+    assert names == ["iA", f"o{last}"]
+    assert (component.src.tolist(), component.dst.tolist()) == ([0, n], [n, n - 1])
+
+
+def test_behind_a_bound_nothing_is_told(tmp_path):
+    """Neither a file, which would be read as all, nor a deadlock in the simulator."""
+    system = system_in(
+        program(
+            rule("(input == 1)", 24, "b = (b + 1)"), declared="\t int b = 0;"
+        ).replace("(input == 1) &&", "(input == 1) && b < 100 &&"),
+        limit=3,
+    )
+    with pytest.raises(UnsupportedError, match="read as the whole system, but 2 state"):
+        ltlpipe.save(system, tmp_path / "part.aut")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UnsupportedError, match="runs that end are not told from"):
+        ltlpipe.Simulation(system, deadlock="stutter")
+    walk = ltlpipe.Simulation(system)
+    assert nothing_text(walk) is None
+    walk.random(4)
+    assert nothing_text(walk).startswith("no successors are known: 2 states")
 
 
 def test_a_program_is_a_part_of_networks(ring, tmp_path):
