@@ -89,7 +89,9 @@ class _Watching(Interpreter):
         super().__init__(lowered.program)
         self.lowered = lowered
         self.births: set[tuple[syntax.Run, int]] = set()
-        self.values: dict[tuple[int, syntax.Variable], set[int]] = defaultdict(set)
+        self.values: dict[tuple[int, syntax.Variable], set[int | Made | None]] = (
+            defaultdict(set)
+        )
 
     def target(self, action: Action, state: State) -> State | None:
         found = super().target(action, state)
