@@ -13,7 +13,7 @@ that there is no need.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.errors import UnsupportedError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from ltlpipe.systems.programs.program import Expression, Program
-    from ltlpipe.systems.programs.ranges import Layout, Ranges
+    from ltlpipe.systems.programs.ranges import Chunk, Layout, Ranges
 
 # How closely Python binds its operators; comparisons never chain, being in brackets.
 _OR, _AND, _NOT, _COMPARE = 1, 2, 3, 4
@@ -63,6 +63,7 @@ class Blueprint:
     layout: Layout
     names: Sequence[str]  # what the code calls each variable
     length: int = 0
+    helpers: dict[str, str] = field(default_factory=dict)  # functions by their names
 
     def count(self, text: str) -> None:
         """Count some text."""
@@ -159,17 +160,23 @@ class Outcome:
         if not bits:
             return _constant(low)
         self._write_waiting(range(first, first + size))
-        chunks, tested = self.layout.chunks[first], index
-        if len(chunks) > 1 and not index.isidentifier():
-            # It would be written twice for each chunk, and so would an index inside.
-            index = self.source.temporary()
-            tested = f"({index} := {tested})"  # the first thing that is evaluated
-        texts = []
-        for chunk in chunks:
-            at = _shift(chunk.shift, bits, chunk.first, index)
-            texts.append(f"({self.words[chunk.word]} >> {at}) & {(1 << bits) - 1}")
-        starts = [chunk.first for chunk in chunks]
-        return f"({_plus(_chosen(texts, starts, index, tested), low)})"
+        chunks = self.layout.chunks[first]
+        words = {f"w{chunk.word}": self.words[chunk.word] for chunk in chunks}
+        if len(chunks) == 1 or index.isidentifier():
+            return f"({_plus(_chosen(chunks, bits, index, self.words), low)})"
+        # The text of an index would be repeated for each chunk, and so would an index
+        # inside.  Numba 0.68 compiles no assignment within an expression.
+        name = f"element_{first}"
+        if name not in self.blueprint.helpers:
+            own = [f"w{number}" for number in range(self.layout.n_words)]
+            lines = [
+                "@called",
+                f"def {name}(index, {', '.join(words)}):",
+                f'    """Return an element behind {self.blueprint.names[first]}."""',
+                f"    return {_plus(_chosen(chunks, bits, 'index', own), low)}",
+            ]
+            self.blueprint.helpers[name] = "\n".join(lines) + "\n"
+        return f"{name}({index}, {', '.join(words.values())})"
 
     def assign(self, target: Read | Element, value: str) -> None:
         """Assign a value that is in the target's range."""
@@ -414,17 +421,19 @@ def _some(
     return f"{a[0]} or {b[0]}", _OR
 
 
-def _chosen(texts: list[str], starts: list[int], index: str, tested: str) -> str:
-    """Return the text behind whose start an index lies, by halves.
-
-    `tested` is what the index is called when it is first looked at.
-    """
-    if len(texts) == 1:
-        return texts[0]
-    half = len(texts) // 2
-    low = _chosen(texts[:half], starts[:half], index, index)
-    high = _chosen(texts[half:], starts[half:], index, index)
-    return f"({low} if {tested} < {starts[half]} else {high})"
+def _chosen(
+    chunks: Sequence[Chunk], bits: int, index: str, words: Sequence[str]
+) -> str:
+    """Return the field of an element in the chunk where its index lies, by halves."""
+    if len(chunks) == 1:
+        (chunk,) = chunks
+        at = _shift(chunk.shift, bits, chunk.first, index)
+        return f"({words[chunk.word]} >> {at}) & {(1 << bits) - 1}"
+    half = len(chunks) // 2
+    low, high = (
+        _chosen(part, bits, index, words) for part in (chunks[:half], chunks[half:])
+    )
+    return f"({low} if {index} < {chunks[half].first} else {high})"
 
 
 def _shift(shift: int, bits: int, first: int, index: str) -> str:

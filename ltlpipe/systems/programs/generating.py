@@ -320,7 +320,7 @@ def generate(program: Program, ranges: Ranges, layout: Layout) -> Job[str]:
         f"return finish(ints, row, {layout.n_words}, out_rows, out_letters, "
         "out_actions, out_marks, count)"
     )
-    text = [_title(program, layout), _IMPORTS, *functions]
+    text = [_title(program, layout), _IMPORTS, *blueprint.helpers.values(), *functions]
     text.append("\n".join([_SIGNATURE, *body.lines]) + "\n")
     text.append(_ORBITS)
     return "\n\n".join(text).replace("\n\n\n\n", "\n\n\n")
@@ -396,6 +396,7 @@ def _python_names(program: Program) -> list[str]:
     taken = {*keyword.kwlist, *_OWN_NAMES.split()}
     n_parts = len(program.actions) + len(program.processes)  # no more than these
     taken |= {f"part_{number}" for number in range(n_parts)}
+    taken |= {f"element_{array.first}" for array in program.arrays}
     names = []
     for variable in program.variables:
         name = _NO_NAME.sub("_", variable.name.replace("]", ""))

@@ -70,7 +70,7 @@ NESTED = """
 byte x, t[20] = {1, 3, 5, 250, 9, 7, 11, 2}; int i;
 process P { state s; init s; trans
   s -> s { guard t[t[x]] < 12 && t[t[t[x]]] != 1;
-    effect i = t[t[x]] - t[x], x = x + 1; },
+    effect i = t[t[x]] - t[x + 1], x = x + 1; },
   s -> s { effect x = (x + 3) % 9; }; }
 system async;
 """  # an array over several words, read by indices that are read from it, or fail
@@ -107,6 +107,20 @@ def explored(packed):
     search = Exploration(make_problem(packed, universal()))
     assert drive(search, Limits()).status == Status.EMPTY
     return search
+
+
+def test_index_that_is_computed():
+    """An element of an array over several words, by an expression that is no name."""
+    text = """byte x, y, t[20] = {1, 3, 5, 250, 9};
+    process P { state s; init s; trans
+      s -> s { guard x < 6; effect y = t[x * 3 + 1], x = x + 1; }; } system async;"""
+    model = read_dve_model(text, "m.dve")
+    packed = model.pack([], extra_values=1)
+    search = explored(packed)
+    rows = search.store.rows[: search.n_stored]
+    found = set(map(tuple, packed.unpack(rows).tolist()))
+    assert found == set(reachable(model))
+    assert len(found) == 7
 
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")

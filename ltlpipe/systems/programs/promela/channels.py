@@ -16,6 +16,7 @@ from collections import defaultdict
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs.promela import syntax
 
 if TYPE_CHECKING:
@@ -50,25 +51,41 @@ def written(model: syntax.Model) -> set[syntax.Variable]:
     return found
 
 
+def _first_values(variable: syntax.Variable) -> tuple[Any, ...]:
+    """Return the expressions that a variable is initialised with."""
+    initial = variable.initial
+    if initial is None or isinstance(initial, syntax.NewChannel):
+        return ()
+    return initial if isinstance(initial, tuple) else (initial,)
+
+
 class Sites:
     """The sites of the channels of variables and fields."""
 
     def __init__(self, model: syntax.Model) -> None:
         self._known: dict[Any, set[Site]] = defaultdict(set)
         self._parameters = {p.name: p.parameters for p in model.proctypes}
-        locals_ = [v for p in model.proctypes for v in p.variables]
-        for variable in (*model.variables, *locals_):
+        variables = [
+            *model.variables,
+            *(v for p in model.proctypes for v in p.variables),
+        ]
+        for variable in variables:
             if isinstance(variable.initial, syntax.NewChannel):
                 self._known[variable].add(variable)
         statements = [n for p in model.proctypes for n in nodes_in(p.body)]
-        begins = [v for v in locals_ if isinstance(v.initial, syntax.Reference)]
         size = -1
         while size != self._size():
             size = self._size()
-            for variable in begins:
-                self._known[variable] |= self.of(variable.initial)
+            for variable in variables:
+                for value in _first_values(variable):
+                    self._known[variable] |= self.of(value)
             for node in statements:
                 self._note(node)
+        for variable in variables:
+            for value in _first_values(variable):
+                self._refuse(variable.type, value)
+        for node in statements:
+            self._check(node)
 
     def _size(self) -> int:
         return sum(map(len, self._known.values()))
@@ -82,6 +99,34 @@ class Sites:
         if isinstance(expression, syntax.Reference):
             return self._known[expression.variable]
         return set()
+
+    def of_variable(self, variable: syntax.Variable) -> set[Site]:
+        """Return the sites of the channels that a variable can stand for."""
+        return self._known[variable]
+
+    def _refuse(self, type_: syntax.Type, value: Any) -> None:
+        """Refuse a number as a channel: which one it is would be by chance."""
+        if isinstance(value, syntax.Conditional):
+            self._refuse(type_, value.yes)
+            self._refuse(type_, value.no)
+            return
+        if isinstance(value, syntax.RemoteVariable):
+            value = value.reference
+        is_none = isinstance(value, syntax.Number) and not value.value
+        if type_ != syntax.CHAN or is_none or self.of(value):
+            return
+        if not isinstance(value, syntax.Reference) or value.variable.type != type_:
+            place = f"{value.place.file}:{value.place.line}"
+            raise UnsupportedError(f"{place}: a number, expected a channel")
+
+    def _check(self, node: Any) -> None:
+        """Refuse to make a channel of a number; messages may hold either."""
+        if isinstance(node, syntax.Assign):
+            self._refuse(node.target.variable.type, node.value)
+        elif isinstance(node, syntax.Run):
+            parameters = self._parameters[node.proctype]
+            for parameter, value in zip(parameters, node.arguments, strict=False):
+                self._refuse(parameter.type, value)
 
     def _note(self, node: Any) -> None:
         if isinstance(node, syntax.Assign):

@@ -15,6 +15,7 @@ from ltlpipe.systems.programs.program import (
     Assignment,
     Binary,
     Element,
+    Lookup,
     Message,
     Number,
     Read,
@@ -62,15 +63,14 @@ class Messages(Translator):
     def _sent(self, step: syntax.Send, frame: Frame) -> list[Alternative]:
         """Return the ways of sending a message."""
         ways = []
-        for condition, number in self.channels(step.channel, frame):
+        n_fields = len(step.values)
+        for condition, number in self._usable(step.channel, n_fields, frame):
             channel = self.storage.channels[number]
             site_fields = self._fields(number)
             values = tuple(
                 fitted(self.value(tree, frame), kind.bounds, self.storage)
-                for tree, kind in zip(step.values, site_fields, strict=False)
+                for tree, kind in zip(step.values, site_fields, strict=True)
             )
-            if len(step.values) != len(site_fields):
-                continue  # of another type: the variable never stands for it
             if not channel.capacity:
                 message = Message(number, True, values)
                 effects = [
@@ -91,7 +91,7 @@ class Messages(Translator):
                 exchange.append(self._lengthened(number, "+"))
                 exchange += self._traced(number, values, sends=True)
                 ways.append(Alternative((condition, room), tuple(exchange)))
-        return [*ways, *self._uninitialised(step.channel, frame)]
+        return [*ways, *self._unusable(step.channel, n_fields, frame)]
 
     def _traced(
         self, channel: int, values: Sequence[Expression], *, sends: bool
@@ -117,20 +117,25 @@ class Messages(Translator):
         length = self.storage.channels[channel].length
         return self._set(Read(length), Binary(op, Read(length), Number(1)))
 
-    def _uninitialised(
-        self, tree: syntax.Expression, frame: Frame
+    def _usable(
+        self, tree: syntax.Expression, n_fields: int, frame: Frame
+    ) -> list[tuple[Expression, int]]:
+        """Return the channels with some number of fields that `tree` can stand for."""
+        found = self.channels(tree, frame)
+        return [(c, n) for c, n in found if len(self._fields(n)) == n_fields]
+
+    def _unusable(
+        self, tree: syntax.Expression, n_fields: int, frame: Frame
     ) -> list[Alternative]:
-        """Return the way that is an error: a variable that stands for no channel."""
+        """Return the way that is an error: a variable that stands for none of them."""
+        usable = self._usable(tree, n_fields, frame)
         value = self.value(tree, frame)
-        fails = (self._failing(NO_CHANNEL),)
-        none = equal(value, Number(0))
+        if isinstance(value, Lookup) and len(usable) == value.size:
+            return []
+        none = negated(any_of(condition for condition, _ in usable))
         if isinstance(none, Number) and not none.value:
             return []
-        if isinstance(tree, syntax.Reference):
-            constant = self.storage.constant(tree.variable, frame)
-            if constant is not None and 0 not in constant:
-                return []
-        return [Alternative((none,), effects=fails)]
+        return [Alternative((none,), effects=(self._failing(NO_CHANNEL),))]
 
     def _sorted(
         self, condition: Expression, number: int, values: tuple[Expression, ...]
@@ -174,10 +179,9 @@ class Messages(Translator):
     def _received(self, step: syntax.Receive, frame: Frame) -> list[Alternative]:
         """Return the ways of receiving a message."""
         ways = []
-        for condition, number in self.channels(step.channel, frame):
+        n_fields = len(step.arguments)
+        for condition, number in self._usable(step.channel, n_fields, frame):
             channel = self.storage.channels[number]
-            if len(step.arguments) != len(self._fields(number)):
-                continue
             if not channel.capacity:
                 matches = tuple(self.match(a, frame) for a in step.arguments)
                 targets = tuple(self._stored(a, frame) for a in step.arguments)
@@ -192,7 +196,7 @@ class Messages(Translator):
                 ways.append(Alternative(conditions, tuple(exchange)))
                 again = self.received(step.arguments, number, place, frame)
                 before.append(negated(again))
-        return [*ways, *self._uninitialised(step.channel, frame)]
+        return [*ways, *self._unusable(step.channel, n_fields, frame)]
 
     def _stored(self, argument: syntax.Argument, frame: Frame) -> Read | Element | None:
         if argument.kind != "store":

@@ -21,7 +21,7 @@ from ltlpipe.systems.programs.promela import syntax
 from ltlpipe.systems.programs.promela.channels import nodes_in, written
 from ltlpipe.systems.programs.promela.flow import Flow, leaving
 from ltlpipe.systems.programs.promela.lowering import general_plan, lower
-from ltlpipe.systems.programs.promela.storage import Frame, Plan
+from ltlpipe.systems.programs.promela.storage import Frame, Made, Plan
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
@@ -41,7 +41,7 @@ class _Found(NamedTuple):
     """What has been seen of a model."""
 
     births: frozenset[tuple[syntax.Run, int]]
-    values: dict[tuple[int, syntax.Variable], set[int]]
+    values: dict[tuple[int, syntax.Variable], set[int | Made | None]]
     is_full: bool
     is_complete: bool
 
@@ -89,7 +89,9 @@ class _Watching(Interpreter):
         super().__init__(lowered.program)
         self.lowered = lowered
         self.births: set[tuple[syntax.Run, int]] = set()
-        self.values: dict[tuple[int, syntax.Variable], set[int]] = defaultdict(set)
+        self.values: dict[tuple[int, syntax.Variable], set[int | Made | None]] = (
+            defaultdict(set)
+        )
 
     def target(self, action: Action, state: State) -> State | None:
         found = super().target(action, state)
@@ -107,7 +109,8 @@ class _Watching(Interpreter):
         number = translator.numbers[run.proctype]
         for parameter in translator.model.proctypes[number].parameters:
             address = translator.storage.address(parameter, Frame(slot, number))
-            self.values[slot, parameter].add(state[address])
+            meant = translator.storage.held(parameter, state[address])
+            self.values[slot, parameter].add(meant)
 
 
 def _tried(lowered: Lowered) -> Job[_Found]:
@@ -166,9 +169,11 @@ def _narrowed(model: syntax.Model, found: _Found) -> Plan:
         slots[slot].add(numbers[run.proctype])
     assigned = written(model)
     fixed = {
-        (slot, parameter): min(values)
+        (slot, parameter): value
         for (slot, parameter), values in found.values.items()
+        for value in tuple(values)[:1]
         if len(values) == 1
+        and value is not None
         and parameter not in assigned
         and numbers[parameter.proctype or ""] not in first[slot : slot + 1]
     }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _RANDOM, _HIDDEN = "??", "\x01\x01"
 _MOST_INCLUDED = 100  # files inside each other
+_MOST_EXPANDED = 1 << 20  # tokens, of all levels of macros together
 _NAME = re.compile(r"[A-Za-z_]\w*(\(.*\))?")
 
 
@@ -86,6 +87,7 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         self.rewrite_paths: list[Any] = []
         self.lines: dict[str, list[str]] = {}
         self.offsets: dict[str, list[int]] = {}
+        self.n_expanded = 0
         self.reached = ("", 0, 0)  # file, line and column of the last token
 
     def keep(self, text: str, path: str) -> None:
@@ -132,6 +134,15 @@ class _Preprocessor(Preprocessor):  # type: ignore[misc]
         return left
 
     # What pcpp calls.
+
+    def expand_macros(self, tokens: Any, expanding_from: Sequence[str] = ()) -> Any:
+        found = super().expand_macros(tokens, [*expanding_from])
+        self.n_expanded += len(found) if expanding_from else 0
+        if self.n_expanded > _MOST_EXPANDED:
+            token = found[0]
+            message = f"macros stand for more than {_MOST_EXPANDED} tokens"
+            self.on_error(getattr(token, "source", ""), token.lineno, message)
+        return found
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         message = msg[:1].lower() + msg[1:]

@@ -75,7 +75,10 @@ class Shown:
         if kind.startswith("mtype"):
             return self.constants.get(kind[len("mtype:") :], {}).get(value, value)
         if kind == "chan":
-            return self.program.channels[value - 1].name if value else NO_CHANNEL
+            if not value:
+                return NO_CHANNEL
+            channels = self.program.channels  # or a number that came in a message
+            return channels[value - 1].name if value <= len(channels) else value
         return value
 
     def messages(self, number: int, state: Valuation) -> str:

@@ -44,10 +44,21 @@ FAULTS = {
     BLOCKED: "a d_step that blocks behind its first statement",
     FULL: "more processes than there is room for",
     TRACE: "a channel used otherwise than the trace allows",
-    NO_CHANNEL: "a channel that has not been initialised",
+    NO_CHANNEL: "a channel that has not been initialised, or has other fields",
     ENDLESS: "an atomic sequence of too many steps",
 }
 """What the values of the variable for errors mean."""
+
+
+class Made(NamedTuple):
+    """A channel by where it is declared, which its number in a program is not told by.
+
+    It is that of an element of a variable, of the process in a slot; -1 if global.
+    """
+
+    slot: int
+    site: syntax.Variable
+    element: int
 
 
 class Plan(NamedTuple):
@@ -60,7 +71,7 @@ class Plan(NamedTuple):
 
     slots: tuple[tuple[int, ...], ...]
     births: frozenset[tuple[syntax.Run, int]] | None = None
-    fixed: dict[tuple[int, syntax.Variable], int] = {}  # noqa: RUF012
+    fixed: dict[tuple[int, syntax.Variable], int | Made] = {}  # noqa: RUF012
     is_complete: bool = False
 
 
@@ -113,6 +124,10 @@ class Storage:
             for number in proctypes:
                 for site in model.proctypes[number].variables:
                     self._channels(site, slot)
+        for key, value in plan.fixed.items():
+            if isinstance(value, Made):
+                channel = self.made[value.slot, value.site][value.element]
+                self.constants[key] = (channel + 1,)
         special = {
             node.name
             for part in (model.proctypes, model.claims)
@@ -176,6 +191,14 @@ class Storage:
         ]
         return sorted(found)
 
+    def held(self, variable: syntax.Variable, value: int) -> int | Made | None:
+        """Return what a value of a variable means; None if that is not certain."""
+        sites = self.sites.of_variable(variable)
+        for (slot, site), own in self.made.items():
+            if variable.type == syntax.CHAN and site in sites and value - 1 in own:
+                return Made(slot, site, value - 1 - own.start)
+        return None if sites and value else value
+
     def leaves(self, frame: Frame) -> Iterator[syntax.Variable]:
         """Yield parameters and variables of a proctype that have places."""
         proctype = self.model.proctypes[frame.proctype]
@@ -212,7 +235,7 @@ class Storage:
                 value = self.plan.fixed.get((slot, variable))
                 if value is None:
                     self._declare(variable, slot)
-                else:
+                elif isinstance(value, int):
                     self.constants[slot, variable] = (value,)
         self.own.append(list(range(first, len(self.variables))))
 

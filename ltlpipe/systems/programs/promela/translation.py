@@ -284,15 +284,16 @@ class Translator(ABC):
         A condition fails if an index is out of range.
         """
         value = self.value(tree, frame)
+        found = self.storage.channels_of(self.storage.sites.of(tree))
         if isinstance(value, Number):
-            return [(Number(1), value.value - 1)] if value.value else []
+            only = value.value - 1
+            return [(Number(1), only)] if only in found else []
         if isinstance(value, Lookup):
             identity = Lookup(tuple(range(value.size)), value.index)
             return [
                 (Binary("==", identity, Number(i)), channel - 1)
                 for i, channel in enumerate(value.values)
             ]
-        found = self.storage.channels_of(self.storage.sites.of(tree))
         # Every place has a node of its own.
         return [
             (equal(self.value(tree, frame), Number(channel + 1)), channel)

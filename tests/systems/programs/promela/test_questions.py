@@ -198,3 +198,19 @@ def test_operators_of_formulas_bind_as_in_spin():
     text = "bool a, b, c; init { a = 1 }\nltl p { [] a -> b U c -> X a }\n"
     (_, _, question) = read(text).own_questions
     assert parse(question.formula).spot == parse("((G a) -> (b U c)) -> X a").spot
+
+
+CHANNELS_OF_PROCESSES = """byte got;
+proctype R(chan c) { byte x; c?x; got = x }
+proctype A() { chan m = [1] of { byte }; m!1 }
+proctype B() { chan k = [1] of { byte }; chan h = [1] of { byte }; k!2; h!3; run R(h) }
+init { atomic { run B(); run A() } }
+"""
+
+
+def test_a_channel_that_is_given_to_a_process():
+    """It is the same, however many channels there are when slots are planned."""
+    model = read(CHANNELS_OF_PROCESSES)
+
+    assert runs(model, "F got == 3")
+    assert runs(model, "G (got == 0 || got == 3)")

@@ -145,3 +145,11 @@ def test_refused(text, place, message):
     assert error.line == line
     if column is not None:
         assert f"column {column}: " in str(error)
+
+
+def test_macros_that_stand_for_too_much():
+    """Each of them stands for the one before it, twice."""
+    lines = [f"#define A{i} A{i - 1};A{i - 1}" for i in range(1, 41)]
+    text = "\n".join(["#define A0 x++", *lines, "byte x; init { A40 }"])
+    with pytest.raises(InputError, match="macros stand for more than"):
+        read_model(text, "m.pml")

@@ -135,6 +135,21 @@ FAULTS = {
 }
 
 
+FAULTS |= {
+    "too few fields": (
+        "chan q = [1] of { byte, byte }; active proctype P() { q!1 }",
+        "other fields",
+    ),
+    "other fields later": (
+        (
+            "chan q = [1] of { byte, byte }; chan r = [1] of { byte }; chan c;"
+            "active proctype P() { c = q; c!1,2; c = r; c!1; c?_; c = q; c?_ }"
+        ),
+        "other fields",
+    ),
+}
+
+
 @pytest.mark.parametrize(("text", "fault"), FAULTS.values(), ids=FAULTS)
 def test_faults(text, fault):
     """A step that fails leads to a state in which nothing moves."""
@@ -171,3 +186,31 @@ def test_parameters_that_are_always_the_same_have_no_variables():
     assert "Q[1]:c" not in names
     assert "Q[1]:p" in names
     assert "Q[2]:p" in names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "chan c, d = [1] of { byte }; byte b = 1; active proctype P() { c = b; c!1 }",
+        "chan c, d = [1] of { byte }; active proctype P() { c = d + 1; c!1 }",
+        "proctype Q(chan c) { c!1 } init { run Q(5) }",
+        "chan c, d = [1] of { byte }; active proctype P() { c = (1 -> 3 : d) ; c!1 }",
+        "chan d = [1] of { byte }; chan c = 1; active proctype P() { c!3 }",
+    ],
+)
+def test_a_number_is_no_channel(text):
+    with pytest.raises(UnsupportedError, match=r"m\.pml:1: a number, expected a ch"):
+        model_of(text)
+
+
+@pytest.mark.parametrize("first", ["c = q", "c[2] = { r, q }"])
+def test_a_variable_begins_with_a_channel(first):
+    """Global ones, too, element by element."""
+    index = "[1]" if "[" in first else ""
+    model = model_of(
+        f"chan q = [1] of {{ byte }}; chan r = [1] of {{ byte }}; chan {first};"
+        f"byte x; active proctype P() {{ q!7; c{index}?x }}"
+    )
+    position = [v.name for v in model.program.variables].index("x")
+
+    assert 7 in {state[position] for state in compare_model(model, 10)}
