@@ -249,5 +249,15 @@ class _Binder:
         name: str | None = None,
         kind: type[FormulaError] = FormulaError,
     ) -> FormulaError:
-        place = self.text.find(name) if name else -1
-        return kind(message, formula=self.text, position=place if place >= 0 else None)
+        return refusal_in(self.text, message, name, kind)
+
+
+def refusal_in(
+    text: str,
+    message: str,
+    name: str | None = None,
+    kind: type[FormulaError] = FormulaError,
+) -> FormulaError:
+    """Return an error about a text, at the place of a name if that is given."""
+    place = text.find(name) if name else -1
+    return kind(message, formula=text, position=place if place >= 0 else None)

@@ -19,7 +19,7 @@ from ltlpipe.systems.programs.promela.parsing import Node, parse_expression
 from ltlpipe.systems.programs.promela.resolving import check_label
 from ltlpipe.systems.programs.promela.scopes import Scope
 from ltlpipe.systems.programs.promela.syntax import Place, RemoteLabel
-from ltlpipe.systems.propositions.binding import ACTION, DEADLOCK, bind
+from ltlpipe.systems.propositions.binding import ACTION, DEADLOCK, bind, refusal_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -202,9 +202,7 @@ class _Lookup:
         name: str | None = None,
         kind: type[FormulaError] = FormulaError,
     ) -> FormulaError:
-        place = self.text.find(name) if name else -1
-        position = place if place >= 0 else None
-        return kind(message, formula=self.text, position=position)
+        return refusal_in(self.text, message, name, kind)
 
 
 def _node(kind: str, *parts: Any) -> Node:
