@@ -89,7 +89,7 @@ def search_states(
     packing : job, optional
         Returns the packed system, if it is not that of the product.
     """
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+    from ltlpipe.runtime.kernels.compilation import ready_expansion
 
     limit = question.options.max_states
     if max_states is not None:
@@ -100,7 +100,7 @@ def search_states(
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
-        yield from ready_expand_pointer(packed.expand)
+        yield from ready_expansion(packed)
         attempt = Attempt(question, product, packed, trace, limit)
         answer = yield from (way or search_once)(attempt)
         if answer.reason != OVERFLOW:

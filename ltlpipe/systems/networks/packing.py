@@ -30,7 +30,7 @@ out_rows, out_letters, out_actions, out_marks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,17 @@ def _not_widened() -> Job[None]:
     yield from ()
 
 
+class Interim(NamedTuple):
+    """What takes the place of successor functions until they are compiled.
+
+    For tables of a system its functions do the same as the system's own, if slower.
+    """
+
+    expand: Callable[..., int]
+    expand_orbits: Callable[..., int]
+    seconds: float  # of searching by them before the system's own are compiled
+
+
 @dataclass(frozen=True, kw_only=True)
 class PackedSystem:
     """What a search sees of a system, whatever its kind.
@@ -90,6 +101,8 @@ class PackedSystem:
     expand_orbits : function, optional
         The successor function of representatives
         (`ltlpipe.systems.networks.packing_kernels`).
+    interim : Interim, optional
+        What takes the place of the successor function until it is compiled.
     widened : callable
         The job that packs the system again with wider places where they were too
         narrow; it returns None if there are no wider ones.
@@ -113,6 +126,7 @@ class PackedSystem:
     state_based: bool = True
     overflowed: Callable[[], int | None] = lambda: None
     expand_orbits: Callable[..., int] | None = None
+    interim: Interim | None = None
     widened: Callable[[], Job[PackedSystem | None]] = _not_widened
     fields: tuple[Field, ...] = ()
     local_states: tuple[np.ndarray, ...] = ()

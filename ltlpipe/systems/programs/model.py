@@ -19,7 +19,7 @@ from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.models import Model, Step
-from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, PackedSystem
+from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, Interim, PackedSystem
 from ltlpipe.systems.programs.claims import as_truth
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import FULL
@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.ranges import Layout
 
 _MAX_ACTIONS = 1 << 18
+
+_COMPILED_SECONDS, _CHARACTER_SECONDS = 0.5, 5e-5
+"""Seconds of a search, and of it for each character of source, that a compiler is worth.
+
+About a quarter of what it takes.
+"""
 
 ASSERT = "assert"
 """The proposition that no assertion is violated."""
@@ -233,6 +239,13 @@ class ProgramModel(Model):
         return complete(generate(self.program, self.ranges, self.layout))
 
     @cached_property
+    def instructions(self) -> np.ndarray | None:
+        """The same for `ltlpipe.systems.programs.machine`; None if it is too small."""
+        from ltlpipe.systems.programs.assembly import assembled
+
+        return complete(assembled(self.source))
+
+    @cached_property
     def max_successors(self) -> int:
         """A bound of the number of successors of a state."""
         leaders = (action.leader for action in self.program.actions)
@@ -258,6 +271,10 @@ class ProgramModel(Model):
 
             job = generate(self.program, self.ranges, self.layout)
             known["source"] = yield from job
+        if "instructions" not in known:
+            from ltlpipe.systems.programs.assembly import assembled
+
+            known["instructions"] = yield from assembled(self.source)
 
     def _control(self) -> np.ndarray:
         """Return what `ltlpipe.systems.programs.kernels.Control` says of actions."""
@@ -307,6 +324,11 @@ class ProgramModel(Model):
         if seed is not None:
             rng = np.random.default_rng(seed)
             header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)
+        interim = None
+        if self.instructions is not None:
+            header[Header.CODE] = sum(map(len, tables))
+            tables.append(self.instructions)
+            interim = self._interim()
         extra = layout.with_extra(extra_values)
         n_words = max(layout.n_words, extra.word + 1)
         functions = successor_functions(self.source)
@@ -320,11 +342,19 @@ class ProgramModel(Model):
             initial=row_of(layout.places, self.program.initial, n_words),
             extra=extra,
             max_successors=self.max_successors,
+            interim=interim,
             fields=layout.places,
             dtype=np.int64,
             overflowed=lambda: error if ints[Header.IS_FULL] else None,
             widened=self._full,
         )
+
+    def _interim(self) -> Interim:
+        """Return what is used until the generated module is compiled."""
+        from ltlpipe.systems.programs import machine
+
+        seconds = _COMPILED_SECONDS + _CHARACTER_SECONDS * len(self.source)
+        return Interim(machine.expand, machine.expand_orbits, seconds)
 
     def _full(self) -> Job[PackedSystem | None]:
         """Raise the error that a process finds no room."""
