@@ -52,6 +52,7 @@ _OPERATORS = {
     ast.FloorDiv: Op.FLOOR,
     ast.Mod: Op.MODULO,
 }
+_ONE = 2  # statements of a function that is an expression, with its docstring
 _FEW = 3  # branches below which a table is not worth its place
 
 
@@ -69,19 +70,18 @@ class Operand(NamedTuple):
 def assembled(source: str) -> Job[np.ndarray | None]:
     """Return the instructions of a generated module, int64[...].
 
-    None if they need more registers than there are.
+    None if they need more registers than there are, or expressions are too deep.
     """
-    functions = {
-        part.name: part
-        for part in ast.parse(source).body
-        if isinstance(part, ast.FunctionDef)
-    }
-    assembler = _Assembler(functions)
-    first, *body = functions["expand"].body[1:]  # behind the docstring
-    assert isinstance(first, ast.If)  # of one that repeats itself, which `machine` does
     try:
+        functions = {
+            part.name: part
+            for part in ast.parse(source).body
+            if isinstance(part, ast.FunctionDef)
+        }
+        assembler = _Assembler(functions)
+        _, _, *body = functions["expand"].body  # behind what `machine.expand` does, too
         yield from assembler.block(body)
-    except TooManyRegistersError:
+    except (TooManyRegistersError, SyntaxError, RecursionError):
         return None
     return assembler.finished()
 
@@ -185,7 +185,7 @@ class _Assembler:
             case ast.For(target=ast.Name(id=name), iter=ast.Call(args=bounds)):
                 yield from self._for(name, bounds, statement.body)
             case ast.Assign(value=ast.Call(func=ast.Name(id=name))) if (
-                name in self._functions
+                name in self._functions and len(self._functions[name].body) > _ONE
             ):
                 yield from self._part(statement.targets[0], statement.value)
             case _:
