@@ -406,14 +406,13 @@ def _question(
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:
-    from ltlpipe.runtime.kernels.compilation import ready_expansion
     from ltlpipe.search.exploring import product_size_of
 
     question = yield from question.unfolded()
     product = yield from question.product(question.given, Trace(question.given))
     packed = yield from product.packed()
     while packed is not None:
-        yield from ready_expansion(packed)
+        yield from packed.ready()
         size = yield from product_size_of(
             product.problem(packed), max_states=question.options.max_states
         )

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.kernels.jit import Interim
     from ltlpipe.runtime.worker_process import Worker
-    from ltlpipe.systems.networks.packing import PackedSystem
 
 # --- jobs -------------------------------------------------------------------
 
@@ -112,30 +111,7 @@ def ready_expand_pointer(function: Callable[..., int]) -> Job[None]:
 _POINTERS: set[Any] = set()
 
 
-def ready_expansion(packed: PackedSystem) -> Job[None]:
-    """Have what `expansion` returns compiled, or load its machine code."""
-    function = packed.expand
-    if packed.interim is not None and not _has_own_code(function):
-        function = packed.interim.expand
-    return ready_expand_pointer(function)
-
-
-def expansion(packed: PackedSystem) -> Any:
-    """Return a system's successor function in the form in which searches accept it.
-
-    If it has to be compiled first, its interim takes its place until that is worth it
-    and has been done (`worked`).
-    """
-    from ltlpipe.runtime.kernels.jit import expand_pointer, interim_pointer
-
-    if packed.interim is None or _has_own_code(packed.expand):
-        return expand_pointer(packed.expand)
-    pointer = interim_pointer(packed.interim.expand, packed.expand)
-    pointer.patience = packed.interim.seconds
-    return pointer
-
-
-def _has_own_code(function: Callable[..., int]) -> bool:
+def has_own_code(function: Callable[..., int]) -> bool:
     """Whether a successor function need not be compiled."""
     from ltlpipe.runtime.kernels.jit import EXPAND_SIGNATURE, INTERPRETED
 

@@ -413,11 +413,13 @@ class Interim(_Pointer):
     Kernels ask for the address whenever they are called from Python.
     """
 
-    def __init__(self, meanwhile: _Pointer, function: Callable[..., int]) -> None:
+    def __init__(
+        self, meanwhile: _Pointer, function: Callable[..., int], patience: float
+    ) -> None:
         super().__init__(meanwhile.compiled, meanwhile.signature())
         self.function = function
         self.seconds = 0.0  # of kernels that have called it
-        self.patience = 0.0  # of these seconds before it is replaced
+        self.patience = patience  # seconds of them before it is compiled
         self.job: Any = None  # compiles the function
         self.is_replaced = False
 
@@ -455,10 +457,13 @@ def expand_pointer(function: Callable[..., int]) -> Any:
 
 @cache
 def interim_pointer(
-    meanwhile: Callable[..., int], function: Callable[..., int]
+    meanwhile: Callable[..., int], function: Callable[..., int], seconds: float
 ) -> Interim:
-    """Return the same for a function that another one stands for until later."""
-    return Interim(expand_pointer(meanwhile), function)
+    """Return the same for a function that another one stands for until later.
+
+    Until kernels have called it for so many seconds, and it has been compiled.
+    """
+    return Interim(expand_pointer(meanwhile), function, seconds)
 
 
 N_LOCALS = 1 << 10

@@ -30,7 +30,7 @@ out_rows, out_letters, out_actions, out_marks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -131,6 +131,34 @@ class PackedSystem:
     fields: tuple[Field, ...] = ()
     local_states: tuple[np.ndarray, ...] = ()
     dtype: type = np.int32
+
+    def ready(self) -> Job[None]:
+        """Have the successor function, or what takes its place, compiled or loaded."""
+        from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+
+        interim = self._interim_now
+        return ready_expand_pointer(self.expand if interim is None else interim.expand)
+
+    def pointer(self) -> Any:
+        """Return the successor function in the form in which searches accept it.
+
+        If it has to be compiled first, its interim takes its place until that is worth
+        it, and done.
+        """
+        from ltlpipe.runtime.kernels.jit import expand_pointer, interim_pointer
+
+        interim = self._interim_now
+        if interim is None:
+            return expand_pointer(self.expand)
+        return interim_pointer(interim.expand, self.expand, interim.seconds)
+
+    @property
+    def _interim_now(self) -> Interim | None:
+        """What takes the place of a function that has to be compiled first."""
+        from ltlpipe.runtime.kernels.compilation import has_own_code
+
+        interim = self.interim
+        return None if interim is None or has_own_code(self.expand) else interim
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the states, [n, n_fields], of rows uint64[n, w]."""

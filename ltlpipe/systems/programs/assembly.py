@@ -1,4 +1,4 @@
-"""Generated source as instructions of `ltlpipe.systems.programs.machine`.
+"""Generated source as instructions of `ltlpipe.systems.programs.machine_kernels`.
 
 The source is that of `generating`, which needs little of Python: assignments of
 expressions over integers, branches, loops, and calls of what it imports.  Functions of
@@ -17,7 +17,7 @@ import numpy as np
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks.packing import PACKING
 from ltlpipe.systems.programs.kernels import MAX_MOVES
-from ltlpipe.systems.programs.machine import WIDTH, Op
+from ltlpipe.systems.programs.machine_kernels import WIDTH, Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,6 +67,9 @@ class Operand(NamedTuple):
     constant: int = 0
 
 
+ZERO = Operand()
+
+
 def assembled(source: str) -> Job[np.ndarray | None]:
     """Return the instructions of a generated module, int64[...].
 
@@ -79,7 +82,7 @@ def assembled(source: str) -> Job[np.ndarray | None]:
             if isinstance(part, ast.FunctionDef)
         }
         assembler = _Assembler(functions)
-        _, _, *body = functions["expand"].body  # behind what `machine.expand` does, too
+        _, _, *body = functions["expand"].body  # behind what the machine does itself
         yield from assembler.block(body)
     except (TooManyRegistersError, SyntaxError, RecursionError):
         return None
@@ -123,13 +126,11 @@ class _Assembler:
 
     # --- what instructions are made with
 
-    def _emit(
-        self, op: Op, to: int = 0, x: int = 0, y: Operand = Operand()
-    ) -> None:
+    def _emit(self, op: Op, to: int = 0, x: int = 0, y: Operand = ZERO) -> None:
         self._code.append([op, to, x, y.register, y.constant])
         self._fresh = 0
 
-    def _computed(self, op: Op, x: int = 0, y: Operand = Operand()) -> Operand:
+    def _computed(self, op: Op, x: int = 0, y: Operand = ZERO) -> Operand:
         """Return a new register, which is computed by an instruction."""
         register = self._new()
         self._emit(op, register, x, y)
@@ -194,14 +195,17 @@ class _Assembler:
     def _simple(self, statement: Any) -> None:
         """Add the instructions of a statement without others inside."""
         match statement:
-            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple()):
-                for name, value in zip(names, statement.value.elts, strict=True):
-                    self._set(name.id, value)
+            case ast.Assign(
+                targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)
+            ):
+                for name, value in zip(names, values, strict=True):
+                    self._set(ast.unparse(name), value)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._set(name, value)
             case ast.Assign(targets=[ast.Subscript() as place], value=value):
                 kinds = {"out_rows": Op.ROW, "out_actions": Op.ACTION}
-                self._store(kinds.get(place.value.id, Op.MARKS), place, value)
+                buffer = ast.unparse(place.value)
+                self._store(kinds.get(buffer, Op.MARKS), place, value)
             case ast.AugAssign(target=ast.Subscript() as place, op=ast.BitXor()):
                 self._store(Op.CHANGE, place, statement.value)
             case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()):
@@ -243,7 +247,8 @@ class _Assembler:
 
     def _store(self, op: Op, place: ast.Subscript, value: ast.expr) -> None:
         with self._scope():
-            at, word = place.slice, 0
+            at: Any = place.slice
+            word = 0
             if isinstance(at, ast.Tuple):
                 at, word = at.elts[0], self._value(at.elts[1]).constant
             found = self._value(value)
@@ -327,8 +332,8 @@ class _Assembler:
     def _value(self, node: Any) -> Operand:
         """Return the value of an expression, which instructions have computed."""
         match node:
-            case ast.Constant(value=value):
-                return Operand(0, int(value))
+            case ast.Constant(value=int(number)):  # True is one
+                return Operand(0, int(number))
             case ast.Name(id=name):
                 if name == "MAX_MOVES":
                     return Operand(0, MAX_MOVES)
@@ -367,10 +372,10 @@ class _Assembler:
         match node:
             case ast.BinOp(
                 left=ast.BinOp(
-                    left=word, op=ast.RShift(), right=ast.Constant(value=shift)
+                    left=word, op=ast.RShift(), right=ast.Constant(value=int(shift))
                 ),
                 op=ast.BitAnd(),
-                right=ast.Constant(value=mask),
+                right=ast.Constant(value=int(mask)),
             ):
                 x = self._register(self._value(word))
                 return self._computed(Op.FIELD, x, Operand(shift, mask))
@@ -378,17 +383,17 @@ class _Assembler:
                 left=left,
                 op=ast.BitOr(),
                 right=ast.BinOp(
-                    left=value, op=ast.LShift(), right=ast.Constant(value=shift)
+                    left=value, op=ast.LShift(), right=ast.Constant(value=int(shift))
                 ),
             ):
                 x = self._register(self._value(left))
                 shifted = self._register(self._value(value))
                 return self._computed(Op.INSERT, x, Operand(shifted, shift))
-        left, right = self._value(node.left), self._value(node.right)
-        if isinstance(node.op, (ast.Add, ast.Sub)) and right.register == 0:
+        a, b = self._value(node.left), self._value(node.right)
+        if isinstance(node.op, (ast.Add, ast.Sub)) and b.register == 0:
             sign = 1 if isinstance(node.op, ast.Add) else -1
-            return Operand(left.register, left.constant + sign * right.constant)
-        return self._computed(_OPERATORS[type(node.op)], self._register(left), right)
+            return Operand(a.register, a.constant + sign * b.constant)
+        return self._computed(_OPERATORS[type(node.op)], self._register(a), b)
 
     def _call(self, name: str, call: ast.Call) -> Operand:
         if name in _NUMBERS:

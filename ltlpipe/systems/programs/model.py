@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import itertools
 import math
-import sys
 from collections import Counter
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
 from ltlpipe.runtime.errors import UnsupportedError, warn
-from ltlpipe.runtime.files import rewriting
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.models import Model, Step
 from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, Interim, PackedSystem
 from ltlpipe.systems.programs.claims import as_truth
+from ltlpipe.systems.programs.generated import successor_functions
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import FULL
 from ltlpipe.systems.programs.ranges import Ranges
@@ -30,7 +27,6 @@ from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -41,10 +37,11 @@ if TYPE_CHECKING:
 
 _MAX_ACTIONS = 1 << 18
 
-_COMPILED_SECONDS, _CHARACTER_SECONDS = 0.5, 5e-5
-"""Seconds of a search, and of it for each character of source, that a compiler is worth.
+_COMPILER_SECONDS, _CHARACTER_SECONDS = 1.0, 1.5e-4
+"""What compiling takes, roughly, and what it takes for each character of source.
 
-About a quarter of what it takes.
+Searches by the machine take 1.4 to 2.2 times as long as those by compiled code: one has
+to last for this long before it is worth a compiler.
 """
 
 ASSERT = "assert"
@@ -240,7 +237,7 @@ class ProgramModel(Model):
 
     @cached_property
     def instructions(self) -> np.ndarray | None:
-        """The same for `ltlpipe.systems.programs.machine`; None if it is too small."""
+        """The same for the machine (`machine_kernels`); None if that is too small."""
         from ltlpipe.systems.programs.assembly import assembled
 
         return complete(assembled(self.source))
@@ -351,9 +348,9 @@ class ProgramModel(Model):
 
     def _interim(self) -> Interim:
         """Return what is used until the generated module is compiled."""
-        from ltlpipe.systems.programs import machine
+        from ltlpipe.systems.programs import machine_kernels as machine
 
-        seconds = _COMPILED_SECONDS + _CHARACTER_SECONDS * len(self.source)
+        seconds = _COMPILER_SECONDS + _CHARACTER_SECONDS * len(self.source)
         return Interim(machine.expand, machine.expand_orbits, seconds)
 
     def _full(self) -> Job[PackedSystem | None]:
@@ -364,58 +361,3 @@ class ProgramModel(Model):
 
 class DveModel(ProgramModel):
     """A DVE model."""
-
-
-def successor_functions(source: str) -> Any:
-    """Return the module of generated source, the same for the same source.
-
-    It has `expand` and `expand_orbits`.  A function is compiled by `expand_pointer`,
-    which finds the machine code of earlier runs.
-
-    Raises
-    ------
-    UnsupportedError
-        An expression is nested deeper than Python can read.
-    """
-    try:
-        return _imported(source)
-    except SyntaxError as error:
-        if "nested" not in str(error):
-            raise
-        message = "an expression of the model is nested too deeply to be compiled"
-        raise UnsupportedError(message) from None
-
-
-@cache
-def _imported(source: str) -> Any:
-    digest = hashlib.sha256(source.encode()).hexdigest()[:24]
-    name = f"ltlpipe_dve_{digest}"
-    path = _written(name, source)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module: Any = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # Numba looks modules of cached code up by name
-    spec.loader.exec_module(module)
-    return module
-
-
-def _written(name: str, source: str) -> Path:
-    """Return the file that holds some source, written unless it is there.
-
-    Numba's cache asks whether a file has changed since: one that is there stays.
-    """
-    from ltlpipe.runtime.folders import cache_folder, move_to
-
-    path = cache_folder() / "dve" / f"{name}.py"
-    if path.exists() and path.read_text(encoding="utf-8") == source:
-        return path
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with rewriting(path) as stream:  # two processes write the same
-            stream.write(source.encode())
-    except OSError:
-        if not move_to():
-            raise
-        return _written(name, source)
-    return path

@@ -179,9 +179,7 @@ def execute(ints, row, out_rows, out_letters, out_actions, out_marks):
                 ints, out_rows, out_letters, out_actions, x, r[a + 1], r[a + 2]
             )
         elif op == Op.NEXT_KEPT:
-            r[to] = next_kept(
-                x, out_rows, out_letters, out_actions, r[a + 1], r[a + 2]
-            )
+            r[to] = next_kept(x, out_rows, out_letters, out_actions, r[a + 1], r[a + 2])
         elif op == Op.SETTLED:
             r[to] = settled(ints, x, out_rows, out_letters, out_actions, r[a + 1])
         elif op == Op.MULTIPLIED:
