@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
-from ltlpipe.runtime.errors import UnsupportedError, warn
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.models import Model, Step
@@ -196,12 +196,9 @@ class ProgramModel(Model):
                 raise self.full_error()
             yield Step(action, target)
 
-    def full_error(self) -> UnsupportedError:
+    def full_error(self) -> LtlpipeError:
         """Return the error that there are more processes than there is room for."""
-        return UnsupportedError(
-            f"{self.name}: more processes at once than have been found by trying the "
-            "model out: --processes=N gives their number"
-        )
+        raise NotImplementedError  # of models in which none are started
 
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values, states of processes by name.

@@ -172,7 +172,7 @@ MANY = "byte x; proctype Q() { x = 1; x == 2 } init { do :: run Q() od }"
 def test_more_processes_than_there_is_room_for():
     """Not left out, but an error that says what to do."""
     model = model_of(MANY, processes=3)
-    with pytest.raises(UnsupportedError, match="more processes at once"):
+    with pytest.raises(UnsupportedError, match="more than 3 processes at once"):
         compare_model(model, 1000)
 
 
