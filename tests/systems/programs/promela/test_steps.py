@@ -125,6 +125,11 @@ FAULTS = {
         "atomic",
     ),
     "channel": ("chan c; active proctype P() { c!1 }", "channel"),
+    "length": (
+        "chan c; byte x; active proctype P() { if :: len(c) > 0 -> x = 1 :: else fi }",
+        "no channel",
+    ),
+    "poll": ("chan c[2]; byte x; active proctype P() { c[x]?[1] }", "no channel"),
     "trace": (
         (
             "chan q = [2] of { byte }; active proctype P() { q!1; q!1 }"
