@@ -189,6 +189,43 @@ def test_processes_that_know_each_other():
     assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(5)
 
 
+def assert_instances_agree(seed, counts):
+    """Orbits of a Promela model have the plain verdict, and no more states."""
+    rng = random.Random(seed)
+    model = systems.promela_model(rng)
+    formula = random_formula(rng, rng.sample(systems.promela_atoms(rng, model), 2))
+    search = {"emptiness": rng.choice(SEARCHES)}
+    plain = ask(model, formula, reduce="none", **search)
+    found = ask(model, formula, reduce="automorphisms", **search)
+    assert found.verdict == plain.verdict, (seed, formula)
+    counts[found.verdict] += 1
+    counts["moved"] += "changes nothing" not in " ".join(found.plan.reasons)
+    if found.verdict == "holds" and found.plan.emptiness == plain.plan.emptiness:
+        assert found.stats.states <= plain.stats.states + 1, (seed, formula)
+        counts["fewer"] += found.stats.states < plain.stats.states
+
+
+def test_instances_of_a_proctype():
+    """Buffers, rendezvous, atomic, d_step, timeout; some tell them apart."""
+    counts = Counter()
+    for seed in range(examples(60)):
+        assert_instances_agree(seed, counts)
+
+    assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(5)
+    assert counts["fewer"] >= at_least(2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_instances_of_a_proctype_many(part):
+    """2,000 models in ten parts."""
+    counts = Counter()
+    for seed in range(10_000 + 200 * part, 10_200 + 200 * part):
+        assert_instances_agree(seed, counts)
+
+    assert counts["moved"] > 50
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_processes_that_know_each_other_many(part):
