@@ -276,7 +276,8 @@ def promela_model(rng):
     steps = rng.sample(STEPS, rng.randint(3, 5))
     if rng.random() < 0.3:
         steps.append(rng.choice(APART))
-    talks = any(step[0] in "qr" for step in steps)
+    about_channels = ("q!", "q?", "r!", "r?", "empty")
+    talks = any(mark in step for step in steps for mark in about_channels)
     if rng.random() < 0.3 and not talks:  # `else` is refused beside messages
         steps.append("else -> x = 1 - (x & 1)")
     lines = "\n".join(f"  :: {step}" for step in steps)
