@@ -61,11 +61,13 @@ def row_of(path: Path, cache: Path, rounds: int) -> dict[str, Any]:
             for file in path.parent.iterdir():
                 if file.suffix in (".pml", ".h"):
                     shutil.copy(file, name)
-            spins.append(timed(["spin", "-run", path.name], Path(name))[:2])
+            seconds, cpu, said = timed(["spin", "-run", path.name], Path(name))
+        if "errors:" in said:  # else there is no answer
+            spins.append((seconds, cpu))
     row: dict[str, Any] = {"model": path.stem, "answers": answers}
     for name, found in (("", ours), ("spin_", spins)):
-        row |= {f"{name}seconds": min(s for s, _ in found)}
-        row |= {f"{name}cpu": min(c for _, c in found)}
+        row |= {f"{name}seconds": min((s for s, _ in found), default=None)}
+        row |= {f"{name}cpu": min((c for _, c in found), default=None)}
     return row
 
 
