@@ -116,7 +116,7 @@ def compiled(rules: Rules, text: str) -> dict[str, Any]:
     source = rules.source
     targets = sorted(set().union(*(assigned(rule.body) for rule in rules.rules)))
     named = [source.variables[v] for v in targets if v >= N_OWN]
-    sizes = [8 if variable.n_arrays else 4 for variable in named]
+    sizes = [8 if variable.arrays else 4 for variable in named]
     code = _HARNESS % {
         "program": text.replace("extern void __VERIFIER_error(int);", ""),
         "parts": ", ".join(f"&{variable.name}" for variable in named) or "&OUT",

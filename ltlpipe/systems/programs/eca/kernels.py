@@ -371,11 +371,50 @@ def enumerate_step(tables, space, registers, budget):
 
 
 @njit
-def enter_rows(space, n):
-    """Enter the first `n` rows into slots that are empty."""
+def enter_rows(space, begin, end):
+    """Enter the rows from one to before another into slots."""
     slots = space.slots
-    for state in range(n):
+    for state in range(begin, end):
         at = np.int64(hash_row(space.rows, state) & np.uint64(slots.shape[0] - 1))
         while slots[at] != 0:
             at = (at + 1) & (slots.shape[0] - 1)
         slots[at] = np.uint32(state + 1)
+
+
+@njit
+def join_steps(machine, number, steps, halves, begin, end, n_halves):
+    """Make two steps of each one from the states from `begin` to before `end`.
+
+    Between them is a state for each target and output, numbered as they are met.
+
+    machine : (int64[n + 1], int16[m, 2], int32[m]), its `first`, `label` and `target`
+    number : int32[n_outputs], the label of each output
+    steps : int32[3, >= 2m], sources, labels and targets; the steps that come from the
+        states between are behind the m others
+    halves : (int32[n], int32[m]), the state between that was met last for each target,
+        and the one before it; -1 at the end
+
+    Returns how many states between there are, which were `n_halves`.
+    """
+    first, label, target_of = machine
+    last, before = halves
+    n, m = last.shape[0], before.shape[0]
+    for state in range(begin, end):
+        for step in range(first[state], first[state + 1]):
+            target = target_of[step]
+            output = number[label[step, 1]]
+            half = np.int64(last[target])
+            while half >= 0 and steps[1, m + half] != output:
+                half = np.int64(before[half])
+            if half < 0:
+                half = n_halves
+                n_halves += 1
+                before[half] = last[target]
+                last[target] = half
+                steps[0, m + half] = n + half
+                steps[1, m + half] = output
+                steps[2, m + half] = target
+            steps[0, step] = state
+            steps[1, step] = label[step, 0]
+            steps[2, step] = n + half
+    return n_halves
