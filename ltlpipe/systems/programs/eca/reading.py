@@ -11,6 +11,7 @@ from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.names import counted
 from ltlpipe.systems.programs.eca.enumeration import ENUMERATING, machine_of
+from ltlpipe.systems.programs.eca.java import as_c
 from ltlpipe.systems.programs.eca.kernels import join_steps
 from ltlpipe.systems.programs.eca.program import input_name, output_name
 from ltlpipe.systems.programs.eca.rules import outputs_of, rules_of
@@ -42,6 +43,11 @@ def build(plain: Plain, file: str) -> Job[EcaSystem]:
     """
     source = yield from read_source(plain, file)
     return (yield from system_of(source, file, MOST_STATES))
+
+
+def build_java(plain: Plain, file: str) -> Job[EcaSystem]:
+    """Do what `build` does, for a program in Java."""
+    return (yield from build((yield from as_c(plain, file)), file))
 
 
 def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
