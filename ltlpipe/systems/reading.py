@@ -121,8 +121,8 @@ def load(
         ``spot.twa_graph`` are a network, read as ``.hoa`` files are: propositions are
         labels, one at each step.
     format : str, optional
-        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``pnml`` or ``pml``: what the files
-        are, whatever their names say.
+        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``java``, ``pnml`` or ``pml``: what
+        the files are, whatever their names say.
     alphabet : str
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
