@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called, inlined, specialised
 from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.networks.packing_kernels import repeat
 from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS, FULL
@@ -99,7 +99,7 @@ class Control(IntEnum):
     CODES = 3
 
 
-@called
+@specialised
 def begun(row, n_own, out_rows):
     """Keep a state behind the rows that moves are appended to; return where."""
     origin = out_rows.shape[0] - 1
@@ -109,12 +109,33 @@ def begun(row, n_own, out_rows):
 
 
 @called
-def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
+def moved(ints, n_own, out_rows, out_letters, out_actions, at, before, count):
     """Take note of moves that lead on from row `at`, which are ``before:count``.
 
+    Returns the next row behind which control is kept, and how many rows there are; or
+    -1, and how many steps there are.
+    """
+    table = ints[Header.CONTROL]
+    if at == out_rows.shape[0] - 1 and ints[table + Control.IS_LIMITED] == 0:
+        codes = np.int64(0)
+        for i in range(before, count):
+            codes |= ints[table + Control.CODES + out_actions[i]]
+        if codes == 0:  # nearly always: each move is a step
+            return -1, count
+    count = controlled(ints, out_rows, out_letters, out_actions, at, before, count)
+    at = next_kept(n_own, out_rows, out_letters, out_actions, at, count)
+    if at < count <= MAX_MOVES:
+        return at, count
+    return -1, settled(ints, n_own, out_rows, out_letters, out_actions, count)
+
+
+@inlined
+def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
+    """Note what becomes of control behind moves; return how many rows there are.
+
     Actions become those that the step begins with; letters tell by which code control
-    is kept behind a row, 0 if it is not, less than 0 if moves lead on.  Returns how
-    many rows there are: of several on an only way, the first is taken.
+    is kept behind a row, 0 if it is not, less than 0 if moves lead on.  Of several on
+    an only way, the first is taken.
     """
     table = ints[Header.CONTROL]
     begins = at == out_rows.shape[0] - 1
@@ -155,7 +176,7 @@ def failed(ints, out_rows, at, fault):
     return 0
 
 
-@called
+@inlined
 def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
     """Return the next row behind `at` behind which control is kept, or `count`.
 
@@ -180,7 +201,7 @@ def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
     return count
 
 
-@called
+@inlined
 def settled(ints, n_own, out_rows, out_letters, out_actions, count):
     """Move the rows behind which control is not kept to the front; return how many.
 
