@@ -41,8 +41,8 @@ from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.driver import advance
 from ltlpipe.search.emptiness import ProductLasso, Search
 from ltlpipe.search.growth import INT32, INT64, UINT32
-from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.interning import intern, row_of
+from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import Setting, at_limit, is_full, successors_behind
 from ltlpipe.search.registers import PRIVATE, Reg, Status
 

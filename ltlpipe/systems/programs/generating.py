@@ -252,6 +252,7 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, specialised
 from ltlpipe.systems.programs.kernels import (
+    are_steps,
     begun,
     divided,
     finish,
@@ -288,8 +289,8 @@ def expand_orbits(
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices at before holder timeout begun moved called normalise_all _expand
-expand_orbits
+made choices at before holder timeout begun are_steps moved called normalise_all
+_expand expand_orbits
 """
 
 
@@ -354,6 +355,8 @@ def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
         body.line("    timeout = 1")
         body.line("    continue")
         body.line("timeout = 0")
+    body.line("if are_steps(ints, out_rows, out_actions, at, count):")
+    body.line("    break")
     body.line(f"at, count = moved(ints, {n_own}, {buffers}, at, before, count)")
     body.line("if at >= 0:")
     body.line("    holder = out_letters[at] >> 2")

@@ -59,7 +59,7 @@ def remainder(a, b):
     return -left if a < 0 else left
 
 
-@called
+@inlined
 def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, count):
     """Complete `count` successors whose first `n_own` words and actions are there.
 
@@ -76,12 +76,14 @@ def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, coun
             out_rows[i, word] = row[word]
     if ints[Header.SEED] != 0:
         shuffle(ints[Header.SEED], row, out_rows, out_actions, count)
-    letter = letter_of(ints, ints[Header.LETTERS], row, np.int64(count == 0))
+    letter = np.int64(0)
+    if ints[ints[Header.LETTERS]] != 0:
+        letter = letter_of(ints, ints[Header.LETTERS], row, np.int64(count == 0))
     taken = ints[Header.TAKEN]
     for i in range(count):
         out_letters[i] = letter
         if taken != 0:
-            out_letters[i] = letter | ints[taken + out_actions[i]]
+            out_letters[i] |= ints[taken + out_actions[i]]
         out_marks[i] = 0
     return count
 
@@ -108,6 +110,16 @@ def begun(row, n_own, out_rows):
     return origin
 
 
+@inlined
+def are_steps(ints, out_rows, out_actions, at, count):
+    """Whether all moves that begin at row `at` are steps, as they nearly always are."""
+    table = ints[Header.CONTROL]
+    codes = ints[table + Control.IS_LIMITED]
+    for i in range(count):
+        codes |= ints[table + Control.CODES + out_actions[i]]
+    return codes == 0 and at == out_rows.shape[0] - 1
+
+
 @called
 def moved(ints, n_own, out_rows, out_letters, out_actions, at, before, count):
     """Take note of moves that lead on from row `at`, which are ``before:count``.
@@ -115,13 +127,6 @@ def moved(ints, n_own, out_rows, out_letters, out_actions, at, before, count):
     Returns the next row behind which control is kept, and how many rows there are; or
     -1, and how many steps there are.
     """
-    table = ints[Header.CONTROL]
-    if at == out_rows.shape[0] - 1 and ints[table + Control.IS_LIMITED] == 0:
-        codes = np.int64(0)
-        for i in range(before, count):
-            codes |= ints[table + Control.CODES + out_actions[i]]
-        if codes == 0:  # nearly always: each move is a step
-            return -1, count
     count = controlled(ints, out_rows, out_letters, out_actions, at, before, count)
     at = next_kept(n_own, out_rows, out_letters, out_actions, at, count)
     if at < count <= MAX_MOVES:
