@@ -29,7 +29,8 @@ What can be asked of `check`, `solve`, `compare`, `livelock`, `deadlocks` and
 `simulate`, at the command line and in Python.  A flag is a parameter by the same name
 with underscores: `--max-states 1000` is `max_states=1000`; `--no-lasso` is
 `lasso=False`.  Task tables have columns of these names, and `solve --grid` takes them.
-This page is made from the declarations (`python scripts/options.py`).
+This page is made from the declarations (`python scripts/options.py`).  An option is for
+all six commands, unless the table names some that do not take it.
 """
 
 
@@ -39,13 +40,12 @@ def page() -> str:
 
 
 def _table() -> list[str]:
-    """Return which command takes which option."""
-    lines = [f"| option | about | {' | '.join(COMMANDS)} | systems |"]
-    lines.append("|---" * (len(COMMANDS) + 3) + "|")
+    """Return which options there are, and which commands do not take them."""
+    lines = ["| option | about | systems | not for |", "|---|---|---|---|"]
     for name, option in OPTIONS.items():
-        marks = ["yes" if c in option.commands else "" for c in COMMANDS]
+        others = [f"`{c}`" for c in COMMANDS if c not in option.commands]
         link = f"[`--{_flag(name)}`](#{name})"
-        cells = [link, option.group, *marks, option.systems]
+        cells = [link, option.group, option.systems, ", ".join(others)]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -62,7 +62,7 @@ def _entry(name: str, option: Option) -> str:
     text = " ".join(part for part in (option.help, option.details) if part)
     lines = [f'<a id="{name}"></a>', f"## `--{_flag(name)}{value}`", ""]
     lines += [spelled(text, FLAGS), ""]
-    facts = [f"In Python `{name}`: {KINDS[option.kind]}"]
+    facts = [KINDS[option.kind].capitalize()]
     if option.choices:
         facts.append(f"one of {', '.join(f'`{choice}`' for choice in option.choices)}")
     if option.least is not None:
