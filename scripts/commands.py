@@ -29,7 +29,6 @@ This page is made from `ltlpipe COMMAND --help` (`python scripts/commands.py`).
 [Options](options.md) describes the options of the question itself (`--timeout`,
 `--reduce`, ...).  Several commands have these:
 """
-TABLE = ["| argument or option | |", "|---|---|"]
 FEW = 3
 """Commands whose rows of one argument are shown once, at the head of the page."""
 
@@ -43,7 +42,7 @@ def page() -> str:
         if count >= FEW:
             shared.setdefault(_name_of(row), row)
     sections = [_section(name, command, shared) for name, command in commands]
-    return "\n".join([HEAD, *TABLE, *shared.values(), "", *sections])
+    return "\n".join([HEAD, *shared.values(), "", *sections])
 
 
 def app_commands() -> dict[str, click.Command]:
@@ -69,7 +68,7 @@ def _section(name: str, command: click.Command, shared: dict[str, str]) -> str:
     rows = _rows(name, command)
     own = [row for row in rows if shared.get(_name_of(row)) != row]
     if own:
-        lines += [*TABLE, *own, ""]
+        lines += [*own, ""]
     also = [_name_of(row) for row in rows if row not in own]
     also += [
         f"[`--{flag_of(p.name)}`](options.md#{p.name})" for p in _asked(name, command)
@@ -105,8 +104,8 @@ def _first(name: str) -> str:
 
 
 def _name_of(row: str) -> str:
-    """Return the first cell of a row."""
-    return row.replace(r"\|", "\0").split(" | ")[0][2:].replace("\0", r"\|")
+    """Return what a row is about."""
+    return row[2:].partition("`: ")[0] + "`"
 
 
 def _is_hidden(parameter: click.Parameter) -> bool:
@@ -122,7 +121,7 @@ def _row(parameter: click.Parameter) -> str:
         if not getattr(parameter, "is_flag", False):
             name += f" {metavar}"
     text = _help(parameter)
-    return "| `{}` | {} |".format(*(cell.replace("|", r"\|") for cell in (name, text)))
+    return f"- `{name}`: {text}"
 
 
 def _help(parameter: click.Parameter) -> str:

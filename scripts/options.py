@@ -29,8 +29,8 @@ What can be asked of `check`, `solve`, `compare`, `livelock`, `deadlocks` and
 `simulate`, at the command line and in Python.  A flag is a parameter by the same name
 with underscores: `--max-states 1000` is `max_states=1000`; `--no-lasso` is
 `lasso=False`.  Task tables have columns of these names, and `solve --grid` takes them.
-This page is made from the declarations (`python scripts/options.py`).  An option is for
-all six commands, unless the table names some that do not take it.
+An option is for all six commands and all systems, unless it says otherwise.
+This page is made from the declarations (`python scripts/options.py`).
 """
 
 
@@ -40,14 +40,13 @@ def page() -> str:
 
 
 def _table() -> list[str]:
-    """Return which options there are, and which commands do not take them."""
-    lines = ["| option | about | systems | not for |", "|---|---|---|---|"]
+    """Return which options there are, by what they are about."""
+    groups: dict[str, list[str]] = {}
     for name, option in OPTIONS.items():
-        others = [f"`{c}`" for c in COMMANDS if c not in option.commands]
         link = f"[`--{_flag(name)}`](#{name})"
-        cells = [link, option.group, option.systems, ", ".join(others)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, ""]
+        groups.setdefault(option.group, []).append(link)
+    rows = [f"| {group} | {', '.join(links)} |" for group, links in groups.items()]
+    return ["| about | options |", "|---|---|", *rows, ""]
 
 
 def _flag(name: str) -> str:
@@ -73,6 +72,11 @@ def _entry(name: str, option: Option) -> str:
     for command, others in DEFAULTS.items():
         if name in others:
             facts.append(f"`{others[name]}` in `{command}`")
+    others = [f"`{command}`" for command in COMMANDS if command not in option.commands]
+    if others:
+        facts.append(f"not for {', '.join(others)}")
+    if option.systems != "all":
+        facts.append(f"for {option.systems} only")
     lines.append("; ".join(facts) + ".")
     if option.old:
         olds = ", ".join(f"`{old}`" for old in option.old)
