@@ -5,6 +5,7 @@ python scripts/commands.py
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,8 +42,15 @@ def page() -> str:
     for row, count in rows.most_common():
         if count >= FEW:
             shared.setdefault(_name_of(row), row)
-    sections = [_section(name, command, shared) for name, command in commands]
-    return "\n".join([HEAD, *shared.values(), "", *sections])
+    sections, group = [], ""
+    for name, command in commands:
+        begin, _, family = name.partition(" ")
+        if family and begin != group:
+            sections.append(f"\n## `ltlpipe {begin}`\n")
+        group = begin if family else ""
+        sections.append((_item if family else _section)(name, command, shared))
+    text = "\n".join([HEAD, *shared.values(), "", *sections, ""])
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def app_commands() -> dict[str, click.Command]:
@@ -78,6 +86,17 @@ def _section(name: str, command: click.Command, shared: dict[str, str]) -> str:
     if also:
         lines += [f"Also {', '.join(also)}.", ""]
     return "\n".join(lines)
+
+
+def _item(name: str, command: click.Command, shared: dict[str, str]) -> str:
+    """Return what is to be said of a command of a group: an entry of a list."""
+    rows = _rows(name, command)
+    own = [row for row in rows if shared.get(_name_of(row)) != row]
+    also = [_name_of(row) for row in rows if row not in own]
+    text = " ".join(_as_text(command.help or "").split())
+    if also:
+        text += f" Takes {', '.join(also)}."
+    return "\n".join([f"- `{name}`: {text}", *(f"    {row}" for row in own)])
 
 
 def _rows(name: str, command: click.Command) -> list[str]:
