@@ -61,7 +61,7 @@ def _entry(name: str, option: Option) -> str:
     text = " ".join(part for part in (option.help, option.details) if part)
     lines = [f'<a id="{name}"></a>', f"## `--{_flag(name)}{value}`", ""]
     lines += [spelled(text, FLAGS), ""]
-    facts = [KINDS[option.kind].capitalize()]
+    facts = [] if option.kind in (str, tuple) else [KINDS[option.kind]]
     if option.choices:
         facts.append(f"one of {', '.join(f'`{choice}`' for choice in option.choices)}")
     if option.least is not None:
@@ -77,11 +77,13 @@ def _entry(name: str, option: Option) -> str:
         facts.append(f"not for {', '.join(others)}")
     if option.systems != "all":
         facts.append(f"for {option.systems} only")
-    lines.append("; ".join(facts) + ".")
+    if facts:
+        told = "; ".join(facts) + "."
+        lines.append(told[0].upper() + told[1:])
     if option.old:
         olds = ", ".join(f"`{old}`" for old in option.old)
         lines.append(f"Earlier versions called it {olds}.")
-    return "\n".join([*lines, ""])
+    return "\n".join(lines).rstrip() + "\n"
 
 
 if __name__ == "__main__":
