@@ -134,6 +134,12 @@ def _read_c() -> Reader:
     return Reader(_unparsed, build)
 
 
+def _read_java() -> Reader:
+    from ltlpipe.systems.programs.eca.reading import build_java
+
+    return Reader(lambda text, _file: text, build_java)
+
+
 def _read_pnml() -> Reader:
     from ltlpipe.systems.nets.reading import build, parse_plain
 
@@ -217,10 +223,19 @@ FORMATS = (
         suffixes=(".c",),
         model=True,
         is_network=True,
-        begins=r"\#\s*include\b|extern\b",
-        expected="'#include' or 'extern', as in a program of the RERS challenge",
+        begins=r"(?:extern|int|void)\b",
+        expected="a declaration, as in a program of the RERS challenge",
         small=_ANY,
         reader=_read_c,
+    ),
+    Format(
+        suffixes=(".java",),
+        model=True,
+        is_network=True,
+        begins=r"(?:import|package|public|class)\b",
+        expected="a class, as in a program of the RERS challenge",
+        small=_ANY,
+        reader=_read_java,
     ),
     Format(
         suffixes=(".pnml",),
