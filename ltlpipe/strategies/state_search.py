@@ -89,8 +89,6 @@ def search_states(
     packing : job, optional
         Returns the packed system, if it is not that of the product.
     """
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
-
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
@@ -100,7 +98,7 @@ def search_states(
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
-        yield from ready_expand_pointer(packed.expand)
+        yield from packed.ready()
         attempt = Attempt(question, product, packed, trace, limit)
         answer = yield from (way or search_once)(attempt)
         if answer.reason != OVERFLOW:
