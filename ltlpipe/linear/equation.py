@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 
     from ltlpipe.linear.constraints import Constraint
 
-_TOLERANCE = 1e-6
+TOLERANCE = 1e-6
 _DENOMINATORS = (1, 12, 1_000, 1_000_000)
 _LARGEST = 1 << 60
+_NO_COLUMNS, _NO_GAINS = np.zeros(0, dtype=np.int32), np.zeros(0)
 _MOST_TRAPS = 30
 """Traps that are excluded for one question."""
 
@@ -65,19 +66,12 @@ class Structure:
         self.initial = [int(tokens) for tokens in initial]
         self.pre, self.post = pre, post
         self.n_transitions = len(pre.first) - 1
+        self.inputs = [_of(pre, t) for t in range(self.n_transitions)]
         self.effects = [self._effect(t) for t in range(self.n_transitions)]
 
-    def inputs(self, transition: int) -> dict[int, int]:
-        """Return what a transition takes from its places."""
-        return _of(self.pre, transition)
-
-    def outputs(self, transition: int) -> dict[int, int]:
-        """Return what a transition puts."""
-        return _of(self.post, transition)
-
     def _effect(self, transition: int) -> dict[int, int]:
-        change = {place: -w for place, w in self.inputs(transition).items()}
-        for place, weight in self.outputs(transition).items():
+        change = {place: -w for place, w in self.inputs[transition].items()}
+        for place, weight in _of(self.post, transition).items():
             change[place] = change.get(place, 0) + weight
         return {place: by for place, by in change.items() if by}
 
@@ -89,6 +83,14 @@ def _of(arcs: Arcs, transition: int) -> dict[int, int]:
 
 class TooLongError(Exception):
     """The time for a refutation is over."""
+
+
+class _Row(NamedTuple):
+    """A constraint as a row of the linear program over counts of transitions."""
+
+    columns: np.ndarray  # int32[n], those with a gain
+    gains: np.ndarray  # float64[n]
+    most: float  # the largest sum of gains
 
 
 class StateEquation:
@@ -105,7 +107,7 @@ class StateEquation:
     def __init__(self, net: Structure, deadline: float = float("inf")) -> None:
         self.net, self.deadline = net, deadline
         self.n_programs = 0
-        self.traps: list[list[int]] = []  # initially marked
+        self.traps: list[Constraint] = []  # rows of those that are marked initially
         columns = {tuple(sorted(effect.items())): None for effect in net.effects}
         self._columns = [column for column in columns if column]
         sizes = [0, *map(len, self._columns)]
@@ -113,9 +115,9 @@ class StateEquation:
         arcs = [arc for column in self._columns for arc in column]
         self._place = np.array([place for place, _ in arcs], dtype=np.int64)
         self._change = [change for _, change in arcs]
-        self._floats = np.array(self._change, dtype=np.float64)
         self._initial = np.array(net.initial, dtype=np.float64)
-        self._solver = _solver(self._initial, self._first, self._place, self._floats)
+        self._rows: dict[tuple[int, ...], _Row] = {}
+        self._solver = _solver(self._initial, self._columns)
 
     def refutation(self, constraints: Sequence[Constraint]) -> Any:
         """Return a refutation of a conjunction of constraints; None if none is found.
@@ -145,7 +147,7 @@ class StateEquation:
         if empty is not None:
             return {"cases": empty, "parts": []}
         for _ in range(_MOST_TRAPS):
-            known = [*rows, *map(trap_row, self.traps)]
+            known = [*rows, *self.traps]
             marking, ray = self._solved(known)
             if marking is None:
                 return None if ray is None else self._leaf(known, ray)
@@ -157,7 +159,7 @@ class StateEquation:
             trap = self._empty_trap(marking)
             if trap is None:
                 return None
-            self.traps.append(trap)
+            self.traps.append(trap_row(trap))
         return None
 
     def _split(
@@ -187,25 +189,20 @@ class StateEquation:
         import highspy
 
         solver, n_places = self._solver, len(self._initial)
-        seconds = min(self.deadline - time.process_time(), _SECONDS)
-        if seconds <= 0:
-            raise TooLongError
+        self.limit(solver)
         self.n_programs += 1
-        for _, weights, constant in rows:
-            own = np.zeros(n_places)
-            own[[place for place, _ in weights]] = [weight for _, weight in weights]
-            gains = np.zeros(len(self._columns))
-            if len(gains):
-                gains = np.add.reduceat(
-                    own[self._place] * self._floats, self._first[:-1]
-                )
-            at = np.flatnonzero(gains)
-            most = -float(constant) - float(own @ self._initial)
-            solver.addRow(
-                -highspy.kHighsInf, most, len(at), at.astype(np.int32), gains[at]
-            )
+        told = [self._row(own) for own in rows]
+        sizes = [0, *(len(own.columns) for own in told)]
+        solver.addRows(
+            len(rows),
+            np.full(len(rows), -highspy.kHighsInf),
+            np.array([own.most for own in told]),
+            sum(sizes),
+            np.cumsum(sizes[:-1], dtype=np.int32),
+            np.concatenate([_NO_COLUMNS, *(own.columns for own in told)]),
+            np.concatenate([_NO_GAINS, *(own.gains for own in told)]),
+        )
         try:
-            solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
             solver.run()
             status = solver.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:
@@ -219,12 +216,52 @@ class StateEquation:
             numbers = np.arange(n_places, n_places + len(rows), dtype=np.int32)
             solver.deleteRows(len(numbers), numbers)
 
+    def limit(self, solver: Any) -> None:
+        """Limit the time of a solver's next run.
+
+        Raises
+        ------
+        TooLongError
+            The deadline has passed.
+        """
+        seconds = min(self.deadline - time.process_time(), _SECONDS)
+        if seconds <= 0:
+            raise TooLongError
+        solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
+
+    def _row(self, constraint: Constraint) -> _Row:
+        """Return a row as one of the linear program."""
+        weights, constant = constraint[1:]
+        key = constant, *(number for term in weights for number in term)
+        found = self._rows.get(key)
+        if found is None:
+            gains: dict[int, int] = {}
+            for place, weight in weights:
+                for column, change in self._around[place]:
+                    gains[column] = gains.get(column, 0) + weight * change
+            used = sorted(column for column, gain in gains.items() if gain)
+            found = self._rows[key] = _Row(
+                np.array(used, dtype=np.int32),
+                np.array([gains[column] for column in used], dtype=np.float64),
+                -float(constant + sum(w * self.net.initial[p] for p, w in weights)),
+            )
+        return found
+
+    @cached_property
+    def _around(self) -> list[list[tuple[int, int]]]:
+        """For each place the columns that change it, and by how much."""
+        found: list[list[tuple[int, int]]] = [[] for _ in self._initial]
+        for number, column in enumerate(self._columns):
+            for place, change in column:
+                found[place].append((number, change))
+        return found
+
     def _leaf(self, rows: Sequence[Constraint], ray: np.ndarray) -> Any:
         """Return the refutation that a dual ray is, in integers; None if it is none."""
         n_places = len(self._initial)
         for sign in (1.0, -1.0):
             slack, factors = sign * ray[:n_places], -sign * ray[n_places:]
-            if min(slack.min(initial=0), factors.min(initial=0)) < -_TOLERANCE:
+            if min(slack.min(initial=0), factors.min(initial=0)) < -TOLERANCE:
                 continue
             for numbers in rounded(np.concatenate([slack, factors])):
                 found = self._exact(rows, numbers[:n_places], numbers[n_places:])
@@ -270,38 +307,32 @@ class StateEquation:
             for column in self._columns
         )
 
-    @cached_property
-    def _flow(self) -> tuple[list[list[int]], list[list[int]]]:
-        """For each place the transitions that take from it, and those that put."""
-        takers: list[list[int]] = [[] for _ in self._initial]
-        putters: list[list[int]] = [[] for _ in self._initial]
-        for t in range(self.net.n_transitions):
-            for place in self.net.inputs(t):
-                takers[place].append(t)
-            for place in self.net.outputs(t):
-                putters[place].append(t)
-        return takers, putters
-
     def _empty_trap(self, marking: np.ndarray) -> list[int] | None:
         """Return an initially marked trap without tokens in a marking, if there is one.
 
         It is the largest trap of the places without tokens.
         """
-        net, (takers, putters) = self.net, self._flow
-        inside = {int(place) for place in np.flatnonzero(marking < _TOLERANCE)}
-        gains = [0] * net.n_transitions  # the places inside to which each puts
-        for place in inside:
-            for t in putters[place]:
-                gains[t] += 1
-        waiting = [t for place in inside for t in takers[place] if not gains[t]]
-        while waiting:
-            for place in net.inputs(waiting.pop()).keys() & inside:
-                inside.discard(place)
-                for t in putters[place]:
-                    gains[t] -= 1
-                    if not gains[t]:
-                        waiting.append(t)
-        return sorted(inside) if any(net.initial[p] for p in inside) else None
+        (taking, taken), (putting, put) = self._arcs
+        inside = marking < TOLERANCE
+        while True:
+            gains = np.bincount(
+                putting[inside[put]], minlength=self.net.n_transitions
+            )  # the places inside to which each puts
+            lost = taken[gains[taking] == 0]
+            if not inside[lost].any():
+                break
+            inside[lost] = False
+        trap: list[int] = np.flatnonzero(inside).tolist()
+        return trap if any(self.net.initial[p] for p in trap) else None
+
+    @cached_property
+    def _arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """The transitions and places of arcs that take, and of those that put."""
+        numbers = np.arange(self.net.n_transitions)
+        return tuple(
+            (np.repeat(numbers, np.diff(arcs.first)), arcs.place)
+            for arcs in (self.net.pre, self.net.post)
+        )
 
 
 def trap_row(trap: Iterable[int]) -> Constraint:
@@ -326,7 +357,7 @@ def _satisfied(constraint: Constraint, marking: np.ndarray) -> bool:
     """Whether a marking, of floating-point numbers, satisfies a constraint."""
     if constraint[0] == "row":
         total = sum(weight * marking[place] for place, weight in constraint[1])
-        return bool(total + constraint[2] <= _TOLERANCE)
+        return bool(total + constraint[2] <= TOLERANCE)
     quantifier = all if constraint[0] == "and" else any
     return quantifier(_satisfied(part, marking) for part in constraint[1])
 
@@ -360,40 +391,51 @@ def rounded(numbers: np.ndarray) -> Iterable[list[int]]:
     if not len(positive):
         return
     for scale in (positive.min(), positive.max()):
+        values, which = np.unique(np.round(numbers / scale, 9), return_inverse=True)
         for most in _DENOMINATORS:
-            parts = [
-                Fraction(number).limit_denominator(most) if number else Fraction(0)
-                for number in (numbers / scale).tolist()
-            ]
+            parts = [Fraction(v).limit_denominator(most) for v in values.tolist()]
             common = lcm(*(part.denominator for part in parts))
             if common > _LARGEST:
                 continue
             whole = [int(part * common) for part in parts]
             divisor = gcd(*whole)
             if divisor:
-                yield [number // divisor for number in whole]
+                yield [whole[k] // divisor for k in which.tolist()]
 
 
-def _solver(
-    initial: np.ndarray, first: np.ndarray, place: np.ndarray, change: np.ndarray
-) -> Any:
-    """Return a solver whose rows are places and whose columns are effects."""
+def flow_solver(columns: Sequence[Sequence[tuple[int, int]]], n_rows: int) -> Any:
+    """Return a solver whose columns are effects, and whose rows are at least 0.
+
+    It minimises the sum of counts.
+    """
     import highspy
 
     solver = quiet_solver()
     program = highspy.HighsLp()
-    n_columns, n_rows = len(first) - 1, len(initial)
-    program.num_col_, program.num_row_ = n_columns, n_rows
-    program.col_cost_ = np.zeros(n_columns)
-    program.col_lower_ = np.zeros(n_columns)
-    program.col_upper_ = np.full(n_columns, highspy.kHighsInf)
-    program.row_lower_ = -initial
+    program.num_col_, program.num_row_ = len(columns), n_rows
+    program.col_cost_ = np.ones(len(columns))
+    program.col_lower_ = np.zeros(len(columns))
+    program.col_upper_ = np.full(len(columns), highspy.kHighsInf)
+    program.row_lower_ = np.zeros(n_rows)
     program.row_upper_ = np.full(n_rows, highspy.kHighsInf)
+    arcs = [arc for column in columns for arc in column]
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    program.a_matrix_.start_ = first.astype(np.int32)
-    program.a_matrix_.index_ = place.astype(np.int32)
-    program.a_matrix_.value_ = change
+    program.a_matrix_.start_ = np.cumsum([0, *map(len, columns)], dtype=np.int32)
+    program.a_matrix_.index_ = np.array([place for place, _ in arcs], dtype=np.int32)
+    program.a_matrix_.value_ = np.array([float(change) for _, change in arcs])
     solver.passModel(program)
+    return solver
+
+
+def _solver(initial: np.ndarray, columns: Sequence[Sequence[tuple[int, int]]]) -> Any:
+    """Return a solver whose rows are places and whose columns are effects."""
+    n_rows, n_columns = len(initial), len(columns)
+    solver = flow_solver(columns, n_rows)
+    every_row = np.arange(n_rows, dtype=np.int32)
+    every_column = np.arange(n_columns, dtype=np.int32)
+    most = np.array(solver.getLp().row_upper_)
+    solver.changeRowsBounds(n_rows, every_row, -initial, most)
+    solver.changeColsCost(n_columns, every_column, np.zeros(n_columns))
     return solver
 
 
