@@ -151,7 +151,7 @@ class StateEquation:
             marking, ray = self._solved(known)
             if marking is None:
                 return None if ray is None else self._leaf(known, ray)
-            open_case = next((c for c in cases if not _satisfied(c, marking)), None)
+            open_case = next((c for c in cases if not is_satisfied(c, marking)), None)
             if open_case is not None:
                 if n_splits == _MOST_SPLITS:
                     return None
@@ -312,7 +312,7 @@ class StateEquation:
 
         It is the largest trap of the places without tokens.
         """
-        (taking, taken), (putting, put) = self._arcs
+        (taking, taken), (putting, put) = self.arcs
         inside = marking < TOLERANCE
         while True:
             gains = np.bincount(
@@ -326,7 +326,7 @@ class StateEquation:
         return trap if any(self.net.initial[p] for p in trap) else None
 
     @cached_property
-    def _arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    def arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
         """The transitions and places of arcs that take, and of those that put."""
         numbers = np.arange(self.net.n_transitions)
         return tuple(
@@ -353,13 +353,13 @@ def _sort(
             _sort(part, rows, cases)
 
 
-def _satisfied(constraint: Constraint, marking: np.ndarray) -> bool:
+def is_satisfied(constraint: Constraint, marking: np.ndarray) -> bool:
     """Whether a marking, of floating-point numbers, satisfies a constraint."""
     if constraint[0] == "row":
         total = sum(weight * marking[place] for place, weight in constraint[1])
         return bool(total + constraint[2] <= TOLERANCE)
     quantifier = all if constraint[0] == "and" else any
-    return quantifier(_satisfied(part, marking) for part in constraint[1])
+    return quantifier(is_satisfied(part, marking) for part in constraint[1])
 
 
 def parts_of(constraint: Constraint) -> list[Constraint]:

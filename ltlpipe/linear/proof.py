@@ -53,31 +53,6 @@ def equation_of(arrays: Sequence[np.ndarray]) -> StateEquation:
 
 
 @remote(PHASE)
-def constants(
-    arrays: list[Any], meanings: dict[str, Any], seconds: float
-) -> dict[str, bool]:
-    """Return the propositions that are the same in all markings, with their value.
-
-    Parameters
-    ----------
-    arrays : list of int64 arrays
-        The initial marking, and three arrays each of the arcs that take and put.
-    meanings : dict
-        For each proposition the fields of a `Meaning`.
-    seconds : float
-        After which no others are looked for.
-    """
-    equation = equation_of(arrays)
-    equation.deadline = time.process_time() + seconds
-    own = {name: Meaning(*fields) for name, fields in meanings.items()}
-    return {
-        name: not holds
-        for clause in _constant_clauses(equation, own)
-        for name, holds in clause["cube"].items()
-    }
-
-
-@remote(PHASE)
 def prove(
     arrays: list[Any],
     violated: Formula | Any,
@@ -92,14 +67,18 @@ def prove(
 
     Parameters
     ----------
-    arrays, meanings, seconds
-        As for `constants`.
+    arrays : list of int64 arrays
+        The initial marking, and three arrays each of the arcs that take and put.
     violated : Formula or spot.twa_graph
         A formula that shall hold, or an automaton of the words that shall not be.
+    meanings : dict
+        For each proposition the fields of a `Meaning`.
     initial : dict of str to bool
         Values of propositions in the initial marking.
     stutters : bool
         Whether a deadlock repeats itself.
+    seconds : float
+        After which it gives up.
     certified : bool
         Whether clauses and facts are returned with their refutations.
 
@@ -114,7 +93,7 @@ def prove(
     before = equation.n_programs
     own = {name: Meaning(*fields) for name, fields in meanings.items()}
     automaton = Pruned(violated, initial)
-    clauses = _constant_clauses(equation, own)
+    clauses = constant_clauses(equation, own)
     for clause in clauses:
         automaton.forbid(clause["cube"])
     facts: list[dict[str, Any]] = []
@@ -135,7 +114,7 @@ def prove(
     }
 
 
-def _constant_clauses(
+def constant_clauses(
     equation: StateEquation, meanings: Mapping[str, Meaning]
 ) -> list[dict[str, Any]]:
     """Return the literals that hold in no marking, as clauses."""
