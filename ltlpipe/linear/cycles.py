@@ -24,13 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.linear.constraints import FALSE, both, either, row, shifted
-from ltlpipe.linear.equation import (
-    TOLERANCE,
-    TooLongError,
-    flow_solver,
-    quiet_solver,
-    rounded,
-)
+from ltlpipe.linear.equation import TOLERANCE, TooLongError
+from ltlpipe.linear.solvers import flow_solver, quiet_solver, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

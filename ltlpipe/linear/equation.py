@@ -9,7 +9,9 @@ These are found in floating-point numbers and count once they have been checked 
 integers, which is what `Leaf` keeps.
 
 Disjunctions are split where the solution of the linear program satisfies none of their
-parts.  Where it satisfies all, initially marked traps that have no token in it are
+parts; then those that are about what may put into the places of the part that is taken
+to be true.  (Where no transition is enabled, empty places are siphons.)  Where it
+satisfies all, initially marked traps that have no token in it are
 excluded, and it is solved again.
 
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
@@ -25,12 +27,13 @@ solution.
 from __future__ import annotations
 
 import time
-from fractions import Fraction
 from functools import cached_property
-from math import gcd, lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from ltlpipe.linear.constraints import places_in
+from ltlpipe.linear.solvers import LARGEST, rounded, state_solver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,8 +41,6 @@ if TYPE_CHECKING:
     from ltlpipe.linear.constraints import Constraint
 
 TOLERANCE = 1e-6
-_DENOMINATORS = (1, 12, 1_000, 1_000_000)
-_LARGEST = 1 << 60
 _NO_COLUMNS, _NO_GAINS = np.zeros(0, dtype=np.int32), np.zeros(0)
 _MOST_TRAPS = 30
 """Traps that are excluded for one question."""
@@ -117,7 +118,7 @@ class StateEquation:
         self._change = [change for _, change in arcs]
         self._initial = np.array(net.initial, dtype=np.float64)
         self._rows: dict[tuple[int, ...], _Row] = {}
-        self._solver = _solver(self._initial, self._columns)
+        self._solver = state_solver(self._initial, self._columns)
 
     def refutation(self, constraints: Sequence[Constraint]) -> Any:
         """Return a refutation of a conjunction of constraints; None if none is found.
@@ -138,10 +139,15 @@ class StateEquation:
         cases: list[Constraint] = []
         for constraint in constraints:
             _sort(constraint, rows, cases)
+        self._about: dict[int, frozenset[int]] = {}  # places by ids of disjunctions
         return self._refuted(rows, cases)
 
     def _refuted(
-        self, rows: list[Constraint], cases: list[Constraint], n_splits: int = 0
+        self,
+        rows: list[Constraint],
+        cases: list[Constraint],
+        n_splits: int = 0,
+        next_case: Constraint | None = None,
     ) -> Any:
         empty = next((case for case in cases if not case[1]), None)
         if empty is not None:
@@ -155,7 +161,7 @@ class StateEquation:
             if open_case is not None:
                 if n_splits == _MOST_SPLITS:
                     return None
-                return self._split(open_case, rows, cases, n_splits + 1)
+                return self._split(next_case or open_case, rows, cases, n_splits + 1)
             trap = self._empty_trap(marking)
             if trap is None:
                 return None
@@ -172,15 +178,30 @@ class StateEquation:
         others = [own for own in cases if own is not case]
         parts = []
         for part in case[1]:
+            near = self._near(part)
+            next_case = next((c for c in others if near & self._places(c)), None)
             more_rows, more_cases = list(rows), list(others)
             _sort(part, more_rows, more_cases)
-            found = self._refuted(more_rows, more_cases, n_splits)
+            found = self._refuted(more_rows, more_cases, n_splits, next_case)
             if found is None:
                 return None
             if not _uses(found, part):
                 return found
             parts.append(found)
         return {"cases": case, "parts": parts}
+
+    def _near(self, part: Constraint) -> set[int]:
+        """Return the inputs of transitions that put into the places of a row."""
+        net, (putting, put) = self.net, self.arcs[1]
+        places = [place for place, _ in part[1]] if part[0] == "row" else []
+        makers = putting[np.isin(put, places)].tolist()
+        return {place for t in makers for place in net.inputs[t]}
+
+    def _places(self, case: Constraint) -> frozenset[int]:
+        found = self._about.get(id(case))
+        if found is None:
+            found = self._about[id(case)] = frozenset(places_in(case))
+        return found
 
     def _solved(
         self, rows: Sequence[Constraint]
@@ -298,7 +319,7 @@ class StateEquation:
             dense[place] = own
         largest = max(map(abs, dense), default=0)
         most = max(map(abs, self._change)) * int(np.diff(self._first).max())
-        if largest * most < _LARGEST:
+        if largest * most < LARGEST:
             gains = np.array(dense, dtype=np.int64)[self._place]
             gains *= np.array(self._change, dtype=np.int64)
             return bool(np.add.reduceat(gains, self._first[:-1]).max() <= 0)
@@ -382,69 +403,3 @@ def premises_of(refutation: Any) -> list[Constraint]:
 def _uses(refutation: Any, constraint: Constraint) -> bool:
     premises = premises_of(refutation)
     return any(part in premises for part in parts_of(constraint))
-
-
-def rounded(numbers: np.ndarray) -> Iterable[list[int]]:
-    """Yield integers that are nearly in the proportion of numbers at least 0."""
-    numbers = np.where(numbers < 1e-9, 0.0, numbers)
-    positive = numbers[numbers > 0]
-    if not len(positive):
-        return
-    for scale in (positive.min(), positive.max()):
-        values, which = np.unique(np.round(numbers / scale, 9), return_inverse=True)
-        for most in _DENOMINATORS:
-            parts = [Fraction(v).limit_denominator(most) for v in values.tolist()]
-            common = lcm(*(part.denominator for part in parts))
-            if common > _LARGEST:
-                continue
-            whole = [int(part * common) for part in parts]
-            divisor = gcd(*whole)
-            if divisor:
-                yield [whole[k] // divisor for k in which.tolist()]
-
-
-def flow_solver(columns: Sequence[Sequence[tuple[int, int]]], n_rows: int) -> Any:
-    """Return a solver whose columns are effects, and whose rows are at least 0.
-
-    It minimises the sum of counts.
-    """
-    import highspy
-
-    solver = quiet_solver()
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = len(columns), n_rows
-    program.col_cost_ = np.ones(len(columns))
-    program.col_lower_ = np.zeros(len(columns))
-    program.col_upper_ = np.full(len(columns), highspy.kHighsInf)
-    program.row_lower_ = np.zeros(n_rows)
-    program.row_upper_ = np.full(n_rows, highspy.kHighsInf)
-    arcs = [arc for column in columns for arc in column]
-    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    program.a_matrix_.start_ = np.cumsum([0, *map(len, columns)], dtype=np.int32)
-    program.a_matrix_.index_ = np.array([place for place, _ in arcs], dtype=np.int32)
-    program.a_matrix_.value_ = np.array([float(change) for _, change in arcs])
-    solver.passModel(program)
-    return solver
-
-
-def _solver(initial: np.ndarray, columns: Sequence[Sequence[tuple[int, int]]]) -> Any:
-    """Return a solver whose rows are places and whose columns are effects."""
-    n_rows, n_columns = len(initial), len(columns)
-    solver = flow_solver(columns, n_rows)
-    every_row = np.arange(n_rows, dtype=np.int32)
-    every_column = np.arange(n_columns, dtype=np.int32)
-    most = np.array(solver.getLp().row_upper_)
-    solver.changeRowsBounds(n_rows, every_row, -initial, most)
-    solver.changeColsCost(n_columns, every_column, np.zeros(n_columns))
-    return solver
-
-
-def quiet_solver() -> Any:
-    """Return a solver of one thread that keeps its rays: without presolving."""
-    import highspy
-
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.silent()
-    for name, value in (("threads", 1), ("presolve", "off"), ("solver", "simplex")):
-        solver.setOptionValue(name, value)
-    return solver
