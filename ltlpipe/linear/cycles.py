@@ -28,7 +28,7 @@ from ltlpipe.linear.equation import TOLERANCE, TooLongError
 from ltlpipe.linear.solvers import flow_solver, quiet_solver, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence, Set
 
     from ltlpipe.linear.constraints import Constraint
     from ltlpipe.linear.equation import StateEquation, Structure
@@ -73,6 +73,20 @@ def enabled(net: Structure, transition: int) -> Constraint:
     """Return the constraint that a transition is enabled."""
     inputs = net.inputs[transition].items()
     return both(row({place: -1}, weight) for place, weight in inputs)
+
+
+def step_refutation(
+    equation: StateEquation, transition: int, letters: Constraint, about: Set[int]
+) -> Any:
+    """Return a refutation of a step between two letters; None if none is found.
+
+    `about` are the places that the letters are about.
+    """
+    net = equation.net
+    effect, parts = net.effects[transition], [enabled(net, transition), letters]
+    if about & effect.keys():
+        parts.append(shifted(letters, effect))
+    return equation.refutation(parts)
 
 
 def by_effects(
@@ -147,6 +161,8 @@ class Cycles:
         Of the propositions.
     stutters : bool
         Whether a deadlock repeats itself.
+    dead : list, optional
+        The constraint that no transition is enabled, if the net has lost some.
     """
 
     def __init__(
@@ -155,7 +171,9 @@ class Cycles:
         meanings: Mapping[str, Meaning],
         *,
         stutters: bool,
+        dead: Constraint | None = None,
     ) -> None:
+        self._given_dead = dead
         self._equation, self._net = equation, equation.net
         self._meanings, self._stutters = meanings, stutters
 
@@ -196,7 +214,7 @@ class Cycles:
 
     @cached_property
     def _dead(self) -> Constraint:
-        return deadlocked(self._net)
+        return self._given_dead or deadlocked(self._net)
 
     def _places(self, name: str) -> tuple[int, ...]:
         return self._meanings[name].places or ()
@@ -216,7 +234,7 @@ class Cycles:
         def is_possible(effect: Effect) -> bool:
             for t in flows.transitions[effect]:
                 if t not in possible and t not in excluded:
-                    refuted = self._refuted(t, letters, about)
+                    refuted = step_refutation(self._equation, t, letters, about)
                     if refuted is None:
                         possible.add(t)
                     else:
@@ -240,13 +258,6 @@ class Cycles:
             changed = {place for own in support for place, _ in own}
             constant = {n: own for n, own in constant.items() if not changed & {*own}}
         return None
-
-    def _refuted(self, t: int, letters: Constraint, about: set[int]) -> Any:
-        """Return a refutation of a step between such letters; None if there is none."""
-        effect, parts = self._net.effects[t], [enabled(self._net, t), letters]
-        if about & effect.keys():
-            parts.append(shifted(letters, effect))
-        return self._equation.refutation(parts)
 
     def _concluded(
         self, always: Sequence[Cube], letters: Constraint, left: set[int]

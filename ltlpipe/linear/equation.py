@@ -36,7 +36,7 @@ from ltlpipe.linear.constraints import places_in
 from ltlpipe.linear.solvers import LARGEST, rounded, state_solver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ltlpipe.linear.constraints import Constraint
 
@@ -69,6 +69,18 @@ class Structure:
         self.n_transitions = len(pre.first) - 1
         self.inputs = [_of(pre, t) for t in range(self.n_transitions)]
         self.effects = [self._effect(t) for t in range(self.n_transitions)]
+
+    def without(self, transitions: Collection[int]) -> Structure:
+        """Return the net without some transitions."""
+        kept = np.ones(self.n_transitions, dtype=np.bool_)
+        kept[list(transitions)] = False
+        sides = []
+        for arcs in (self.pre, self.post):
+            sizes = np.diff(arcs.first)
+            chosen = np.repeat(kept, sizes)
+            first = np.concatenate([[0], np.cumsum(sizes[kept])])
+            sides.append(Arcs(first, arcs.place[chosen], arcs.weight[chosen]))
+        return Structure(self.initial, *sides)
 
     def _effect(self, transition: int) -> dict[int, int]:
         change = {place: -w for place, w in self.inputs[transition].items()}

@@ -8,7 +8,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.pruning import Pruned
-from ltlpipe.linear.cycles import Cycles, Meaning, meaning_of
+from ltlpipe.linear.constraints import either
+from ltlpipe.linear.cycles import (
+    Cycles,
+    Meaning,
+    deadlocked,
+    meaning_of,
+    step_refutation,
+)
 from ltlpipe.linear.equation import (
     Arcs,
     StateEquation,
@@ -20,7 +27,7 @@ from ltlpipe.linear.equation import (
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     import numpy as np
 
@@ -103,6 +110,8 @@ def prove(
         proved = automaton.is_empty
     if not proved:
         proved = _refuted(automaton, Cycles(equation, own, stutters=stutters), facts)
+    if not proved and not certified:
+        proved = _refuted_by_part(equation, own, automaton, stutters=stutters)
     if not certified:
         clauses = [{"cube": clause["cube"]} for clause in clauses]
         facts = [{"always": f["always"], "then": f["then"]} for f in facts]
@@ -156,6 +165,48 @@ def _impossible_labels(
         if found is None:
             break
     return clauses
+
+
+def _refuted_by_part(
+    equation: StateEquation,
+    meanings: Mapping[str, Meaning],
+    automaton: Pruned,
+    *,
+    stutters: bool,
+) -> bool:
+    """Whether no run of the transitions that violations may have is accepted.
+
+    All letters of a violation are letters of the automaton; transitions that cannot
+    fire between two of these are left out, from the beginning.
+    """
+    dead, deadline = deadlocked(equation.net), equation.deadline
+    about = {p for own in meanings.values() for p in own.places or ()}
+    is_smaller = False
+    while not automaton.is_empty:
+        cubes = automaton.letters()
+        letters = either(meaning_of(cube, meanings) for cube in cubes)
+        net = equation.net
+        near = [t for t in range(net.n_transitions) if _touches(net, t, about)]
+        try:
+            gone = [t for t in near if step_refutation(equation, t, letters, about)]
+        except TooLongError:
+            return False
+        if not gone:
+            break
+        is_smaller = True
+        equation = StateEquation(net.without(gone), deadline)
+        for clause in constant_clauses(equation, meanings):
+            automaton.forbid(clause["cube"])
+        _impossible_labels(equation, meanings, automaton)
+    if not is_smaller or automaton.is_empty:
+        return automaton.is_empty
+    cycles = Cycles(equation, meanings, stutters=stutters, dead=dead)
+    return _refuted(automaton, cycles, [])
+
+
+def _touches(net: Structure, transition: int, places: Set[int]) -> bool:
+    known = net.inputs[transition], net.effects[transition]
+    return any(not places.isdisjoint(own) for own in known)
 
 
 def _core(label: Cube, refutation: Any, meanings: Mapping[str, Meaning]) -> Cube:
