@@ -223,6 +223,8 @@ class StateEquation:
 
         solver, n_places = self._solver, len(self._initial)
         self.limit(solver)
+        if not self._columns:
+            return self._compared(rows)
         self.n_programs += 1
         told = [self._row(own) for own in rows]
         sizes = [0, *(len(own.columns) for own in told)]
@@ -248,6 +250,17 @@ class StateEquation:
         finally:
             numbers = np.arange(n_places, n_places + len(rows), dtype=np.int32)
             solver.deleteRows(len(numbers), numbers)
+
+    def _compared(
+        self, rows: Sequence[Constraint]
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Do the same for a net whose marking does not change."""
+        for k, row in enumerate(rows):
+            if not is_satisfied(row, self._initial):
+                ray = np.zeros(len(self._initial) + len(rows))
+                ray[len(self._initial) + k] = 1.0
+                return None, ray
+        return self._initial, None
 
     def limit(self, solver: Any) -> None:
         """Limit the time of a solver's next run.
