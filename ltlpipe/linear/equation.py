@@ -45,6 +45,9 @@ _NO_COLUMNS, _NO_GAINS = np.zeros(0, dtype=np.int32), np.zeros(0)
 _MOST_TRAPS = 30
 """Traps that are excluded for one question."""
 
+_MOST_KEPT = 60
+"""Traps that are excluded from all solutions."""
+
 _MOST_SPLITS = 200
 """Disjunctions split one within the other: refutations are nested as deep."""
 
@@ -121,6 +124,7 @@ class StateEquation:
         self.net, self.deadline = net, deadline
         self.n_programs = 0
         self.traps: list[Constraint] = []  # rows of those that are marked initially
+        self._trap_rows: list[_Row] = []
         columns = {tuple(sorted(effect.items())): None for effect in net.effects}
         self._columns = [column for column in columns if column]
         sizes = [0, *map(len, self._columns)]
@@ -166,7 +170,7 @@ class StateEquation:
             return {"cases": empty, "parts": []}
         for _ in range(_MOST_TRAPS):
             known = [*rows, *self.traps]
-            marking, ray = self._solved(known)
+            marking, ray = self._solved(rows)
             if marking is None:
                 return None if ray is None else self._leaf(known, ray)
             open_case = next((c for c in cases if not is_satisfied(c, marking)), None)
@@ -178,6 +182,8 @@ class StateEquation:
             if trap is None:
                 return None
             self.traps.append(trap_row(trap))
+            self._trap_rows.append(self._row(self.traps[-1]))
+            del self.traps[:-_MOST_KEPT], self._trap_rows[:-_MOST_KEPT]
         return None
 
     def _split(
@@ -218,19 +224,19 @@ class StateEquation:
     def _solved(
         self, rows: Sequence[Constraint]
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return a marking with some rows, or the dual ray if there is none."""
+        """Return a marking with some rows and traps, or the dual ray of these."""
         import highspy
 
         solver, n_places = self._solver, len(self._initial)
         self.limit(solver)
         if not self._columns:
-            return self._compared(rows)
+            return self._compared([*rows, *self.traps])
         self.n_programs += 1
-        told = [self._row(own) for own in rows]
+        told = [*map(self._row, rows), *self._trap_rows]
         sizes = [0, *(len(own.columns) for own in told)]
         solver.addRows(
-            len(rows),
-            np.full(len(rows), -highspy.kHighsInf),
+            len(told),
+            np.full(len(told), -highspy.kHighsInf),
             np.array([own.most for own in told]),
             sum(sizes),
             np.cumsum(sizes[:-1], dtype=np.int32),
@@ -248,7 +254,7 @@ class StateEquation:
                 return None, np.array(ray) if has_ray else None
             return None, None
         finally:
-            numbers = np.arange(n_places, n_places + len(rows), dtype=np.int32)
+            numbers = np.arange(n_places, n_places + len(told), dtype=np.int32)
             solver.deleteRows(len(numbers), numbers)
 
     def _compared(
