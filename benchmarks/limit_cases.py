@@ -258,7 +258,7 @@ def _alike(n: int, folder: Path) -> list[str]:
 
 def _many(n: int, options: list[str], folder: Path) -> list[str]:
     """Return a network in the style of RERS 2019, and a formula about its actions."""
-    network = rers_network(n, style="2019", seed=n).network
+    network = rers_network(n, style="random-dense", seed=n).network
     names = [action.name for action in network.actions]
     formula = next(instances(names, seed=n))
     return [*_saved(network, folder), "-f", formula, *options]

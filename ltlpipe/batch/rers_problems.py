@@ -32,7 +32,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.batch.table_files import CsvWriter
-from ltlpipe.families.rers_networks import random_lassos, rers_network
+from ltlpipe.families.random_lassos import random_lassos
+from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
