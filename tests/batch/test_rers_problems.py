@@ -12,7 +12,7 @@ from ltlpipe.batch.rers_problems import draw_problem, formulas_text, write_probl
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 
-SMALL = [("random-pairs", 2, 1, 8), ("random-dense", 3, 2, 20)]
+SMALL = [("random-pairs", 2, 1, 8), ("random-dense", 3, 2, 20), ("chain", 3, 1, 6)]
 
 
 def counts(problem):
