@@ -268,7 +268,7 @@ def _draw_sizes(rng: np.random.Generator, kind: Style) -> list[int]:
     least, most = kind.n_states
     while True:
         n = int(rng.integers(1, kind.machines, endpoint=True))
-        sizes = rng.integers(*MACHINE_STATES, size=n, endpoint=True).tolist()
+        sizes: list[int] = rng.integers(*MACHINE_STATES, n, endpoint=True).tolist()
         if least <= prod(sizes) <= most:
             return sizes
 

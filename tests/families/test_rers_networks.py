@@ -115,7 +115,7 @@ def test_labels_of_random_dense(n, seed):
 @pytest.mark.parametrize("n", [2, 7, 20])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_labels_of_chains(n, seed):
-    """Two participants at most, near each other; on many transitions, to two targets."""
+    """Two participants at most, near each other; on many transitions, some to two."""
     network, _ = rers_network(n, style="chain", seed=seed)
     counts = participants(network)
 
