@@ -484,7 +484,7 @@ def rers(
             "share a label, on one transition of each; random-dense: any two to four, "
             "on several transitions."
         ),
-    ] = RersStyle.CHAIN,
+    ] = RersStyle.PAIRS,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Of the first problem.")
     ] = 0,
