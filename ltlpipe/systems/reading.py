@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
@@ -111,17 +112,18 @@ def load(
     ----------
     sources : path, file, or several
         A model (``.dve``, ``.pnml``, ``.pml``), or a program of the RERS challenge
-        (``.c``); or files of networks (``.dot``, ``.gv``, ``.aut``, ``.hoa``), whose
-        formats may be mixed: every file contributes its components in order.  All of
-        them also compressed, with ``.gz`` behind the suffix.  Of ``-``, which is
-        standard input, and of an open file the format is known by how the text begins.
+        (``.c``, ``.java``); or files of networks (``.dot``, ``.gv``, ``.aut``,
+        ``.hoa``), whose formats may be mixed: every file contributes its components in
+        order.  All of them also compressed, with ``.gz`` behind the suffix.  Of ``-``,
+        which is standard input, and of an open file the format is known by how the text
+        begins.
         A ``spot.kripke_graph`` or ``spot.twa_graph`` is a system whose letters are
         valuations; it must not change as long as the system is used.  Several
         ``spot.twa_graph`` are a network, read as ``.hoa`` files are: propositions are
         labels, one at each step.
     format : str, optional
-        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``pnml`` or ``pml``: what the files
-        are, whatever their names say.
+        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``java``, ``pnml`` or ``pml``: what
+        the files are, whatever their names say.
     alphabet : str
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
@@ -409,6 +411,8 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         message = f"unknown suffix {suffix!r}, expected {READABLE}"
         if suffix in CONVERTED:
             message = CONVERTED[suffix].format(stem)
+        elif not Path(file).exists():
+            message = "no such file (a formula is given by -f)"
         raise InputError(message, file=file)
     opening = None if form is None or form.binary else _opening(form)
     chunks = yield from read_chunks(source, opening=opening)

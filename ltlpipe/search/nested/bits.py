@@ -55,9 +55,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit, prefetch, specialised
+from ltlpipe.runtime.kernels.rows import hash_row, same_row
 from ltlpipe.search.product import successors
 from ltlpipe.search.registers import PRIVATE, Reg
-from ltlpipe.search.store import copy_row, hash_row, home_slot, same_row
+from ltlpipe.search.store import copy_row, home_slot
 
 HASHES = 3
 """Bits that a key sets; Spin's number, too."""

@@ -52,6 +52,7 @@ PACKING = "packing"
 
 _PER_TRANSITION = 0.5  # microseconds, roughly, of all that is done to one
 _FEW = 64  # states that are numbered as they are, whatever the transitions
+_REACHED = "_reached"  # where a component keeps the states that it reaches
 _NARROW = 64  # states that wait; more are looked at together
 
 MAX_SUCCESSORS = 1 << 22
@@ -222,8 +223,12 @@ def pack_network(
 def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     """Return the states that the component reaches by its own transitions.
 
-    int32[k], ascending.  A component may have far more states than transitions.
+    int32[k], ascending; the component remembers them.  It may have far more states than
+    transitions.
     """
+    if _REACHED in vars(component):
+        known: np.ndarray = vars(component)[_REACHED]
+        return known
     m = component.n_transitions
     src, dst, start = component.src, component.dst, component.initial
     if component.n_states <= 4 * m + _FEW:
@@ -263,4 +268,6 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
                 waiting.append(target)
         if ticks.over():
             yield ticks.progress
-    return named[is_seen].astype(np.int32)
+    found = named[is_seen].astype(np.int32)
+    vars(component)[_REACHED] = found
+    return found
