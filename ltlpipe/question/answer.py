@@ -217,6 +217,7 @@ class Trace:
     stats: Statistics = field(default_factory=Statistics)  # those of its search
     has_found: bool = False  # a violation is known, maybe without its run
     is_certain: bool = True  # whether what its search finds is a violation
+    share: float = 1.0  # of turns that it asks for: more once the work left is bounded
 
     def note(self, **figures: Any) -> None:
         """Add figures to the statistics."""
