@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Way = Callable[["Attempt"], Job[Answer]]
 
 BITSTATE_REASON = "bitstate"
-"""Why a search over bits that finds nothing says nothing: it may miss states.
+"""Why a bitstate search that finds nothing says nothing: it may miss states.
 
 With fingerprints it is "compact".
 """
@@ -252,7 +252,7 @@ def note_search(trace: Trace, search: AnySearch) -> None:
 
 
 def note_sample(question: Question, trace: Trace, members: Sequence[Member]) -> None:
-    """Tell a trace what searches over bits have seen of the question's product."""
+    """Tell a trace what bitstate searches have seen of the question's product."""
     said = {name: getattr(question.options, name) for name in PRODUCT_OPTIONS}
     text = json.dumps(said, sort_keys=True, default=repr)
     product = hashlib.sha256(text.encode()).hexdigest()[:16]
