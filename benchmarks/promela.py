@@ -47,7 +47,7 @@ SIZES = {
     "philosophers": 9,
     "filter": 4,
     "bakery": 3,
-    "election": 9,
+    "election": 8,
     "window": 8,
     "paxos": 6,
 }
