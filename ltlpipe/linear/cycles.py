@@ -58,13 +58,13 @@ def meaning_of(cube: Mapping[str, bool], meanings: Mapping[str, Meaning]) -> Con
     )
 
 
-def deadlocked(net: Structure) -> Constraint:
-    """Return the constraint that no transition is enabled."""
+def deadlocked(net: Structure, transitions: Iterable[int]) -> Constraint:
+    """Return the constraint that none of some transitions is enabled."""
     return both(
         either(row({p: 1}, 1 - weight) for p, weight in net.inputs(t).items())
         if net.inputs(t)
         else FALSE
-        for t in range(net.n_transitions)
+        for t in transitions
     )
 
 
@@ -85,6 +85,8 @@ class Cycles:
         Of the propositions.
     stutters : bool
         Whether a deadlock repeats itself.
+    exact : list of int, optional
+        Transitions that are enabled where their places have the tokens; by default all.
     """
 
     def __init__(
@@ -93,9 +95,11 @@ class Cycles:
         meanings: Mapping[str, Meaning],
         *,
         stutters: bool,
+        exact: list[int] | None = None,
     ) -> None:
         self._equation, self._net = equation, equation.net
         self._meanings, self._stutters = meanings, stutters
+        self._exact = range(self._net.n_transitions) if exact is None else exact
 
     def fact(self, always: Sequence[Cube]) -> dict[str, Any] | None:
         """Return what holds in the end of runs whose letters are, then, in a set.
@@ -140,7 +144,7 @@ class Cycles:
 
     @cached_property
     def _dead(self) -> Constraint:
-        return deadlocked(self._net)
+        return deadlocked(self._net, self._exact)
 
     def _places(self, name: str) -> tuple[int, ...]:
         return self._meanings[name].places or ()

@@ -86,6 +86,7 @@ def prove(
     *,
     stutters: bool,
     seconds: float,
+    exact: list[int] | None = None,
     certified: bool = False,
 ) -> dict[str, Any]:
     """Try to prove that no run of a net violates a property.
@@ -100,6 +101,8 @@ def prove(
         Values of propositions in the initial marking.
     stutters : bool
         Whether a deadlock repeats itself.
+    exact : list of int, optional
+        Transitions that are enabled where their places have the tokens; by default all.
     certified : bool
         Whether clauses and facts are returned with their refutations.
 
@@ -123,7 +126,8 @@ def prove(
         clauses += _impossible_labels(equation, own, automaton)
         proved = automaton.is_empty
     if not proved:
-        proved = _refuted(automaton, Cycles(equation, own, stutters=stutters), facts)
+        cycles = Cycles(equation, own, stutters=stutters, exact=exact)
+        proved = _refuted(automaton, cycles, facts)
     if not certified:
         clauses = [{"cube": clause["cube"]} for clause in clauses]
         facts = [{"always": f["always"], "then": f["then"]} for f in facts]

@@ -152,11 +152,24 @@ class ModelQuestion(Question):
         system = yield from self.system.unfolding()
         if system is self.system:
             return self
-        with silenced():
-            unfolded = ModelQuestion(system, self.property, self.options)
-        unfolded._facts, unfolded.takes_ends = self._facts, self.takes_ends
-        unfolded.simplifies = self.simplifies
+        unfolded = self.about(system)
+        unfolded._facts = self._facts
         return unfolded
+
+    def about(self, system: Model, **options: Any) -> ModelQuestion:
+        """Return the same question about another model, with some other options.
+
+        Raises
+        ------
+        FormulaError
+            It does not have what the property names.
+        """
+        with silenced():
+            changed = replace(self.options, **options)
+            other = ModelQuestion(system, self.property, changed)
+        other.options, other.takes_ends = self.options, self.takes_ends
+        other.simplifies = self.simplifies
+        return other
 
     def unfolded_run(self, run: Run, *, force: bool) -> Job[Run | None]:
         """Return a run of a symmetric net as one of the unfolded net."""
