@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.linear.constraints import constraint_of
+from ltlpipe.linear.constraints import TRUE, constraint_of
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
     Enabled,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ltlpipe.linear.constraints import Constraint
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Trace
     from ltlpipe.question.question import Question
@@ -44,6 +45,9 @@ SECONDS = 30.0
 
 MOST_ARCS = 500_000
 """Arcs of the largest net about which linear programs are made."""
+
+MOST_PARTS = 50_000
+"""Parts of the largest proposition of which constraints are made."""
 
 UNPROVED = "linear programs do not refute all violations"
 
@@ -172,11 +176,24 @@ def meanings_of(propositions: dict[str, Expression]) -> dict[str, Any]:
 
 
 def _meaning(expression: Expression) -> list[Any]:
-    sides = [constraint_of(expression, holds=holds) for holds in (True, False)]
+    sides = [_constraint(expression, holds=holds) for holds in (True, False)]
     places = None
     if is_of_markings(expression):
         places = sorted({*variables_in(expression)})
     return [*sides, places]
+
+
+def _constraint(expression: Expression, *, holds: bool) -> Constraint:
+    """Return a constraint, which is true if it would be too large."""
+    if _n_parts(expression) > MOST_PARTS:
+        return TRUE
+    return constraint_of(expression, holds=holds)
+
+
+def _n_parts(expression: Expression) -> int:
+    if isinstance(expression, Operation):
+        return 1 + sum(map(_n_parts, expression.operands))
+    return 1
 
 
 def is_of_markings(expression: Expression) -> bool:
