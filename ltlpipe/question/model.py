@@ -26,6 +26,7 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
     silenced,
 )
+from ltlpipe.systems.nets.net import NetModel
 from ltlpipe.systems.plain_steps import ModelSteps
 from ltlpipe.systems.propositions.letters import refuse_too_many
 from ltlpipe.systems.runs import Run
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
 _SOON = 20_000
 """Moves of a symmetric net that is unfolded just to make a run shorter."""
+
+_LONG = 2_000
+"""Places of a net whose rows are long (`ltlpipe.search.scc.couvreur99`)."""
 
 _NOTHING = Number(0)
 """What a name means that nothing has, if that is allowed."""
@@ -136,6 +140,12 @@ class ModelQuestion(Question):
     def stutters(self) -> bool:
         """Whether a state without successors repeats itself for ever."""
         return self.options.deadlock in (None, "stutter")
+
+    @property
+    def has_long_rows(self) -> bool:
+        """Whether states take so much room that their successors are not all stored."""
+        net = self.system
+        return isinstance(net, NetModel) and len(net.places) >= _LONG
 
     def prepared(self) -> Job[None]:
         """Compute the facts for packing, once, on first use."""
