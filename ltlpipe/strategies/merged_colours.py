@@ -64,11 +64,16 @@ def with_places(question: Question) -> Job[Question]:
     UnsupportedError
         It is too large.
     """
-    found: Question | None = None
-    if isinstance(question, ModelQuestion) and not obstacle(question, STRUCTURAL):
-        asked = question
-        found = yield from question.fact("merged", lambda: _merged(asked))
-    return found or (yield from question.unfolded())
+    merged = yield from with_merged_colours(question)
+    return merged or (yield from question.unfolded())
+
+
+def with_merged_colours(question: Question) -> Job[MergedQuestion | None]:
+    """Return a question about merged colours; None if none may be, or can be."""
+    if not isinstance(question, ModelQuestion) or obstacle(question, STRUCTURAL):
+        return None
+    asked = question
+    return (yield from question.fact("merged", lambda: _merged(asked)))
 
 
 def _merged(question: ModelQuestion) -> Job[MergedQuestion | None]:

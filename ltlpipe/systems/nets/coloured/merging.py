@@ -9,8 +9,8 @@ one place for each class of tuples: markings with as many tokens in each class d
 same, as far as tokens of places and transitions without colours are concerned.
 
 Source: A. Bilgram, P. G. Jensen, T. Pedersen, J. Srba and P. H. Taankvist, "Methods for
-Efficient Unfolding of Colored Petri Nets", Fundamenta Informaticae 189(3-4), 2022,
-pp. 297-320, Sec. 4 (color quotienting).
+Efficient Unfolding of Colored Petri Nets", Fundamenta Informaticae 189(3-4), 2022
+(color quotienting).
 
 Differences from the source: partitions are those of the positions of tuples; guards of
 two variables tell all their colours apart.

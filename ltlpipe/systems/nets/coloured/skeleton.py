@@ -5,10 +5,11 @@ transition takes and puts as many as it does under any binding.  So each run of 
 symmetric net is one of the skeleton, which may have more: what none of its runs does
 no run of the symmetric net does.
 
-Source: K. Jensen, "Coloured Petri Nets", vol. 2, Springer 1995, Ch. 4 (invariants of
-nets whose colours are forgotten).
+Source: S. Wallner and K. Wolf, "Skeleton Abstraction for Universal Temporal
+Properties", Petri Nets 2021, LNCS 12734.
 
-Differences from the source: transitions that are never taken by the colours that places
+Differences from the source: it serves linear programs, which conclude nothing from what
+is enabled in the skeleton; transitions that are never taken by the colours that places
 can have at all are left out, and which of the others are enabled wherever they are in
 the skeleton is known.
 """

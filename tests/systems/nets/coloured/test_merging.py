@@ -13,6 +13,7 @@ from ltlpipe import UnsupportedError, check
 from ltlpipe.families.nets import coloured_dining
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
+from ltlpipe.runtime.errors import SystemWarning
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.linear import proof_of, skeleton_of
@@ -274,3 +275,11 @@ def test_a_skeleton_proves_without_unfolding(monkeypatch):
     found = check(SymmetricNet(coloured_dining(7)), "G(eat <= 7)")
     assert found.verdict == "holds"
     assert found.plan.strategy == "linear"
+
+
+def test_deadlocks_of_merged_colours():
+    """Where a formula holds, runs that end are told of without names of colours."""
+    net = people(4)
+    dying = net._replace(transitions=net.transitions[:1])
+    with pytest.warns(SystemWarning, match="there is no infinite run"):
+        check(SymmetricNet(dying), "G(inside <= 4)", deadlock="ignore")
