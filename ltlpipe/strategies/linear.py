@@ -25,7 +25,7 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.merged_colours import with_places
-from ltlpipe.systems.nets.coloured.skeleton import skeleton
+from ltlpipe.systems.nets.coloured.skeleton import BareNet, skeleton
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.propositions.letters import evaluate
 
@@ -143,10 +143,13 @@ def proof_of(
     violated = yield from question.violated()
     propositions = question.propositions
     tokens = question.system.initial()
+    unknown: tuple[type, ...] = (Deadlock, Taken, Indexed)
+    if isinstance(question.system, BareNet):
+        unknown = (*unknown, Enabled)
     initial = {
         name: bool(evaluate(meaning, tokens))
         for name, meaning in propositions.items()
-        if not _mentions(meaning, Deadlock, Taken, Indexed)
+        if not _mentions(meaning, *unknown)
     }
     told = propositions if meanings is None else meanings
     return (

@@ -21,6 +21,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ltlpipe.logic.propositions.syntax import Enabled, Number, Operation
+from ltlpipe.systems.models import Model
 from ltlpipe.systems.nets.coloured.bindings import conjuncts, narrowed
 from ltlpipe.systems.nets.coloured.cells import SubtractionError, counted, holds
 from ltlpipe.systems.nets.coloured.net import (
@@ -40,13 +41,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ltlpipe.logic.propositions.syntax import Expression
+    from ltlpipe.runtime.errors import UnsupportedError
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.ticks import Ticks
+    from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.nets.coloured.net import (
         ColouredNet,
         ColouredTransition,
         Multiset,
     )
+    from ltlpipe.systems.propositions.binding import Vocabulary
 
 _MOST_BINDINGS = 100_000
 """Bindings under which a difference of multisets is looked at."""
@@ -80,6 +84,50 @@ class Skeleton(PetriNet):
         if own in self.exact:
             return condition
         return Operation("&&", (condition, Enabled(number, _unknown)))
+
+
+class BareNet(Model):
+    """A symmetric net that is too large to be unfolded, by what it has without colours.
+
+    Its steps are not known, and it is no net: only `skeleton` may be reasoned about.
+
+    Parameters
+    ----------
+    bare : Skeleton
+        The net without colours.
+    refusal : UnsupportedError
+        Why it is not unfolded.
+    """
+
+    has_colours = True
+    is_unfolded = False
+
+    def __init__(self, bare: Skeleton, refusal: UnsupportedError) -> None:
+        self.coloured, self.refusal, self._bare = bare.coloured, refusal, bare
+        self.name = bare.name
+        self.variables, self.actions = bare.variables, bare.actions
+        self.about = (f"asked without colours: {refusal}",)
+
+    @property
+    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
+        """The names of places and transitions, without colours."""
+        return self._bare.vocabulary
+
+    def initial(self) -> Valuation:
+        """Return the tokens of the places."""
+        return self._bare.initial()
+
+    def shown(self, state: Valuation) -> dict[str, int | str]:
+        """Return the tokens by the names of their places."""
+        return self._bare.shown(state)
+
+    def _sizes(self) -> dict[str, int]:
+        return self._bare._sizes()
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise self.refusal
+
+    unfolding = each_step = packing = pack = prepared = _refuse
 
 
 def _unknown(*_: Any) -> NoReturn:

@@ -17,11 +17,13 @@ import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Enabled, Number
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.coloured.bindings import Firing
 from ltlpipe.systems.nets.coloured.cells import Cells, Moves
 from ltlpipe.systems.nets.coloured.interpreter import Interpreter
 from ltlpipe.systems.nets.coloured.merging import merging
-from ltlpipe.systems.nets.coloured.unfolding import unfolding
+from ltlpipe.systems.nets.coloured.skeleton import BareNet, skeleton
+from ltlpipe.systems.nets.coloured.unfolding import TooLargeNetError, unfolding
 from ltlpipe.systems.nets.coloured.vocabulary import Coloured
 from ltlpipe.systems.nets.net import at_least
 
@@ -191,11 +193,14 @@ class SymmetricNet(Coloured):
         raise TypeError("a symmetric net is packed unfolded")
 
 
-def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | UnfoldedNet]:
+def symmetric_net(
+    coloured: ColouredNet, file: str
+) -> Job[SymmetricNet | UnfoldedNet | BareNet]:
     """Return the model of a symmetric net.
 
-    It is unfolded here if its cells or moves are too many to have numbers.  With dots
-    in ids, two nodes might have one id with colours: unfolding tells.
+    It is unfolded here if its cells or moves are too many to have numbers; where it is
+    too large for that, the model is what is left without colours.  With dots in ids,
+    two nodes might have one id with colours: unfolding tells.
 
     Raises
     ------
@@ -203,7 +208,13 @@ def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | Unfold
         It has to be unfolded, and is too large.
     """
     if Cells(coloured).first[-1] > MOST_CELLS or Moves(coloured).first[-1] > MOST_MOVES:
-        return (yield from unfolding(coloured, file))
+        try:
+            return (yield from unfolding(coloured, file))
+        except TooLargeNetError as error:
+            bare = yield from skeleton(coloured, Ticks("forgetting colours"))
+            if bare is None:
+                raise
+            return BareNet(bare, error)
     net = SymmetricNet(coloured, file)
     if _ids_have_dots(coloured):
         yield from net.unfolding()

@@ -108,6 +108,10 @@ def _among(numbers: list[int], tuples: Tuples, node: int) -> range:
     return range(bisect_left(numbers, first), bisect_left(numbers, end))
 
 
+class TooLargeNetError(UnsupportedError):
+    """A symmetric net has too many transitions or arcs when it is unfolded."""
+
+
 MAX_TRANSITIONS = 1_000_000
 """Transitions of an unfolded net, those that are left out later among them."""
 
@@ -258,7 +262,7 @@ class Unfolding:
             self._refuse(f"{MAX_ARCS:,} arcs")
 
     def _refuse(self, limit: str) -> None:
-        raise UnsupportedError(
+        raise TooLargeNetError(
             f"{self.file}: the symmetric net unfolds into more than {limit}"
         )
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import UnsupportedError, check
+from ltlpipe import UnsupportedError, check, deadlocks, load
 from ltlpipe.families.nets import coloured_dining
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
@@ -17,6 +17,7 @@ from ltlpipe.runtime.errors import SystemWarning
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.linear import proof_of, skeleton_of
+from ltlpipe.systems.nets.coloured import symmetric, unfolding
 from ltlpipe.systems.nets.coloured.merging import ClassCells
 from ltlpipe.systems.nets.coloured.net import (
     EMPTY,
@@ -35,6 +36,7 @@ from ltlpipe.systems.nets.coloured.net import (
 )
 from ltlpipe.systems.nets.coloured.skeleton import skeleton
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.nets.writing import save_pnml
 from ltlpipe.verdict.questions import question_of
 from tests.cross.test_models import explored, random_formula, spot_verdict
 from tests.example_counts import at_least, examples
@@ -283,3 +285,29 @@ def test_deadlocks_of_merged_colours():
     dying = net._replace(transitions=net.transitions[:1])
     with pytest.warns(SystemWarning, match="there is no infinite run"):
         check(SymmetricNet(dying), "G(inside <= 4)", deadlock="ignore")
+
+
+@pytest.fixture
+def too_large(monkeypatch, tmp_path):
+    """A net that is too large to be unfolded, and for its tuples to have numbers."""
+    monkeypatch.setattr(symmetric, "MOST_CELLS", 1)
+    monkeypatch.setattr(unfolding, "MAX_TRANSITIONS", 1)
+    path = tmp_path / "net.pnml"
+    save_pnml(people(4), path)
+    return load(path)
+
+
+def test_a_net_that_is_too_large(too_large):
+    """Proofs without colours are all that there is; nothing else reads the skeleton."""
+    assert check(too_large, "G(inside + out == 4)").verdict == "holds"
+    assert too_large.vocabulary.variables["inside"] == 1
+    for formula in ("G(inside <= 3)", "F(inside == 4)", "G !fireable(leave)"):
+        with pytest.raises(UnsupportedError, match="unfolds into more than"):
+            check(too_large, formula)
+    for reduce in ("symmetry", "structural", "automorphisms", "decoupled", "walks"):
+        with pytest.raises(UnsupportedError):
+            check(too_large, "G(inside <= 3)", reduce=reduce)
+    with pytest.raises(UnsupportedError, match="unfolds into more than"):
+        too_large.steps(too_large.initial())
+    with pytest.raises(UnsupportedError, match="unfolds into more than"):
+        deadlocks(too_large)
