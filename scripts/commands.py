@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from typer.main import get_command
 
-from ltlpipe.cli.application import app
+from ltlpipe.cli.application import application
 from ltlpipe.question.options import EVERYWHERE, OPTIONS, SIMULATE
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def page() -> str:
 
 def app_commands() -> dict[str, click.Command]:
     """Return the commands by their names."""
-    return dict(get_command(app).commands)  # type: ignore[attr-defined]
+    return dict(get_command(application()).commands)  # type: ignore[attr-defined]
 
 
 def _commands(

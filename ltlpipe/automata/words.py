@@ -21,7 +21,6 @@ from ltlpipe.automata.hoa import exactly_one, parse_again, parse_sections
 from ltlpipe.automata.translating import PHASE
 from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.generating import quoted
-from ltlpipe.logic.propositions.parsing import boolean_formula
 from ltlpipe.logic.spot_graphs import automaton_of, by_spot, cube, valuation
 from ltlpipe.runtime.workers import remote
 
@@ -447,6 +446,8 @@ def _consistent(propositions: Sequence[str], dictionary: Any) -> Any:
 
     # isort: split
     import buddy
+
+    from ltlpipe.logic.propositions.parsing import boolean_formula
 
     graph = spot.make_twa_graph(dictionary)
     label = buddy.bddtrue

@@ -101,8 +101,9 @@ def _run() -> int | str | None:
     """Run the command that the arguments name; return the exit code."""
     try:
         _refuse_small_space()
-        from ltlpipe.cli.application import app
+        from ltlpipe.cli.application import application
 
+        app = application(sys.argv[1:])
         return app(prog_name="ltlpipe", standalone_mode=False) or 0
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer makes it a 1

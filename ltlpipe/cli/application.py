@@ -1,33 +1,79 @@
-"""The typer application: which commands there are."""
+"""The typer application: which commands there are.
+
+A command is imported and built only where it is run, or where all are listed: that
+of all takes longer than many checks.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from ltlpipe._version import __version__
-from ltlpipe.cli.analyze import analyze
-from ltlpipe.cli.check import check
-from ltlpipe.cli.compare import compare
-from ltlpipe.cli.convert import compile_model, convert, reduce, translate
-from ltlpipe.cli.generate import generate
-from ltlpipe.cli.info import info
-from ltlpipe.cli.livelock import deadlocks, livelock
-from ltlpipe.cli.options import Command
-from ltlpipe.cli.report import plot, report
-from ltlpipe.cli.results import results
-from ltlpipe.cli.simulate import simulate
-from ltlpipe.cli.solve import solve
-from ltlpipe.cli.status import status
-from ltlpipe.cli.verify import verify
 
-app = typer.Typer(
-    name="ltlpipe",
-    help="LTL formulas and systems in, trustworthy verdicts out.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class _Place(NamedTuple):
+    """Where a command is."""
+
+    module: str
+    name: str
+    has_short_help: bool = True  # -h; of others it is the whole
+
+
+_COMMANDS = {
+    "check": _Place("check", "check"),
+    "solve": _Place("solve", "solve"),
+    "results": _Place("results", "results", False),
+    "report": _Place("report", "report", False),
+    "status": _Place("status", "status", False),
+    "verify": _Place("verify", "verify", False),
+    "livelock": _Place("livelock", "livelock"),
+    "deadlocks": _Place("livelock", "deadlocks"),
+    "simulate": _Place("simulate", "simulate"),
+    "compare": _Place("compare", "compare"),
+    "info": _Place("info", "info"),
+    "analyze": _Place("analyze", "analyze", False),
+    "translate": _Place("convert", "translate"),
+    "convert": _Place("convert", "convert"),
+    "compile": _Place("convert", "compile_model", False),
+    "reduce": _Place("convert", "reduce"),
+    "plot": _Place("report", "plot", False),
+    "generate": _Place("generate", "generate", False),
+}
+_WITH_H = {"help_option_names": ["--help", "-h"]}
+
+
+def application(arguments: Sequence[str] = ()) -> typer.Typer:
+    """Return the application with the command that arguments name, or with all."""
+    app = typer.Typer(
+        name="ltlpipe",
+        help="LTL formulas and systems in, trustworthy verdicts out.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    first = next((a for a in arguments if not a.startswith("-")), "")
+    for name in [first] if first in _COMMANDS else _COMMANDS:
+        _add(app, name, _COMMANDS[name])
+    return app
+
+
+def _add(app: typer.Typer, name: str, place: _Place) -> None:
+    from ltlpipe.cli.options import Command
+
+    found = getattr(import_module(f"ltlpipe.cli.{place.module}"), place.name)
+    settings: dict[str, Any] = {"context_settings": _WITH_H}
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name, **settings)
+    else:
+        app.command(name, **({"cls": Command} if place.has_short_help else settings))(
+            found
+        )
 
 
 def _print_version(wanted: bool) -> None:
@@ -36,7 +82,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     _version: Annotated[
         bool,
@@ -49,21 +94,3 @@ def _options(
     ] = False,
 ) -> None:
     """LTL formulas and systems in, trustworthy verdicts out."""
-
-
-_WITH_H = {"help_option_names": ["--help", "-h"]}
-"""For commands whose help is short; others have a shorter one."""
-
-app.command(cls=Command)(check)
-app.command(cls=Command)(solve)
-for command in (results, report, status, verify):
-    app.command(context_settings=_WITH_H)(command)
-for command in (livelock, deadlocks, simulate, compare, info):
-    app.command(cls=Command)(command)
-app.command(context_settings=_WITH_H)(analyze)
-app.command(cls=Command)(translate)
-app.command(cls=Command)(convert)
-app.command("compile", context_settings=_WITH_H)(compile_model)
-app.command(cls=Command)(reduce)
-app.add_typer(plot, name="plot", context_settings=_WITH_H)
-app.add_typer(generate, name="generate", context_settings=_WITH_H)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.translating import stutter_invariant
 from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.folding import MOST_NAMED, folded
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number, Taken
 from ltlpipe.question.conditions import COLOURED, MODEL, refuse
 from ltlpipe.question.options import NEVER
@@ -119,6 +118,8 @@ class ModelQuestion(Question):
 
     def _fold(self, formula: Formula) -> None:
         """Make the largest parts without temporal operators propositions."""
+        from ltlpipe.logic.propositions.parsing import parse_proposition
+
         parsed = {text: parse_proposition(text) for text in self.written}
         known = self.written.items()
         said = {text: parsed[text] for text, own in known if own is not _NOTHING}
@@ -298,7 +299,7 @@ def bound_propositions(
         )
     for text in asked.propositions:
         try:
-            meanings[text] = system.bound(parse_proposition(text), text)
+            meanings[text] = system.meaning(text)
         except UnknownNameError as error:
             if options is None or options.unknown != NEVER:
                 error.message += MEANT

@@ -15,7 +15,6 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import variables_in
 from ltlpipe.report.graphs import short
 from ltlpipe.runtime.errors import FormulaError, silenced
@@ -177,7 +176,7 @@ def _named_variables(lasso: Lasso) -> list[str]:
     found: list[int] = []
     for text in spelling.propositions:
         with suppress(FormulaError), silenced():  # never true: it names nothing
-            found += variables_in(system.bound(parse_proposition(text), text))
+            found += variables_in(system.meaning(text))
     return [system.shown_name(number) for number in found]
 
 

@@ -124,16 +124,14 @@ def _write_hoa() -> Writer:
 
 def _read_dve() -> Reader:
     from ltlpipe.systems.programs.model import build
-    from ltlpipe.systems.programs.syntax import parse_plain
 
-    return Reader(parse_plain, build)
+    return Reader(_unparsed, build)
 
 
 def _read_c() -> Reader:
     from ltlpipe.systems.programs.eca.reading import build
 
-    # The reader is a job: it sees to it that it can be interrupted.
-    return Reader(lambda text, _file: text, build)
+    return Reader(_unparsed, build)
 
 
 def _read_pnml() -> Reader:
@@ -165,6 +163,11 @@ def _write_ll_net() -> Writer:
     from ltlpipe.systems.networks.exports import to_ll_net
 
     return Writer(network=to_ll_net)
+
+
+def _unparsed(text: str, _file: str) -> Any:
+    """Return the text: what is built of it is a job that can be interrupted."""
+    return text
 
 
 def _components(parse: Callable[..., list[LTS]]) -> Reader:
@@ -207,6 +210,7 @@ FORMATS = (
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
         expected="a declaration or a process (macros are expanded before, by m4)",
+        small=_ANY,
         reader=_read_dve,
     ),
     Format(

@@ -207,6 +207,18 @@ class Model(Displayed, ABC):
         """
         return bind(proposition, self.vocabulary, text)
 
+    def meaning(self, text: str) -> Expression:
+        """Return what the text of a proposition means, with its names bound.
+
+        Raises
+        ------
+        FormulaError
+            It is no proposition, or a name means nothing.
+        """
+        from ltlpipe.logic.propositions.parsing import parse_proposition
+
+        return self.bound(parse_proposition(text), text)
+
     def for_question(self, texts: Iterable[str]) -> Model:
         """Return the model that a question with some propositions is about."""
         del texts

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from ltlpipe.automata.graphs import is_automaton, is_graph
@@ -409,6 +410,8 @@ def _read(source: Source, manner: _Manner) -> Job[tuple[Format, Any]]:
         message = f"unknown suffix {suffix!r}, expected {READABLE}"
         if suffix in CONVERTED:
             message = CONVERTED[suffix].format(stem)
+        elif not Path(file).exists():
+            message = "no such file (a formula is given by -f)"
         raise InputError(message, file=file)
     opening = None if form is None or form.binary else _opening(form)
     chunks = yield from read_chunks(source, opening=opening)

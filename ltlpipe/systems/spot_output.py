@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.conditions import marks_in
 from ltlpipe.automata.graphs import kripke_structure, vocabulary
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.runtime.errors import UnsupportedError
@@ -107,7 +106,7 @@ def model_to_spot(
             f"propositions={propositions!r}: expected a list of texts, such as "
             f"[{propositions!r}]"
         )
-    meanings = {p: model.bound(parse_proposition(p), p) for p in propositions}
+    meanings = {p: model.meaning(p) for p in propositions}
     for text, meaning in meanings.items():
         if uses_step(meaning):
             raise UnsupportedError(

@@ -26,7 +26,6 @@ import numpy as np
 
 from ltlpipe.automata import projection
 from ltlpipe.logic.finite_words import holds, holds_on_lasso
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Deadlock, uses_step
 from ltlpipe.question.conditions import DERIVED, refuse
 from ltlpipe.question.model import bound_propositions
@@ -123,7 +122,7 @@ def _final(model: Model) -> list[str]:
         What ends has the name of something else.
     """
     known = model.vocabulary
-    if not isinstance(model.bound(parse_proposition(DEADLOCK), DEADLOCK), Deadlock):
+    if not isinstance(model.meaning(DEADLOCK), Deadlock):
         message = f"something in the model is called {DEADLOCK!r}"
         raise UnsupportedError(f"--semantics=finite: {message}")
     if FINAL_STATES not in known.facts:
@@ -245,9 +244,7 @@ class _Word:
         self._final: list[Expression] = []
         if isinstance(system, Model):
             self._meanings = _meanings(system, formula, options)
-            self._final = [
-                system.bound(parse_proposition(name), name) for name in _final(system)
-            ]
+            self._final = [system.meaning(name) for name in _final(system)]
 
     def append(self, state: np.ndarray, action: int) -> None:
         """Add the letter of a step."""

@@ -7,17 +7,18 @@ import re
 import pytest
 import typer
 
-from ltlpipe.cli.application import app
+from ltlpipe.cli.application import application
 from ltlpipe.cli.short_help import SHORT
 
 GROUPS = [
     *("Question", "Search", "Limits", "Counterexample", "Run", "Output", "Experts")
 ]
-COMMANDS = typer.main.get_command(app).commands
+APP = application()
+COMMANDS = typer.main.get_command(APP).commands
 
 
 def test_each_command_is_registered_once():
-    names = [each.name or each.callback.__name__ for each in app.registered_commands]
+    names = [each.name or each.callback.__name__ for each in APP.registered_commands]
     assert sorted(names) == sorted(set(names))
 
 

@@ -11,12 +11,12 @@ import typer
 
 import ltlpipe
 from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES
-from ltlpipe.cli.application import app
+from ltlpipe.cli.application import application
 from ltlpipe.question.options import OLD_NAMES, OPTIONS
 from ltlpipe.report.page_data import TITLES
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(application()).commands
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
 PAGES = [page for page in PAGES if page.stem != "decisions"]  # which names what was
 

@@ -41,11 +41,11 @@ OPTIONS = [
 LIGHT = """
 import sys
 import ltlpipe.cli
-from ltlpipe.cli.application import app
+from ltlpipe.cli.application import application
 
 for command in sys.argv[1:]:
     try:
-        app([*command.split(), "--help"], standalone_mode=False)
+        application()([*command.split(), "--help"], standalone_mode=False)
     except SystemExit:
         pass
 heavy = {"spot", "buddy", "numba", "numpy", "pandas", "pyarrow"} & set(sys.modules)
@@ -322,10 +322,10 @@ def test_ctrl_c_that_is_wrapped(run, monkeypatch):
         def __set_name__(self, owner, name):
             raise KeyboardInterrupt
 
-    def make_class(**_):
+    def make_class(_):
         type("Owner", (), {"attribute": Pressed()})
 
-    monkeypatch.setattr("ltlpipe.cli.application.app", make_class)
+    monkeypatch.setattr("ltlpipe.cli.application.application", make_class)
 
     assert run() == (130, "", "")
 

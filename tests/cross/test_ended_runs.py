@@ -137,9 +137,7 @@ def steps_of_net(net, names, final=None):
     `final` holds in those that are final.
     """
     is_final = net.bound(final or Number(0), "final")
-    meanings = {
-        short: net.bound(parse_proposition(text), text) for short, text in names.items()
-    }
+    meanings = {short: net.meaning(text) for short, text in names.items()}
 
     def letter(state, action, *, dead):
         return tuple(

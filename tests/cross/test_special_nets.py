@@ -13,7 +13,6 @@ import pytest
 
 from ltlpipe import UnsupportedError, check, deadlocks
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.por.groups import find_groups
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
@@ -81,7 +80,7 @@ def assert_read_right(seed):
         enabled = {t for t, _ in net.steps(state)}
         for t in range(net.n_transitions):
             text = f"fireable(t{t})"
-            meaning = found.bound(parse_proposition(text), text)
+            meaning = found.meaning(text)
             assert bool(evaluate(meaning, state)) == (t in enabled)
         for place, most in enumerate(found.bounds.tokens):
             assert most is None or state[place] <= most

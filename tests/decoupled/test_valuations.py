@@ -8,7 +8,6 @@ from ltlpipe.automata.translating import translated
 from ltlpipe.decoupled.monitors import monitor_of_valuations
 from ltlpipe.decoupled.stars import find_star
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.model import read_dve_model
 
@@ -22,11 +21,7 @@ system async;"""
 def star():
     model = read_dve_model(TEXT, "star.dve")
     complete(model.prepared())
-    return complete(
-        find_star(
-            model, [model.bound(parse_proposition("a==1"), "a==1")], stutters=True
-        )
-    )
+    return complete(find_star(model, [model.meaning("a==1")], stutters=True))
 
 
 def monitor_for(star, formula):

@@ -17,7 +17,6 @@ from ltlpipe.automata.words import has_violations
 from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.linear import LinearProof, is_of_markings
 from ltlpipe.families.nets import dining
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.nets.writing import pnml_text
@@ -190,10 +189,7 @@ LEAF = {"weights": [[0, 1], [1, 1]], "rows": [TWO], "factors": [1]}
 
 
 def checker():
-    meanings = {
-        name: LOOP.bound(parse_proposition(text), text)
-        for name, text in MEANINGS.items()
-    }
+    meanings = {name: LOOP.meaning(text) for name, text in MEANINGS.items()}
     return LinearProof(LOOP, meanings, stutters=False)
 
 

@@ -8,7 +8,7 @@ import typer
 
 import ltlpipe
 from ltlpipe.batch.tasks import setting_name
-from ltlpipe.cli.application import app
+from ltlpipe.cli.application import application
 from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import described, options_of
 from ltlpipe.question.options import COMPARE, EVERYWHERE, OPTIONS, SOLVE
@@ -20,7 +20,7 @@ RING = ltlpipe.Network([ltlpipe.LTS.from_transitions(STEPS)])
 
 def flags_of(command):
     """The flags of a command by the names of their parameters."""
-    found = typer.main.get_command(app).commands[command]
+    found = typer.main.get_command(application()).commands[command]
     return {parameter.name: parameter for parameter in found.params}
 
 

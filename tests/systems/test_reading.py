@@ -72,6 +72,9 @@ def test_no_file():
 
 @pytest.mark.parametrize("name", ["m", "m.txt", "m.gz", ".dot", "touch pwned|"])
 def test_unknown_suffix(name, tmp_path):
+    """A file that is not there may be meant as a formula."""
+    assert "no such file (a formula is given by -f)" in refusal(tmp_path / name)
+    (tmp_path / name).touch()
     assert "unknown suffix" in refusal(tmp_path / name)
 
 

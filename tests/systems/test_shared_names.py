@@ -140,7 +140,7 @@ def test_moves_of_transitions_that_share_a_name():
 def assert_replayed_alike(net, name):
     """The replay, which looks names up by itself, has them mean what they mean."""
     texts, state = [f"action=='{name}'", f"fireable({name})"], net.initial()
-    meanings = {text: net.bound(parse_proposition(text), text) for text in texts}
+    meanings = {text: net.meaning(text) for text in texts}
     for step in net.each_step(state):
         held = net.interpreter.holding(texts, state, step.action)
         assert held == holding(meanings, state, step.action)

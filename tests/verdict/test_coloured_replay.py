@@ -11,7 +11,6 @@ import random
 import pytest
 
 from ltlpipe import check
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import complete
@@ -136,8 +135,8 @@ def assert_same(seed):
     net = lively_net(rng)
     unfolded = complete(net.unfolding())
     texts = [text for text in atoms(rng, net, named=True) if text != "deadlock"]
-    bound = {text: net.bound(parse_proposition(text), text) for text in texts}
-    plain = {text: unfolded.bound(parse_proposition(text), text) for text in texts}
+    bound = {text: net.meaning(text) for text in texts}
+    plain = {text: unfolded.meaning(text) for text in texts}
     cells = unfolded.kept_cells
     moves = unfolded.kept_moves
     state, n = net.initial(), 0

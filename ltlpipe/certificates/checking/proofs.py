@@ -30,7 +30,6 @@ from ltlpipe.certificates.checking.kernels import (
     settle,
 )
 from ltlpipe.certificates.checking.reduced import actions_of_labels
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.runtime.errors import FormulaError, UnknownNameError
 from ltlpipe.runtime.jobs import Progress
@@ -420,7 +419,7 @@ def meaning_of(model: Model, text: str, never: Collection[str]) -> Expression:
         It means nothing, and is not said never to hold.
     """
     try:
-        return model.bound(parse_proposition(text), text)
+        return model.meaning(text)
     except UnknownNameError:
         if text in never:
             return Number(0)

@@ -24,8 +24,7 @@ from ltlpipe.systems.programs.claims import as_truth
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import FULL
 from ltlpipe.systems.programs.ranges import Ranges
-from ltlpipe.systems.programs.reading import checked
-from ltlpipe.systems.programs.syntax import parse_plain
+from ltlpipe.systems.programs.reading import read_program
 from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
-    from ltlpipe.systems.plain import Plain
     from ltlpipe.systems.programs.program import Program, Transition
     from ltlpipe.systems.programs.ranges import Layout
 
@@ -46,13 +44,13 @@ ASSERT = "assert"
 
 
 def read_dve_model(text: str, file: str) -> DveModel:
-    """Read the text of a DVE model; see `parse_plain` and `checked` for errors."""
-    return complete(build(parse_plain(text, file), file))
+    """Read the text of a DVE model; see `read_program` for errors."""
+    return complete(build(text, file))
 
 
-def build(plain: Plain, file: str) -> Job[DveModel]:
-    """Build a model of what `programs.syntax.parse_plain` has returned."""
-    return DveModel((yield from checked(plain, file)))
+def build(text: str, file: str) -> Job[DveModel]:
+    """Return the job that reads a model."""
+    return DveModel((yield from read_program(text, file)))
 
 
 class ProgramModel(Model):

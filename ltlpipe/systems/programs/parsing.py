@@ -1,8 +1,11 @@
 """A parser of DVE that is fast enough for generated models of millions of characters.
 
-It reads what the grammar of `ltlpipe.systems.programs.syntax` says, one token ahead,
-and returns the nodes of the tree as they travel.  A text that it does not read is
-parsed by the grammar, whose parser knows what it expected: all messages are made there.
+It reads what the grammar of `ltlpipe.systems.programs.syntax` says, one token ahead.  A
+text that it does not read is parsed by the grammar, whose parser knows what it
+expected: all messages are made there.
+
+Lists of declarations, states and transitions are read by jobs, which yield between two
+parts; one part is bounded by `MAX_TOKENS`.
 """
 
 from __future__ import annotations
@@ -11,8 +14,39 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.programs.syntax import (
+    Assertion,
+    Assignment,
+    Binary,
+    Channels,
+    Closed,
+    Declared,
+    File,
+    Label,
+    Literal,
+    Name,
+    Place,
+    Process,
+    Section,
+    StateOf,
+    Synchronisation,
+    Transition,
+    Unary,
+    Values,
+    Variables,
+    diagnosed,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.syntax import Expression
+
+MAX_TOKENS = 1 << 16
+"""Tokens of one declared name or transition."""
 
 _TOKEN = re.compile(
     r"\s*(?:(?://[^\n]*|/\*(?s:.*?)\*/)\s*)*"
@@ -44,8 +78,28 @@ _PREFIXES = frozenset({"-", "~", "not", "!"})
 _TYPES = frozenset({"byte", "int"})
 _SECTIONS = frozenset({"init", "commit", "accept"})
 
-Ref = list[int]
-"""The number of a node, as the parts of other nodes have it."""
+_TOKEN_WORK = 1.0  # units
+_TOKEN_BYTES = 250  # of its text, its place and its part of the tree
+
+
+def tree_of(text: str, file: str) -> Job[File]:
+    """Return the job that parses the text of a model.
+
+    Raises
+    ------
+    InputError
+        `text` is no model; names file, line and column and what was expected.
+    UnsupportedError
+        A part has more than `MAX_TOKENS` tokens.
+    """
+    parser = Parser(text, file)
+    try:
+        yield from parser.tokenise()
+        return (yield from parser.file())
+    except UnreadError:
+        pass
+    error = yield from diagnosed(text, file)
+    raise error
 
 
 class UnreadError(Exception):
@@ -55,37 +109,38 @@ class UnreadError(Exception):
 class Parser:
     """Reads the tokens of a text from the first to the last."""
 
-    def __init__(self, text: str) -> None:
-        self.nodes: list[list[Any]] = []
+    def __init__(self, text: str, name: str) -> None:
+        self._text, self._name = text, name
         self._lines = [found.start() for found in re.finditer("\n", text)]
         self._tokens: list[str] = []
         self._kinds: list[int] = []
         self._starts: list[int] = []
-        for found in _TOKEN.finditer(text):
+        self._at = self._last = 0
+        self._ticks = Ticks("reading", _TOKEN_WORK)
+
+    def tokenise(self) -> Job[None]:
+        """Find the tokens."""
+        tokens, kinds, starts = self._tokens, self._kinds, self._starts
+        for found in _TOKEN.finditer(self._text):
             kind = found.lastindex
             if kind is None:  # the end
                 break
             token = found[kind]
             is_word = kind == _NAME and token in _KEYWORDS
-            self._tokens.append(token)
-            self._kinds.append(_SIGN if is_word else kind)
-            self._starts.append(found.start(kind))
-        self._tokens.append("")
-        self._kinds.append(0)
-        self._at = 0
+            tokens.append(token)
+            kinds.append(_SIGN if is_word else kind)
+            starts.append(found.start(kind))
+            if not len(tokens) & 0xFFF and self._ticks.over(0x1000):
+                self._ticks.memory_bytes = _TOKEN_BYTES * len(tokens)
+                yield self._ticks.progress
+        tokens.append("")
+        kinds.append(0)
 
-    def node(self, kind: str, place: int, *fields: Any) -> Ref:
-        """Append a node at the place of a token; return its number."""
-        start = self._starts[place]
+    def place(self, token: int) -> Place:
+        """Return the place of a token."""
+        start = self._starts[token]
         line = bisect_left(self._lines, start)
-        before = self._lines[line - 1] if line else -1
-        self.nodes.append([kind, line + 1, start - before, *fields])
-        return [len(self.nodes) - 1]
-
-    def several(self, kind: str, parts: list[Any]) -> Ref:
-        """Append a node that only holds others."""
-        self.nodes.append([kind, 0, 0, *parts])
-        return [len(self.nodes) - 1]
+        return Place(line + 1, start - self._lines[line - 1] if line else start + 1)
 
     def accept(self, token: str) -> bool:
         """Skip a token if it is the next."""
@@ -115,61 +170,84 @@ class Parser:
         self._at += 1
         return token
 
-    def listed(self, kind: str, part: Callable[[], Any], end: str | None = None) -> Ref:
-        """Read parts with commas between them, and what ends them."""
+    def listed(
+        self, part: Callable[[], Any], end: str | None = None
+    ) -> Job[tuple[Any, ...]]:
+        """Read any number of parts with commas between them, and what ends them."""
+        parts: list[Any] = []
+        while not parts or self.accept(","):
+            begin = self._at
+            self._last = begin + MAX_TOKENS
+            parts.append(part())
+            if self._ticks.over(self._at - begin):
+                yield self._ticks.progress
+        if end is not None:
+            self.expect(end)
+        return tuple(parts)
+
+    def several(self, part: Callable[[], Any], end: str | None = None) -> Any:
+        """Read a few parts with commas between them, and what ends them."""
         parts = [part()]
         while self.accept(","):
+            self._bound()
             parts.append(part())
         if end is not None:
             self.expect(end)
-        return self.several(kind, parts)
+        return tuple(parts)
+
+    def _bound(self) -> None:
+        """Refuse a part that is so long that reading it could not be interrupted."""
+        if self._at > self._last:
+            line = self.place(self._last).line
+            raise UnsupportedError(
+                f"{self._name}:{line}: more than {MAX_TOKENS} tokens in one declaration"
+                " or transition"
+            )
 
     # --- the rules of the grammar ---
 
-    def file(self) -> None:
+    def file(self) -> Job[File]:
         """Read all of the text."""
-        declarations = []
+        declarations: list[Variables | Channels] = []
         while self._tokens[self._at] != "process":
             is_channel = self._tokens[self._at] == "channel"
-            declarations.append(self.channels() if is_channel else self.variables())
-        declared = self.several("declarations", declarations)
+            read: Job[Any] = self.channels() if is_channel else self.variables()
+            declarations.append((yield from read))
         processes = []
         while self._tokens[self._at] == "process":
-            processes.append(self.process())
-        listed = self.several("processes", processes)
+            processes.append((yield from self.process()))
         self.expect("system")
         place = self._at
         mode = self.one_of(frozenset({"async", "sync"}))
         claim = self.label() if self.accept("property") else None
         self.expect(";")
-        if self._at != len(self._starts):
+        if not processes or self._at != len(self._starts):
             raise UnreadError
-        self.node("file", place, declared, listed, mode, claim)
+        parts = tuple(declarations), tuple(processes)
+        return File(self.place(place), *parts, mode, claim)
 
-    def variables(self) -> Ref:
+    def variables(self) -> Job[Variables]:
         """Read a declaration of variables or constants."""
         place = self._at
         constant = "const" if self.accept("const") else None
         kind = self.one_of(_TYPES)
-        names = self.listed("names", self.declared, ";")
-        return self.node("variables", place, constant, kind, names)
+        names = yield from self.listed(self.declared, ";")
+        return Variables(self.place(place), constant, kind, names)
 
-    def declared(self) -> Ref:
+    def declared(self) -> Declared:
         """Read one name of a declaration."""
-        place = self._at
-        name, size, initial = self.name(), self.size(), None
+        place = self.place(self._at)
+        name, size = self.name(), self.size()
+        initial: Expression | Values | None = None
         if self.accept("="):
             if self.accept("{"):
-                several = self.listed("several", self.expression, "}")
-                values = self.nodes[several[0]][3]
-                line, column = self.nodes[values[0]][1:3]
-                self.nodes.append(["values", line, column, several])
-                initial = [len(self.nodes) - 1]
+                values = self.several(self.expression, "}")
+                initial = Values(values[0].place, values)
             else:
                 initial = self.expression()
-        return self.node("declared", place, name, size, initial)
+        return Declared(place, name, size, initial)
 
-    def size(self) -> Ref | None:
+    def size(self) -> Expression | None:
         """Read the size of an array or channel, if there is one."""
         if not self.accept("["):
             return None
@@ -177,23 +255,22 @@ class Parser:
         self.expect("]")
         return found
 
-    def channels(self) -> Ref:
+    def channels(self) -> Job[Channels]:
         """Read a declaration of channels."""
         self.expect("channel")
         place, types = self._at, None
         if self.accept("{"):
             place = self._at
-            types = self.listed("types", lambda: self.one_of(_TYPES), "}")
-        names = self.listed("channel_names", self.channel, ";")
-        return self.node("channels", place, types, names)
+            types = yield from self.listed(lambda: self.one_of(_TYPES), "}")
+        names = yield from self.listed(self.channel, ";")
+        return Channels(self.place(place), types, names)
 
-    def channel(self) -> Ref:
+    def channel(self) -> Declared:
         """Read one channel of a declaration."""
-        place = self._at
-        name = self.name()
-        return self.node("declared", place, name, self.size())
+        place = self.place(self._at)
+        return Declared(place, self.name(), self.size())
 
-    def process(self) -> Ref:
+    def process(self) -> Job[Process]:
         """Read a process."""
         self.expect("process")
         place = self._at
@@ -201,46 +278,44 @@ class Parser:
         self.expect("{")
         local = []
         while not self.accept("state"):
-            local.append(self.variables())
-        declared = self.several("locals", local)
-        states = self.listed("labels", self.label, ";")
-        sections = self.sections()
+            local.append((yield from self.variables()))
+        states = yield from self.listed(self.label, ";")
+        sections = yield from self.sections()
         transitions = None
         if self.accept("trans"):
-            transitions = self.listed("transitions", self.transition)
+            transitions = yield from self.listed(self.transition)
             self.accept(";")
         self.expect("}")
-        return self.node(
-            "process", place, name, declared, states, sections, transitions
-        )
+        parts = tuple(local), states, sections, transitions
+        return Process(self.place(place), name, *parts)
 
-    def sections(self) -> Ref:
+    def sections(self) -> Job[tuple[Section, ...]]:
         """Read the parts of a process behind its states."""
-        found: list[Ref] = []
+        found: list[Section] = []
         while True:
             place, token = self._at, self._tokens[self._at]
-            if token in _SECTIONS:
-                self._at += 1
-                entries = self.listed("labels", self.label, ";")
-            elif self.accept("assert"):
-                entries = self.listed("assertions", self.assertion, ";")
-            else:
-                return self.several("sections", found)
-            found.append(self.node("section", place, token, entries))
+            part: Callable[[], Label | Assertion] = self.label
+            if token == "assert":
+                part = self.assertion
+            elif token not in _SECTIONS:
+                return tuple(found)
+            self._at += 1
+            entries = yield from self.listed(part, ";")
+            found.append(Section(self.place(place), token, entries))
 
-    def label(self) -> Ref:
+    def label(self) -> Label:
         """Read the name of a state."""
         place = self._at
-        return self.node("label", place, self.name())
+        return Label(self.place(place), self.name())
 
-    def assertion(self) -> Ref:
+    def assertion(self) -> Assertion:
         """Read an assertion."""
-        place = self._at
+        place = self.place(self._at)
         state = self.label()
         self.expect(":")
-        return self.node("assertion", place, state, self.expression())
+        return Assertion(place, state, self.expression())
 
-    def transition(self) -> Ref:
+    def transition(self) -> Transition:
         """Read a transition."""
         source = self.label() if self._kinds[self._at] == _NAME else None
         place = self._at
@@ -249,45 +324,45 @@ class Parser:
         self.expect("{")
         guard = sync = effect = None
         if self.accept("guard"):
-            guard = self.listed("guard", self.expression, ";")
+            guard = self.several(self.expression, ";")
         if self.accept("sync"):
             sync = self.synchronisation()
         if self.accept("effect"):
-            effect = self.listed("effect", self.assignment, ";")
+            effect = self.several(self.assignment, ";")
         self.expect("}")
-        return self.node("transition", place, source, target, guard, sync, effect)
+        return Transition(self.place(place), source, target, guard, sync, effect)
 
-    def synchronisation(self) -> Ref:
+    def synchronisation(self) -> Synchronisation:
         """Read what is sent or received."""
-        place = self._at
+        place = self.place(self._at)
         channel = self.name()
         mark, message = self.one_of(frozenset("!?")), None
         if self.accept("{"):
-            message = self.listed("message", self.expression, "}")
+            message = self.several(self.expression, "}")
         elif self._tokens[self._at] != ";":
-            message = self.several("message", [self.expression()])
+            message = (self.expression(),)
         self.expect(";")
-        return self.node("synchronisation", place, channel, mark, message)
+        return Synchronisation(place, channel, mark, message)
 
-    def assignment(self) -> Ref:
+    def assignment(self) -> Assignment:
         """Read one assignment."""
-        place = self._at
+        place = self.place(self._at)
         target = self.variable()
         self.expect("=")
-        return self.node("assignment", place, target, self.expression())
+        return Assignment(place, target, self.expression())
 
-    def variable(self) -> Ref:
+    def variable(self) -> Name:
         """Read what is assigned to."""
-        place = self._at
+        place = self.place(self._at)
         process, name = None, self.name()
         if self.accept("->"):
             process, name = name, self.name()
-        return self.node("name", place, process, name, self.size())
+        return Name(place, process, name, self.size())
 
-    def expression(self) -> Ref:
+    def expression(self) -> Expression:
         """Read an expression: operands and operators wait on two stacks."""
         tokens = self._tokens
-        values: list[Ref] = []
+        values: list[Expression] = []
         waiting: list[tuple[int, int, tuple[str | None, str] | None]] = []
         while True:
             values.append(self._operand(waiting))
@@ -297,6 +372,7 @@ class Parser:
                 if level is not None:
                     waiting.append((level, self._at, None))
                     self._at += 1
+                    self._bound()
                     break
                 if not waiting:
                     (found,) = values
@@ -304,14 +380,14 @@ class Parser:
                 if not self._closed(values, waiting):
                     raise UnreadError
 
-    def _operand(self, waiting: list[Any]) -> Any:
+    def _operand(self, waiting: list[Any]) -> Expression:
         """Read an operand, with the operators and brackets before it on the stack."""
         while True:
             place, token = self._at, self._tokens[self._at]
             kind = self._kinds[place]
             self._at += 1
             if kind == _NUMBER or token in ("true", "false"):
-                return self.node("literal", place, token)
+                return Literal(self.place(place), token)
             if kind == _NAME:
                 found = self._named(place, token, waiting)
                 if found is not None:
@@ -322,20 +398,28 @@ class Parser:
                 waiting.append((-1, place, None))
             else:
                 raise UnreadError
+            self._bound()
 
-    def _named(self, place: int, name: str, waiting: list[Any]) -> Any:
+    def _named(
+        self, place: int, name: str, waiting: list[Any]
+    ) -> Name | StateOf | None:
         """Read what begins with a name; None if it is an array, whose index follows."""
         process = None
-        if self.accept("."):
-            return self.node("stateof", place, name, self.name())
-        if self.accept("->"):
+        token = self._tokens[self._at]
+        if token == ".":
+            self._at += 1
+            return StateOf(self.place(place), name, self.name())
+        if token == "->":
+            self._at += 1
             process, name = name, self.name()
-        if self.accept("["):
+            token = self._tokens[self._at]
+        if token == "[":
+            self._at += 1
             waiting.append((-1, place, (process, name)))
             return None
-        return self.node("name", place, process, name, None)
+        return Name(self.place(place), process, name, None)
 
-    def _closed(self, values: list[Ref], waiting: list[Any]) -> bool:
+    def _closed(self, values: list[Expression], waiting: list[Any]) -> bool:
         """Close a bracket if it is the next token, and fits."""
         _, place, array = waiting[-1]
         if not self.accept(")" if array is None else "]"):
@@ -343,12 +427,13 @@ class Parser:
         waiting.pop()
         inner = values.pop()
         if array is None:
-            values.append(self.node("closed", place, inner))
+            values.append(Closed(self.place(place), inner))
         else:
-            values.append(self.node("name", place, *array, inner))
+            process, name = array
+            values.append(Name(self.place(place), process, name, inner))
         return True
 
-    def _reduce(self, values: list[Ref], waiting: list[Any], least: int) -> None:
+    def _reduce(self, values: list[Expression], waiting: list[Any], least: int) -> None:
         """Apply the operators on the stack that bind at least as close as a level."""
         while waiting and waiting[-1][0] >= max(least, 0):
             level, place, _ = waiting.pop()
@@ -356,6 +441,6 @@ class Parser:
             op = _CALLED.get(token, token)
             right = values.pop()
             if level == _SIGNED:
-                values.append(self.node("unary", place, op, right))
+                values.append(Unary(self.place(place), op, right))
             else:
-                values.append(self.node("binary", place, values.pop(), op, right))
+                values.append(Binary(self.place(place), values.pop(), op, right))

@@ -21,6 +21,7 @@ from ltlpipe.runtime.names import counted
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs import claims, syntax
 from ltlpipe.systems.programs.claims import Edge, as_truth
+from ltlpipe.systems.programs.parsing import tree_of
 from ltlpipe.systems.programs.program import (
     BOUNDS,
     ERROR,
@@ -45,14 +46,13 @@ from ltlpipe.systems.programs.program import (
     evaluate,
     parts,
 )
-from ltlpipe.systems.programs.syntax import input_error, tree_of
+from ltlpipe.systems.programs.syntax import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ltlpipe.runtime.errors import InputError
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.plain import Plain
     from ltlpipe.systems.programs.program import Expression
     from ltlpipe.systems.programs.syntax import Place
 
@@ -334,21 +334,21 @@ MAX_VARIABLES = 1 << 12
 """Entries of a state beyond which a model is refused."""
 
 
-def checked(plain: Plain, file: str) -> Job[Program]:
-    """Return the job that checks what `parse_plain` has returned of a file.
+def read_program(text: str, file: str) -> Job[Program]:
+    """Return the job that reads the text of a model and checks it.
 
     Raises
     ------
     InputError
-        A name is unknown or stands for something else than it has to, a constant is
-        declared by itself; names file, line and column.
+        `text` is no model: names file, line and column, and what was expected; a name
+        is unknown or stands for something else than it has to, or a constant is
+        declared by itself.
     UnsupportedError
         The model has more than `MAX_VARIABLES` variables, or a property process that is
-        no automaton over propositions.
+        no automaton over propositions; or a part of it is too long.
     """
     with collection_paused():
-        tree = yield from tree_of(plain)
-        return (yield from _Reader(tree, file).program())
+        return (yield from _Reader((yield from tree_of(text, file)), file).program())
 
 
 class _Reader(Resolver):

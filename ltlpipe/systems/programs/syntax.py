@@ -7,11 +7,6 @@ rules of the grammar, and their fields are the parts of a rule in order;
 Texts are read by `ltlpipe.systems.programs.parsing`; the grammar here says what is a
 model, and its parser what is wrong with a text that is none.
 
-Parsers work in another process (`ltlpipe.systems.reading`), which sends the tree as
-plain data: the list of its nodes, children before their parents, in JSON.  A node has
-its kind, line, column and fields, where ``[k]`` is node k.  So no nesting is too deep,
-and the tree is built in turns.
-
 Source: J. Barnat, L. Brim, V. Havel et al., "DiVinE 3.0: An Explicit-State Model
 Checker for Multithreaded C & C++ Programs", CAV 2013, the grammar of DiVinE 2
 (``dve_grammar.yy``), and the parser of DiVinE 3 (``divine/dve/parse.h``).
@@ -28,23 +23,17 @@ also means ``not``.  There are no probabilistic transitions and no acceptance bu
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ltlpipe.runtime.errors import InputError
-from ltlpipe.runtime.jobs import Progress
-from ltlpipe.runtime.memory import collection_paused
 from ltlpipe.runtime.names import listed
-from ltlpipe.systems.programs.parsing import Parser, UnreadError
+from ltlpipe.runtime.ticks import Ticks
 
 if TYPE_CHECKING:
     from lark import Lark, UnexpectedInput
 
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.plain import Plain
 
 
 class Place(NamedTuple):
@@ -290,15 +279,8 @@ COMMENT: /\/\/[^\n]*|\/\*(?s:.*?)\*\//
 %ignore COMMENT
 """
 
-_KINDS: dict[str, Any] = {
-    name.lower(): kind
-    for name, kind in list(globals().items())
-    if isinstance(kind, type) and issubclass(kind, tuple)
-}
-
-_BLOCK = 250  # nodes that are built at once
-_NODE_WORK = 10  # units
-_NODE_BYTES = 500
+_TOKEN_WORK = 20  # units, of lark
+_TOKEN_BYTES = 1000
 
 # How messages name terminals that are not their own text.
 _TERMINALS = {"NAME": "a name", "NUMBER": "a number", "$END": "the end of the file"}
@@ -306,50 +288,22 @@ _EXPRESSION = {"NAME", "NUMBER", "TRUE", "FALSE", "MINUS", "TILDE", "NOT", "LPAR
 _SEVERAL = 6  # more expected terminals than this are not listed
 
 
-def parse_plain(text: str, file: str) -> Plain:
-    """Parse the text of a model; return its tree as plain data.
+def diagnosed(text: str, file: str) -> Job[InputError]:
+    """Return the job that finds what is wrong with a text that is no model."""
+    from lark import Token, UnexpectedInput
 
-    Raises
-    ------
-    InputError
-        `text` is no model; names file, line and column and what was expected.
-    """
-    encoded = []
-    with collection_paused():
-        parser = Parser(text)
-        try:
-            parser.file()
-        except UnreadError:
-            raise _error(text, file) from None
-        for first in range(0, len(parser.nodes), _BLOCK):
-            block = parser.nodes[first : first + _BLOCK]
-            encoded.append(json.dumps(block, separators=(",", ":")).encode())
-    return {"nodes": b"".join(encoded), "ends": np.cumsum([len(b) for b in encoded])}
-
-
-def _error(text: str, file: str) -> InputError:
-    """Return the error of a text that is no model."""
-    from lark import UnexpectedInput
-
+    ticks = Ticks("reading", _TOKEN_WORK)
     try:
-        _grammar().parse(text)
+        parser = _grammar().parse_interactive(text)
+        for number, _ in enumerate(parser.iter_parse()):
+            if ticks.over():
+                ticks.memory_bytes = _TOKEN_BYTES * number
+                yield ticks.progress
+        parser.feed_token(Token("$END", ""))
     except UnexpectedInput as error:
+        error.interactive_parser = parser  # which knows what could stand there
         return _syntax_error(error, text, file)
     raise AssertionError(f"{file}: the grammar has what the parser has not")
-
-
-def tree_of(plain: Plain) -> Job[File]:
-    """Build the tree that `parse_plain` has returned."""
-    nodes: list[Any] = []
-    begin = 0
-    for end in plain["ends"].tolist():
-        for kind, line, column, *fields in json.loads(bytes(plain["nodes"][begin:end])):
-            parts = [nodes[f[0]] if isinstance(f, list) else f for f in fields]
-            made = _KINDS.get(kind)
-            nodes.append(made(Place(line, column), *parts) if made else tuple(parts))
-        begin = end
-        yield Progress("reading", _NODE_WORK * _BLOCK, _NODE_BYTES * len(nodes))
-    return cast("File", nodes[-1])
 
 
 def input_error(message: str, place: Place, file: str) -> InputError:

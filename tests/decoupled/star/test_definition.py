@@ -9,7 +9,6 @@ import pytest
 from ltlpipe.decoupled import star_parts, stars
 from ltlpipe.decoupled.star_parts import NoStarError
 from ltlpipe.decoupled.stars import find_star
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.plain_steps import NetworkSteps
 from ltlpipe.systems.programs.model import DveModel
@@ -43,7 +42,7 @@ def _small_and_any(monkeypatch):
 def found(model, atoms):
     """A model as a star for some propositions; None if it is no star."""
     complete(model.prepared())
-    bound = [model.bound(parse_proposition(text), text) for text in atoms]
+    bound = [model.meaning(text) for text in atoms]
     try:
         return complete(find_star(model, bound, stutters=True)), bound
     except NoStarError:

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.programs.model import DveModel
@@ -25,7 +24,7 @@ def case(seed):
     atoms = dve_atoms(rng, model) if seed % 2 else net_atoms(rng, model)
     texts = [a for a in atoms if a != "deadlock" and "action==" not in a]
     chosen = rng.sample(texts, rng.randint(0, 2))
-    meanings = [model.bound(parse_proposition(text), text) for text in chosen]
+    meanings = [model.meaning(text) for text in chosen]
     return model, meanings, run(find_groups(model, meanings)).codes
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ltlpipe import check
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.por.groups import find_groups
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.ample_kernels import BLOCKED, LEADS, Entry
@@ -21,7 +20,7 @@ def model_of(*processes, declarations="byte a;", system="async"):
 
 def leading(model, *texts):
     """The actions that lead a group and are not blocked."""
-    meanings = [model.bound(parse_proposition(text), text) for text in texts]
+    meanings = [model.meaning(text) for text in texts]
     codes = run(find_groups(model, meanings)).codes
     if codes is None:
         return set()
@@ -95,7 +94,7 @@ def test_what_propositions_read():
 def test_visible_steps_block_only_where_they_are_enabled():
     text = moves("s -> t { guard x == 0; }", "s -> u { guard x == 1; }")
     model = model_of(text, OTHER)
-    meaning = model.bound(parse_proposition("P0.u"), "P0.u")
+    meaning = model.meaning("P0.u")
     kinds = run(find_groups(model, [meaning])).codes[:2, Entry.KIND].tolist()
 
     assert kinds == [LEADS, LEADS | BLOCKED]

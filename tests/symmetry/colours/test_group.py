@@ -15,7 +15,6 @@ from ltlpipe.families.nets import (
     coloured_token_ring,
     shared_memory,
 )
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.symmetry.colours import Forms, Rotation, group_of_colours
 from ltlpipe.systems.nets.coloured.cells import SubtractionError, counted, holds
@@ -215,7 +214,7 @@ def test_images_of_propositions():
         "idle.3 == 1",
         "deadlock",
     ]
-    bound = [net.bound(parse_proposition(text), text) for text in texts]
+    bound = [net.meaning(text) for text in texts]
     forms = Forms(net, bound)
 
     swap = {(0, 0): 1, (0, 1): 0}

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from ltlpipe.automata.translation import table_over_states
 from ltlpipe.logic.formulas import Formula, parse
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.symmetry.colours import group_of_colours, layout_of
 from ltlpipe.symmetry.sets.tables import symbolic_product
@@ -36,7 +35,7 @@ def question(net, text, *, stutter=True, closes=False):
     if group.is_trivial:
         return None
     formula = text if isinstance(text, Formula) else parse(text)
-    propositions = [net.bound(parse_proposition(p), p) for p in formula.propositions]
+    propositions = [net.meaning(p) for p in formula.propositions]
     names = list(formula.propositions)
     table = table_over_states(formula, "tgba", names)
     layout = complete(layout_of(net, group))

@@ -12,7 +12,6 @@ from ltlpipe.automata.translating import automaton
 from ltlpipe.automata.translation import table_over_states
 from ltlpipe.families.nets import coloured_client_server, priorities
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.symmetry.colours import group_of_colours
 from ltlpipe.symmetry.sets.isotropy_groups import isotropy_groups, kinds_of
@@ -28,7 +27,7 @@ def groups_of(net, constraint):
     """The blocks of clients for each kind of step, in the one state of a constraint."""
     (allowed,) = parse_automata(constraint, "constraint")
     names = [ap.ap_name() for ap in allowed.ap()]
-    propositions = [net.bound(parse_proposition(name), name) for name in names]
+    propositions = [net.meaning(name) for name in names]
     table = table_over_states(allowed, None, names)
     kinds = kinds_of(net.moves, propositions)
     group = complete(group_of_colours(net.coloured))

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe import FormulaError, check
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Number
 from ltlpipe.systems.nets import net as net_module
 from ltlpipe.systems.nets.net import PetriNet
@@ -86,7 +85,7 @@ def test_fireable_is_having_the_step(net, tokens):
     enabled = {action for action, _ in net.steps(state)}
     for number, name in enumerate(net.actions):
         text = f"fireable({name})"
-        proposition = net.bound(parse_proposition(text), text)
+        proposition = net.meaning(text)
         assert evaluate(proposition, state) == (number in enabled)
 
 
@@ -110,7 +109,7 @@ def test_conditions_are_made_of_named_transitions_only(monkeypatch):
 def test_unknown_names_offer_the_nearest(text, near):
     net = PetriNet([Place("p0", "hut")], [Transition("t0", "go")])
     with pytest.raises(FormulaError, match=f"did you mean {near}"):
-        net.bound(parse_proposition(text), text)
+        net.meaning(text)
 
 
 @pytest.mark.parametrize(

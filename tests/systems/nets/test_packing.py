@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.letters import universal
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import Deadlock, Taken
 from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
@@ -204,7 +203,7 @@ def test_letters_are_the_propositions_of_the_source(net, data, extra_values):
     texts = ["deadlock || 1<=0", *(f"fireable({t})" for t in net.actions)]
     if net.places:
         texts += ["p0<=1", "2<=" + "+".join(net.variables)]
-    propositions = [net.bound(parse_proposition(text), text) for text in texts]
+    propositions = [net.meaning(text) for text in texts]
     propositions += [
         Deadlock(),
         *(Taken(frozenset({t})) for t in range(len(net.transitions))),
@@ -233,7 +232,7 @@ def test_letters_are_the_propositions_of_the_source(net, data, extra_values):
 
 def test_too_many_propositions():
     net = PetriNet([Place("p", "p")], [])
-    p = net.bound(parse_proposition("p<=1"), "p<=1")
+    p = net.meaning("p<=1")
     with pytest.raises(UnsupportedError, match="propositions"):
         net.pack([p] * 40)
 

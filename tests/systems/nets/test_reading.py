@@ -377,16 +377,16 @@ def test_final_markings():
     """What a marking does not name is empty; several are any of them."""
     net = read(place("p") + place("q") + T + FINAL)
     assert net.notes.final == (((1, 2),), ())
-    final = net.bound(parse_proposition("final"), "final")
+    final = net.meaning("final")
     markings = [(0, 0), (0, 1), (0, 2), (1, 2), (1, 0)]
     assert [bool(evaluate(final, m)) for m in markings] == [1, 0, 1, 0, 0]
     again = parse_pnml(pnml_text(net).encode(), "again.pnml")
     assert again.notes.final == net.notes.final
     called = read(place("final") + place("p") + place("q") + FINAL)
-    (place_,) = (called.bound(parse_proposition("final"), "final"),)
+    (place_,) = (called.meaning("final"),)
     assert place_ == Variable(0)
     with pytest.raises(FormulaError, match="nothing in the system is called 'final'"):
-        read(place("p")).bound(parse_proposition("final"), "final")
+        read(place("p")).meaning("final")
 
 
 def test_final_markings_of_unknown_places():
@@ -429,9 +429,9 @@ def test_invisible_transitions(node):
     for called in (own, name):
         text = f'action=="{called}"'
         with pytest.raises(FormulaError, match="is invisible: no formula can see it"):
-            net.bound(parse_proposition(text), text)
+            net.meaning(text)
         text = f"fireable({called})"
-        net.bound(parse_proposition(text), text)
+        net.meaning(text)
     net.bound(parse_proposition('action=="t"'), "")
     again = parse_pnml(pnml_text(net).encode(), "again.pnml")
     assert again.notes.invisible == {1}

@@ -10,15 +10,20 @@ from hypothesis import strategies as st
 from lark import Tree, UnexpectedInput
 
 from benchmarks.field_files import DVE
-from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs import syntax
-from ltlpipe.systems.programs.parsing import Parser, UnreadError
+from ltlpipe.systems.programs.parsing import MAX_TOKENS, Parser, UnreadError, tree_of
 from ltlpipe.systems.programs.syntax import Place
 from tests.example_counts import examples
 from tests.systems.programs.random_models import models
 
 CALLED = {"and": "&&", "or": "||", "!": "not"}
+KINDS = {
+    kind.__name__.lower(): kind
+    for kind in vars(syntax).values()
+    if isinstance(kind, type) and issubclass(kind, tuple)
+}
 WITHOUT_TOKEN = {"closed", "transition"}
 
 
@@ -50,17 +55,18 @@ def made(tree):
         del fields[next(k for k, f in enumerate(fields) if f == str(tokens[0]))]
     elif kind in ("unary", "binary"):
         fields[-2] = CALLED.get(fields[-2], fields[-2])
-    maker = syntax._KINDS.get(kind)
+    maker = KINDS.get(kind)
     return (maker(place, *fields) if maker else tuple(fields)), place
 
 
 def by_parser(text):
     """The tree of a text; None if it is no model."""
+    parser = Parser(text, "m.dve")
     try:
-        Parser(text).file()
+        complete(parser.tokenise())
+        return complete(parser.file())
     except UnreadError:
         return None
-    return complete(syntax.tree_of(syntax.parse_plain(text, "m.dve")))
 
 
 def assert_same(text):
@@ -135,4 +141,28 @@ def test_guards_of_any_words(words):
 def test_an_error_names_what_was_expected():
     """The grammar's parser says it."""
     with pytest.raises(InputError, match="column 6: unexpected ';', expected a name"):
-        syntax.parse_plain("byte ;", "m.dve")
+        complete(tree_of("byte ;", "m.dve"))
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "byte x = {};".format("+".join(["1"] * MAX_TOKENS)),
+        "byte x = {};".format("-" * (MAX_TOKENS + 10) + "1"),
+        "byte x[9] = {{{}}};".format(",".join(["1"] * MAX_TOKENS)),
+    ],
+)
+def test_a_part_is_bounded(declaration):
+    """While it is read nothing can be interrupted."""
+    with pytest.raises(UnsupportedError, match=r"m\.dve:1: more than 65536 tokens in"):
+        complete(tree_of(declaration, "m.dve"))
+
+
+def test_many_states_are_read_in_turns():
+    """And so are many transitions, and what is wrong behind them."""
+    states = ", ".join(f"s{k}" for k in range(30_000))
+    text = f"process P {{ state {states}; init s0; }} system async"
+    job = tree_of(f"{text};", "m.dve")
+    assert len([progress for progress in job if progress.work]) > 3
+    with pytest.raises(InputError, match="unexpected end of file"):
+        assert len(list(tree_of(text, "m.dve"))) > 10

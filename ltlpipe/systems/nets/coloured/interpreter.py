@@ -19,7 +19,6 @@ from itertools import accumulate, product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.logic.propositions.syntax import (
     Call,
     Element,
@@ -63,6 +62,8 @@ class Interpreter:
     """What happens in a symmetric net, as it was read."""
 
     def __init__(self, net: ColouredNet) -> None:
+        from ltlpipe.logic.propositions.parsing import parse_proposition
+
         self._net = net
         self._cells = [
             (k, colours)
