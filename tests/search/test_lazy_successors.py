@@ -48,7 +48,7 @@ def test_thousands_agree_with_all_at_once(automaton, batch, budget):
 
 
 def test_many_philosophers():
-    """Of thousands of successors of a state, with rows of hundreds of words, few wait."""
+    """Of thousands of successors of a state with a long row few wait."""
     found = check(
         dining(600), "!F(eat1 >= 1 && think2 >= 1)", reduce="none", lasso=False
     )
