@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _SOON = 20_000
 """Moves of a symmetric net that is unfolded just to make a run shorter."""
 
-_LONG = 2_000
+_LONG = 8_000
 """Places of a net whose rows are long (`ltlpipe.search.scc.couvreur99`)."""
 
 _NOTHING = Number(0)
@@ -98,7 +98,11 @@ class ModelQuestion(Question):
         What the propositions of the property mean, by their texts.
     propositions : dict of str to Expression
         What letters are sets of: these, or, if they are many, Boolean combinations.
+    whole : ModelQuestion or None
+        About a symmetric net: the question of which this one is a simpler form.
     """
+
+    whole: ModelQuestion | None = None
 
     def __init__(self, system: Model, asked: Property, options: Options) -> None:
         self.kind = COLOURED if system.has_colours else MODEL
@@ -157,7 +161,8 @@ class ModelQuestion(Question):
 
         It shares what is known of the property.
         """
-        return (yield from self.fact("unfolded", self._unfold))
+        asked = self.whole or self  # so that nothing is unfolded twice
+        return (yield from asked.fact("unfolded", asked._unfold))
 
     def _unfold(self) -> Job[ModelQuestion]:
         system = yield from self.system.unfolding()

@@ -72,8 +72,8 @@ def with_merged_colours(question: Question) -> Job[MergedQuestion | None]:
     """Return a question about merged colours; None if none may be, or can be."""
     if not isinstance(question, ModelQuestion) or obstacle(question, STRUCTURAL):
         return None
-    asked = question
-    return (yield from question.fact("merged", lambda: _merged(asked)))
+    asked = question.whole or question
+    return (yield from asked.fact("merged", lambda: _merged(asked)))
 
 
 def _merged(question: ModelQuestion) -> Job[MergedQuestion | None]:

@@ -55,6 +55,7 @@ def _simplified(question: ModelQuestion) -> Job[ModelQuestion]:
     same = object.__new__(type(question))
     same.__dict__.update(vars(question))
     same._facts = {}
+    same.whole = None if isinstance(question.system, PetriNet) else question
     same.translated = fewer = replace(formula, spot=spot)
     same.propositions = {text: meanings[text] for text in fewer.propositions}
     reason = (
