@@ -32,6 +32,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ from ltlpipe.runtime.worker_process import end_with_parent
 from ltlpipe.systems.networks.exports import to_promela
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ltlpipe.systems.networks.lts import Network
 
@@ -78,7 +79,7 @@ def available() -> bool:
 
 
 def run_spin(
-    network: Network,
+    network: Network | Callable[[Sequence[str]], str],
     *,
     reduce: bool,
     workdir: Path,
@@ -95,9 +96,11 @@ def run_spin(
 
     Parameters
     ----------
-    network : Network
+    network : Network or function
         Labels shared by two components at most; without acceptance if there is a
-        formula.
+        formula.  Or, with a formula, what writes a process as Promela which tells
+        in ``last`` the number, from 1, of the action, among those given, that it
+        has taken, 0 for others.
     reduce : bool
         Use partial-order reduction.  With a formula it saves nothing: each step
         writes the variable of which the claim speaks.
@@ -139,9 +142,11 @@ def run_spin(
         The network cannot be written as Promela.
     """
     start = time.perf_counter()
-    (workdir / "model.pml").write_text(_model(network, formula))
-    has_claim = network.has_acceptance or formula is not None
-    n_components = len(network.components)
+    is_network = not callable(network)
+    write = partial(to_promela, network) if is_network else network
+    (workdir / "model.pml").write_text(_model(write, formula))
+    has_claim = formula is not None or network.has_acceptance
+    n_components = len(network.components) if is_network else 1
     flags = [] if storage is None else [f"-D{storage}"]
     flags += [] if reduce else ["-DNOREDUCE"]
     _compile(
@@ -166,10 +171,10 @@ def run_spin(
     return result | _figures(report, depth)
 
 
-def _model(network: Network, formula: str | None) -> str:
-    """Write the network and the claim that a formula is violated."""
+def _model(write: Callable[..., str], formula: str | None) -> str:
+    """Write the system and the claim that a formula is violated."""
     if formula is None:
-        return to_promela(network)
+        return write()
     import spot
 
     names = spot.relabeling_map()
@@ -179,7 +184,7 @@ def _model(network: Network, formula: str | None) -> str:
     claim = spot.degeneralize(spot.translate(negated)).to_str("spin")
     # A claim at its end would be violated by finite runs, too.
     claim = claim.replace("  skip\n", "  if\n  :: (true) -> goto accept_all\n  fi;\n")
-    return "\n".join([*defined, to_promela(network, [*short.values()]), claim])
+    return "\n".join([*defined, write([*short.values()]), claim])
 
 
 def _compile(

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import portfolio
+from benchmarks import portfolio, rers_sequential, spin
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies.registry import STRATEGIES
+from tests.systems.programs.eca.small_programs import program, rule, source_of
 
 pytestmark = pytest.mark.thorough("each runs a program of its own, which measures")
 
@@ -171,6 +172,21 @@ def test_sequential_problems(tmp_path, monkeypatch):
     assert (row["problem"], row["right"], row["wrong"]) == ("Problem1", "4", "0")
     assert row["states"] == "3"
     assert int(row["states_raw"]) > 50
+
+
+@pytest.mark.skipif(not spin.available(), reason="Spin or gcc is not installed")
+def test_sequential_problems_for_spin():
+    """It sees the same words: an input that no rule takes has none."""
+    text = program(
+        rule(
+            "(input == 1) && 3 == p[0]", 24, "if(n == 2) { p = two; } n = ((n + 1) % 3)"
+        )
+        + rule("(input == 2) && 4 == p[0]", 25, "p = one"),
+        declared="int n = 0; int one[] = {3}; int two[] = {4}; int *p = one;",
+    )
+    formulas = ["G(F(iB & X oY)) & X X X X X X iB", "G !oY"]
+    found = rers_sequential.by_spin(source_of(text), formulas)
+    assert found["spin"] == ["holds", "violated"]
 
 
 def test_every_emptiness_check_stands_beside_spots(tmp_path):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from pathlib import Path
 
 from ltlpipe.runtime.errors import InputError
@@ -32,9 +33,9 @@ def solutions_of(program: str, name: str) -> dict[int | None, str]:
     """
     folder = Path(program).parent
     for file in (f"solutions-{name}.csv", f"{name}-solutions.csv"):
-        if (folder / file).is_file():
+        if os.path.lexists(folder / file):  # a FIFO is an error, too
             return _answers(str(folder / file))
-    if (folder / "truth.csv").is_file():
+    if os.path.lexists(folder / "truth.csv"):
         return _truth(str(folder / "truth.csv"), name)
     return {}
 

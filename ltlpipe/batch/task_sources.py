@@ -5,8 +5,9 @@ of one network) and at least one ``*.ltl``; or one of the Model Checking Contest
 ``model.pnml`` and ``LTL*.xml``; or one of those that the RERS challenge has published:
 any number of pairs in a folder, ``problemNNN.dot`` and beside it
 ``problemNNN-properties*.txt`` or ``problemNNN*.ltl``, each also ``.gz``, where NNN is
-the problem's number; or a program ``NAME.c`` and beside it ``constraints-NAME.txt``,
-with solutions in a table (`ltlpipe.batch.solutions`).
+the problem's number; or a program ``NAME.c`` or, where there is none, ``NAME.java``
+and beside it ``constraints-NAME.txt``, with solutions in a table
+(`ltlpipe.batch.solutions`).
 
 A task table has one task per row: of a CSV or parquet file, or of a DataFrame.
 Columns: `system` (a file, or the files of the components with ``;`` between),
@@ -77,7 +78,9 @@ _SYSTEM_FILE = re.compile(
 )
 _FORMULAS = re.compile(r"(.*\.ltl|LTL\w*\.xml)(\.gz)?$", re.IGNORECASE)
 _PUBLISHED = re.compile(r"problem[-_]?(\d{1,9})\.dot(\.gz)?", re.IGNORECASE | re.ASCII)
-_PROGRAM = re.compile(r"(problem[-_]?\d{1,9})\.c(\.gz)?", re.IGNORECASE | re.ASCII)
+_PROGRAM = re.compile(
+    r"(problem[-_]?\d{1,9})\.(c|java)(\.gz)?", re.IGNORECASE | re.ASCII
+)
 _CONSTRAINTS = re.compile(r"constraints-(.+?)\.txt(\.gz)?", re.IGNORECASE)
 _PROPERTIES = re.compile(
     r"problem[-_]?(\d{1,9})(?:(?P<text>[-_]properties.*\.txt)|(?:\D.*)?\.ltl)(\.gz)?",
@@ -267,7 +270,7 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
                 f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl, or with "
                 "model.pnml and LTL*.xml, or with "
                 "problemNNN.dot and problemNNN-properties*.txt, or with "
-                "NAME.c and constraints-NAME.txt",
+                "NAME.c (or NAME.java) and constraints-NAME.txt",
                 file=str(path),
             )
         problems.extend(found)
@@ -310,9 +313,10 @@ def _programs_in(folder: Path, files: Iterable[str]) -> Iterator[tuple[str, str,
     listed = {m[1]: m[0] for m in map(_CONSTRAINTS.fullmatch, files) if m is not None}
     known = set(files)
     for name in sorted(listed, key=_natural):
-        program = next((f for f in (f"{name}.c", f"{name}.c.gz") if f in known), None)
+        endings = (".c", ".c.gz", ".java", ".java.gz")  # C, if both are there
+        program = next((name + e for e in endings if name + e in known), None)
         if program is None:
-            message = f"constraints without {name}.c beside them"
+            message = f"constraints without {name}.c or {name}.java beside them"
             raise InputError(message, file=str(folder / listed[name]))
         yield name, program, listed[name]
     for found in map(_PROGRAM.fullmatch, sorted(known)):

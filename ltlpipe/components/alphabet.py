@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 
 _ACTIONS_AT_ONCE = 1 << 14  # until the next progress
+_BUDGET = 1 << 20  # transitions of a call
+_KNOWN = "_happening"  # where a network keeps its actions, if all it has can happen
 _ACTION_BYTES = 200  # of an entry of a dictionary
 _TRANSITION_BYTES = 64  # of all copies
 
@@ -125,9 +127,16 @@ def _among(
 def _with_happening(
     network: Network, barred: Collection[int]
 ) -> Job[tuple[Network, np.ndarray]]:
-    """Return `trim` of a network, and bool[n_actions], whether each can happen."""
+    """Return `trim` of a network, and bool[n_actions], whether each can happen.
+
+    A network that is its own trim remembers so: it is asked about in each question.
+    """
+    if not barred and _KNOWN in vars(network):
+        return network, vars(network)[_KNOWN]
     kept, happening = yield from saturate(network, barred)
     if kept.all():
+        if not barred:
+            vars(network)[_KNOWN] = happening
         return network, happening
     components = []
     begin = 0
@@ -215,50 +224,65 @@ def saturate(
     work, n_bytes = len(src) * ENTRY_WORK, len(src) * _TRANSITION_BYTES
     progress = Progress(TRIMMING, work, n_bytes)
     yield progress
-    order = np.argsort(src, kind="stable")
+    if (src[1:] < src[:-1]).any():
+        order = np.argsort(src, kind="stable")
+        yield progress
+        by_state = dst[order], label[order]
+    else:
+        by_state = dst, label
     yield progress
-    first = np.searchsorted(src[order], np.arange(n_states + 1)).astype(np.int64)
+    first = np.zeros(n_states + 1, dtype=np.int64)
+    np.cumsum(np.bincount(src, minlength=n_states), out=first[1:])
+    yield Progress(TRIMMING, 0, n_bytes)
     missing = np.array([len(a.participants) for a in network.actions], dtype=np.int64)
     missing[list(barred)] += 1  # one participant more, which never offers it
     reached = np.zeros(n_states, dtype=np.bool_)
     room = np.zeros(n_states, np.int64), np.full_like(missing, -1), np.zeros_like(src)
-    yield from called(
-        _saturate,
-        (first, dst[order], label[order], action, initial),
-        *(missing, reached, np.zeros(len(action), dtype=np.bool_), room),
-    )
-    yield progress
+    depth = len(initial)
+    reached[initial], room[0][:depth] = True, initial
+    offered = np.zeros(len(action), dtype=np.bool_)
+    while depth:
+        depth = yield from called(
+            _saturate,
+            (first, *by_state, action),
+            *(missing, reached, offered, room, depth, _BUDGET),
+        )
+        yield Progress(TRIMMING, min(len(src), _BUDGET) * ENTRY_WORK, n_bytes)
     happening = missing == 0
-    return reached[src] & happening[action[label]], happening
+    kept = reached[src]
+    yield Progress(TRIMMING, 0, n_bytes)
+    kept &= happening[action][label]
+    return kept, happening
 
 
 @njit
-def _saturate(transitions, missing, reached, offered, room):
+def _saturate(transitions, missing, reached, offered, room, depth, budget):
     """Reach states and let actions happen until nothing changes.
 
     n states, m transitions sorted by source, k labels of components:
 
-    transitions : (int64[n + 1], int64[m], int64[m], int64[k], int64[c])
-        Where those of each state begin; targets; labels; the action of each label; the
-        initial states.
+    transitions : (int64[n + 1], int64[m], int64[m], int64[k])
+        Where those of each state begin; targets; labels; the action of each label.
     missing : int64[n_actions]
         Participants of each action that have not offered it.  Changed in place.
     reached : bool[n], offered : bool[k]
-        False; changed in place.
+        Initial states; False.  Changed in place.
     room : (int64[n], int64[n_actions], int64[m])
         A stack; -1 in the second.  The transitions that wait for an action are
         ``waiting[a]``, ``after`` of that and so on, up to -1.
+    depth : int
+        States on the stack: the initial ones, at first.
+    budget : int
+        Transitions that are looked at, about, before the call ends.
+
+    Returns how many states are on the stack.
     """
-    first, dst, label, action, initial = transitions
+    first, dst, label, action = transitions
     stack, waiting, after = room
-    depth = 0
-    for state in initial:
-        reached[state] = True
-        stack[depth] = state
-        depth += 1
-    while depth > 0:
+    while depth > 0 and budget > 0:
         depth -= 1
         state = stack[depth]
+        budget -= first[state + 1] - first[state]
         for step in range(first[state], first[state + 1]):
             a = action[label[step]]
             after[step] = waiting[a]
@@ -275,6 +299,7 @@ def _saturate(transitions, missing, reached, offered, room):
                     reached[target] = True
                     stack[depth] = target
                     depth += 1
+    return depth
 
 
 def _flatten(

@@ -66,12 +66,13 @@ from ltlpipe.decoupled.mark_counts import MarkCounts, count_step
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.kernels.rows import hash_row
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import FIRST_ENTRIES, OutOfMemoryError, lengthen, total_bytes
 from ltlpipe.search.product import at_limit
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.store import find, hash_row
+from ltlpipe.search.store import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,13 +27,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit, trailing_zeros
+from ltlpipe.runtime.kernels.rows import hash_row
 from ltlpipe.search.growth import affordable_length, lengthen, total_bytes
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
     MAX_LOAD,
     Store,
     find,
-    hash_row,
     resize_slots,
     slot_entry,
 )

@@ -283,7 +283,7 @@ class _Question:
     format: str | None = _option(
         None,
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
-        "dve, pnml, pml.",
+        "dve, c, java, pnml, pml.",
         "NAME",
         commands=READING_FILES,
     )

@@ -42,6 +42,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit, prefetch, specialised
+from ltlpipe.runtime.kernels.rows import hash_row
 from ltlpipe.search.registers import N_REGISTERS, Reg
 from ltlpipe.search.store import (
     MAX_LOAD,
@@ -49,7 +50,6 @@ from ltlpipe.search.store import (
     copy_row,
     find,
     find_or_add,
-    hash_row,
     home_slot,
     slot_entry,
 )

@@ -41,14 +41,13 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.atomics import compare_and_swap, load
 from ltlpipe.runtime.kernels.jit import inlined, njit, prefetch, specialised
+from ltlpipe.runtime.kernels.rows import hash_row, same_row
 from ltlpipe.search.growth import is_mapped, lengthened, renewed
 from ltlpipe.search.registers import N_REGISTERS, PRIVATE, Reg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_FINISHER = np.uint64(0xD6E8FEB86659FD93)
 _U32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
@@ -69,30 +68,10 @@ class Store(NamedTuple):
 
 
 @inlined
-def hash_row(rows, i):
-    """Return 64 well-mixed bits of ``rows[i]``, rows uint64[n, n_words]."""
-    mixed = np.uint64(0)
-    for w in range(rows.shape[1]):
-        mixed = (mixed ^ rows[i, w]) * _MULTIPLIER
-        mixed ^= mixed >> _U32
-    mixed *= _FINISHER
-    return mixed ^ (mixed >> _U32)
-
-
-@inlined
 def copy_row(rows, i, to, k):
     """Write ``rows[i]`` to ``to[k]``."""
     for w in range(rows.shape[1]):
         to[k, w] = rows[i, w]
-
-
-@inlined
-def same_row(rows, i, others, k):
-    """Whether ``rows[i]`` is ``others[k]``."""
-    for w in range(rows.shape[1]):  # noqa: SIM110 (a kernel has no `all`)
-        if rows[i, w] != others[k, w]:
-            return False
-    return True
 
 
 @inlined

@@ -100,10 +100,10 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(
         AMPLE, explicit.job_with_ample_sets, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT
     ),
+    Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
     Strategy(WALKS, explicit.job_of_walks, (WALKS,)),
     Strategy(SUBSET, subset.job, (SUBSET, FEW, COMPOSITION), share=2.0),
-    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION), share=2.0),
-    Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
+    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION), share=3.0),
     Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),
 )
 

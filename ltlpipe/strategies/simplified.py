@@ -1,7 +1,8 @@
-"""A question about a net without propositions that are the same in all markings.
+"""A question about a net with a simpler formula.
 
-Linear programs find them (`ltlpipe.linear.proof`) before other strategies begin.  What
-is left of the formula is often smaller, and often stutter-invariant.
+What linear programs and the first markings say of it (`ltlpipe.linear.knowledge`) is
+used before other strategies begin.  What is left of the formula is often
+stutter-invariant.
 """
 
 from __future__ import annotations
@@ -9,25 +10,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.folding import with_constants
 from ltlpipe.question.conditions import LINEAR, obstacle
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.strategies.linear import (
     arrays_of,
     is_too_large,
     meanings_of,
     skeleton_of,
 )
+from ltlpipe.systems.nets.coloured.skeleton import Skeleton
 from ltlpipe.systems.nets.coloured.vocabulary import Coloured
 from ltlpipe.systems.nets.net import PetriNet
 
 if TYPE_CHECKING:
+    from ltlpipe.logic.formulas import Formula
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
 
 SECONDS = 1.0
-"""CPU time after which no more constants are looked for."""
+"""CPU time after which nothing else is tried."""
+
+_WORK = 5e6
+"""Microseconds of CPU time after which the formula is left as it is."""
 
 
 def simplified(question: Question) -> Job[Question]:
@@ -43,24 +48,23 @@ def simplified(question: Question) -> Job[Question]:
 
 
 def _simplified(question: ModelQuestion) -> Job[ModelQuestion]:
-    formula, meanings = question.translated, question.propositions
-    assert formula is not None
-    values = yield from _constants(question)
-    if not values:
-        return question
-    try:
-        spot = with_constants(formula.spot, values)
-    except UnsupportedError:  # PSL
+    meanings, found = question.propositions, question.translated
+    for net, own in (yield from _nets(question)):
+        assert found is not None
+        found = (yield from _simpler(net, found, own)) or found
+    if found is None or found is question.translated:
         return question
     same = object.__new__(type(question))
     same.__dict__.update(vars(question))
     same._facts = {}
     same.whole = None if isinstance(question.system, PetriNet) else question
-    same.translated = fewer = replace(formula, spot=spot)
+    same.translated = fewer = found
     same.propositions = {text: meanings[text] for text in fewer.propositions}
+    n_left, n_before = len(same.propositions), len(meanings)
     reason = (
-        f"{LINEAR}, because by linear programs {len(values)} of {len(meanings)} "
-        "propositions are the same in all markings (docs/reductions.md)"
+        f"{LINEAR}, because by linear programs and the first markings a simpler "
+        f"formula says the same, about {n_left} instead of {n_before} propositions "
+        "(docs/reductions.md)"
     )
     same.given = replace(
         question.given,
@@ -70,22 +74,27 @@ def _simplified(question: ModelQuestion) -> Job[ModelQuestion]:
     return same
 
 
-def _constants(question: ModelQuestion) -> Job[dict[str, bool]]:
-    """Return the values of constant propositions; those without colours come first."""
-    from ltlpipe.linear.proof import constants
-
-    net, left = question.system, dict(question.propositions)
-    values: dict[str, bool] = {}
-    about: list[tuple[Any, Any]] = []
-    if isinstance(net, Coloured):
+def _nets(question: ModelQuestion) -> Job[list[tuple[PetriNet, dict[str, Any]]]]:
+    """Return nets that tell something of a question; that without colours is first."""
+    nets: list[tuple[Any, dict[str, Any]]] = []
+    if isinstance(question.system, Coloured):
         bare = yield from skeleton_of(question)
-        about += [] if bare is None else [(bare.system, bare.propositions)]
+        nets += [] if bare is None else [(bare.system, bare.propositions)]
+    net = question.system
     if isinstance(net, PetriNet) and not is_too_large(net):
-        about.append((net, left))
-    for known, meanings in about:
-        told = meanings_of(
-            {text: meanings[text] for text in left if text not in values}
-        )
-        if told:
-            values |= yield from constants(arrays_of(known), told, SECONDS)
-    return values
+        nets.append((net, question.propositions))
+    return nets
+
+
+def _simpler(
+    net: PetriNet, formula: Formula, meanings: dict[str, Any]
+) -> Job[Formula | None]:
+    from ltlpipe.linear.knowledge import simpler
+
+    own = meanings_of({text: meanings[text] for text in formula.propositions})
+    steps = not isinstance(net, Skeleton)
+    job = simpler(arrays_of(net), formula, own, SECONDS, steps=steps)
+    try:
+        return (yield from bounded(job, _WORK))
+    except (TooMuchWorkError, StoppedError, RuntimeError):
+        return None

@@ -75,6 +75,8 @@ class Format:
     begins: str = ""
     """A regular expression for what files begin with, blanks and comments apart."""
     expected: str = ""  # the same in words
+    has: str = ""
+    """The same for what is somewhere in the text, where later formats begin alike."""
     binary: bool = False
     """Whether the reader takes bytes, and what they begin with is its own matter."""
     takes: tuple[str, ...] = ()  # options for reading that mean something to it
@@ -132,6 +134,12 @@ def _read_c() -> Reader:
     from ltlpipe.systems.programs.eca.reading import build
 
     return Reader(_unparsed, build)
+
+
+def _read_java() -> Reader:
+    from ltlpipe.systems.programs.eca.reading import build_java
+
+    return Reader(lambda text, _file: text, build_java)
 
 
 def _read_pnml() -> Reader:
@@ -210,6 +218,7 @@ FORMATS = (
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
         expected="a declaration or a process (macros are expanded before, by m4)",
+        has=r"\bsystem\s+a?sync\b",
         small=_ANY,
         reader=_read_dve,
     ),
@@ -217,10 +226,19 @@ FORMATS = (
         suffixes=(".c",),
         model=True,
         is_network=True,
-        begins=r"\#\s*include\b|extern\b",
-        expected="'#include' or 'extern', as in a program of the RERS challenge",
+        begins=r"(?:extern|int|void)\b",
+        expected="a declaration, as in a program of the RERS challenge",
         small=_ANY,
         reader=_read_c,
+    ),
+    Format(
+        suffixes=(".java",),
+        model=True,
+        is_network=True,
+        begins=r"(?:import|package|public|class)\b",
+        expected="a class, as in a program of the RERS challenge",
+        small=_ANY,
+        reader=_read_java,
     ),
     Format(
         suffixes=(".pnml",),

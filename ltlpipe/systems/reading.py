@@ -112,17 +112,18 @@ def load(
     ----------
     sources : path, file, or several
         A model (``.dve``, ``.pnml``, ``.pml``), or a program of the RERS challenge
-        (``.c``); or files of networks (``.dot``, ``.gv``, ``.aut``, ``.hoa``), whose
-        formats may be mixed: every file contributes its components in order.  All of
-        them also compressed, with ``.gz`` behind the suffix.  Of ``-``, which is
-        standard input, and of an open file the format is known by how the text begins.
+        (``.c``, ``.java``); or files of networks (``.dot``, ``.gv``, ``.aut``,
+        ``.hoa``), whose formats may be mixed: every file contributes its components in
+        order.  All of them also compressed, with ``.gz`` behind the suffix.  Of ``-``,
+        which is standard input, and of an open file the format is known by how the text
+        begins.
         A ``spot.kripke_graph`` or ``spot.twa_graph`` is a system whose letters are
         valuations; it must not change as long as the system is used.  Several
         ``spot.twa_graph`` are a network, read as ``.hoa`` files are: propositions are
         labels, one at each step.
     format : str, optional
-        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``pnml`` or ``pml``: what the files
-        are, whatever their names say.
+        ``dot``, ``aut``, ``hoa``, ``dve``, ``c``, ``java``, ``pnml`` or ``pml``: what
+        the files are, whatever their names say.
     alphabet : str
         ``used``: a component synchronises on the labels that its edges have; or
         ``declared``: on all that its file declares, so that one without an edge never
@@ -449,8 +450,10 @@ def _opening(form: Format) -> Opening:
 def _recognised(chunks: list[bytes], file: str) -> Format:
     """Return the format of a text that has no name, by how it begins."""
     head = b"".join(chunks[:4])
-    for form in FORMATS:
-        if form.reader is not None and starts_with(head, _opening(form)):
+    readable = (form for form in FORMATS if form.reader is not None)
+    alike = [form for form in readable if starts_with(head, _opening(form))]
+    for form in alike:
+        if form is alike[-1] or re.search(form.has.encode(), b"".join(chunks)):
             return form
     message = f"expected the text of a {READABLE.partition(' (')[0]} file"
     raise InputError(message, file=file)

@@ -263,9 +263,7 @@ class Portfolio:
                     if entry not in self._open:  # closed for lack of memory
                         continue
                     before = entry.work
-                    answer = yield from self._turn(
-                        entry, self._length(turn) * entry.strategy.share, grant
-                    )
+                    answer = yield from self._turn(entry, self._length(turn), grant)
                     worked = worked or entry.work > before or entry not in self._open
                     if answer is not None:
                         return answer
@@ -363,6 +361,7 @@ class Portfolio:
         A strategy that has found a violation has several turns in a row for its run.
         One that has waited for kernels also gets its missed turns.
         """
+        turn *= entry.strategy.share * entry.trace.share
         end, more = entry.work + turn + entry.owed, FOUND_TURNS
         entry.owed = 0.0
         while True:

@@ -139,6 +139,23 @@ def test_wrong_solutions_are_refused(tmp_path, file, text, message):
         solutions_of(str(tmp_path / "P.c"), "P")
 
 
+@pytest.mark.parametrize("file", ["truth.csv", "solutions-P.csv", "P-solutions.csv"])
+@pytest.mark.parametrize(
+    ("put", "message"),
+    [
+        (os.mkfifo, "a FIFO"),
+        (os.mkdir, "[Dd]irectory"),
+        (lambda place: place.symlink_to("nowhere"), "No such file"),
+    ],
+    ids=["FIFO", "folder", "broken link"],
+)
+def test_solutions_that_are_no_file_are_refused(tmp_path, file, put, message):
+    """They are not passed over."""
+    put(tmp_path / file)
+    with pytest.raises(InputError, match=f"{file}: .*{message}"):
+        solutions_of(str(tmp_path / "P.c"), "P")
+
+
 @pytest.mark.parametrize(
     ("head", "message"),
     [

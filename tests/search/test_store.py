@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltlpipe.runtime.kernels.jit import njit
+from ltlpipe.runtime.kernels.rows import hash_row
 from ltlpipe.search import store as stores
 from ltlpipe.search.interning import intern
 from ltlpipe.search.registers import N_REGISTERS, Reg
-from ltlpipe.search.store import Store, find, hash_row, home_slot, resize_slots
+from ltlpipe.search.store import Store, find, home_slot, resize_slots
 
 
 @njit

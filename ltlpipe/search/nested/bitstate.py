@@ -43,6 +43,7 @@ import numpy as np
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.kernels.jit import inlined, njit
+from ltlpipe.runtime.kernels.rows import hash_row
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.emptiness import Search
 from ltlpipe.search.growth import (
@@ -99,7 +100,7 @@ from ltlpipe.search.nested.coverage import Member, reached_share
 from ltlpipe.search.paths import PathFinder
 from ltlpipe.search.product import at_limit, leaves_accepting, successors
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.search.store import MAX_LOAD, Store, copy_row, hash_row, resize_slots
+from ltlpipe.search.store import MAX_LOAD, Store, copy_row, resize_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

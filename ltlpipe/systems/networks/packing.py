@@ -30,7 +30,7 @@ out_rows, out_letters, out_actions, out_marks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,7 @@ PACKING = "packing"
 
 _PER_TRANSITION = 0.5  # microseconds, roughly, of all that is done to one
 _FEW = 64  # states that are numbered as they are, whatever the transitions
+_REACHED = "_reached"  # where a component keeps the states that it reaches
 _NARROW = 64  # states that wait; more are looked at together
 
 MAX_SUCCESSORS = 1 << 22
@@ -60,6 +61,17 @@ MAX_SUCCESSORS = 1 << 22
 
 def _not_widened() -> Job[None]:
     yield from ()
+
+
+class Interim(NamedTuple):
+    """What takes the place of successor functions until they are compiled.
+
+    For tables of a system its functions do the same as the system's own, if slower.
+    """
+
+    expand: Callable[..., int]
+    expand_orbits: Callable[..., int]
+    seconds: float  # of searching by them before the system's own are compiled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +102,8 @@ class PackedSystem:
     expand_orbits : function, optional
         The successor function of representatives
         (`ltlpipe.systems.networks.packing_kernels`).
+    interim : Interim, optional
+        What takes the place of the successor function until it is compiled.
     widened : callable
         The job that packs the system again with wider places where they were too
         narrow; it returns None if there are no wider ones.
@@ -113,10 +127,39 @@ class PackedSystem:
     state_based: bool = True
     overflowed: Callable[[], int | None] = lambda: None
     expand_orbits: Callable[..., int] | None = None
+    interim: Interim | None = None
     widened: Callable[[], Job[PackedSystem | None]] = _not_widened
     fields: tuple[Field, ...] = ()
     local_states: tuple[np.ndarray, ...] = ()
     dtype: type = np.int32
+
+    def ready(self) -> Job[None]:
+        """Have the successor function, or what takes its place, compiled or loaded."""
+        from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+
+        interim = self._interim_now
+        return ready_expand_pointer(self.expand if interim is None else interim.expand)
+
+    def pointer(self) -> Any:
+        """Return the successor function in the form in which searches accept it.
+
+        If it has to be compiled first, its interim takes its place until that is worth
+        it, and done.
+        """
+        from ltlpipe.runtime.kernels.jit import expand_pointer, interim_pointer
+
+        interim = self._interim_now
+        if interim is None:
+            return expand_pointer(self.expand)
+        return interim_pointer(interim.expand, self.expand, interim.seconds)
+
+    @property
+    def _interim_now(self) -> Interim | None:
+        """What takes the place of a function that has to be compiled first."""
+        from ltlpipe.runtime.kernels.compilation import has_own_code
+
+        interim = self.interim
+        return None if interim is None or has_own_code(self.expand) else interim
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the states, [n, n_fields], of rows uint64[n, w]."""
@@ -222,8 +265,12 @@ def pack_network(
 def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     """Return the states that the component reaches by its own transitions.
 
-    int32[k], ascending.  A component may have far more states than transitions.
+    int32[k], ascending; the component remembers them.  It may have far more states than
+    transitions.
     """
+    if _REACHED in vars(component):
+        known: np.ndarray = vars(component)[_REACHED]
+        return known
     m = component.n_transitions
     src, dst, start = component.src, component.dst, component.initial
     if component.n_states <= 4 * m + _FEW:
@@ -263,4 +310,6 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
                 waiting.append(target)
         if ticks.over():
             yield ticks.progress
-    return named[is_seen].astype(np.int32)
+    found = named[is_seen].astype(np.int32)
+    vars(component)[_REACHED] = found
+    return found

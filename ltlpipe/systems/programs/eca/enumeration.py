@@ -36,6 +36,7 @@ FEW = 1 << 16
 """States of a program that is not worth a closer look at its rules."""
 
 _BUDGET = 1 << 12  # states of a call
+_BLOCK = 1 << 16  # rows that are entered into slots without a pause
 _ROOM = 1 << 10  # states at first
 
 
@@ -57,6 +58,8 @@ class Machine:
         States whose steps are known, the first ones; less than n behind a bound.
     depth : int
         Steps in which only such states are met.
+    rows : uint64[n, w], fields : int64[n_variables, 4]
+        The values of variables in each state, where they lie and how (`Tables.fields`).
     """
 
     inputs: tuple[int, ...]
@@ -66,6 +69,8 @@ class Machine:
     target: np.ndarray
     n_expanded: int
     depth: int
+    rows: np.ndarray
+    fields: np.ndarray
 
     @property
     def n_states(self) -> int:
@@ -99,7 +104,8 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
     if prepared is None:
         steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
         first = np.zeros(2, np.int64)
-        return Machine(rules.source.inputs, (), first, *steps, 1, 0)
+        rows, fields = np.zeros((1, 0), np.uint64), np.zeros((0, 4), np.int64)
+        return Machine(rules.source.inputs, (), first, *steps, 1, 0, rows, fields)
     return (yield from enumerated(prepared, limit))
 
 
@@ -143,7 +149,7 @@ def prepare(
             zip(rules.source.initial, liveness.initial_needs, strict=True)
         )
     )
-    yield from called(enter_rows, space, 1)
+    yield from called(enter_rows, space, 0, 1)
     return Prepared(rules.source.inputs, tuple(outputs), tables, space, registers)
 
 
@@ -163,6 +169,8 @@ def enumerated(prepared: Prepared, limit: int) -> Job[Machine]:
         space.target[:m],
         n_expanded,
         int(registers[Reg.DEPTH]),
+        space.rows[:n],
+        tables.fields,
     )
 
 
@@ -175,13 +183,16 @@ def _run(tables: Tables, space: Space, registers: np.ndarray) -> Job[Space]:
         held = sum(array.nbytes for array in space)
         yield Progress(ENUMERATING, 1 + n, held)
         if status == Status.GROW:
-            space = _grown(space, registers)
-            yield from called(enter_rows, space, int(registers[Reg.STORED]))
+            space = yield from _grown(space, registers, held)
+            n = int(registers[Reg.STORED])
+            for begin in range(0, n, _BLOCK):
+                yield from called(enter_rows, space, begin, min(begin + _BLOCK, n))
+                yield Progress(ENUMERATING, _BLOCK / 10, held)
         elif status != Status.RUNNING:
             return space
 
 
-def _grown(space: Space, registers: np.ndarray) -> Space:
+def _grown(space: Space, registers: np.ndarray, held: int) -> Job[Space]:
     """Return the same with more room: for states, for steps, or for both."""
     n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
     room = len(space.rows) - 1
@@ -191,17 +202,21 @@ def _grown(space: Space, registers: np.ndarray) -> Space:
     if 2 * m > steps:
         steps *= 2
 
-    def longer(array: np.ndarray, length: int, used: int) -> np.ndarray:
+    def longer(array: np.ndarray, length: int, used: int) -> Job[np.ndarray]:
         if length == len(array):
             return array
         found = np.empty((length, *array.shape[1:]), dtype=array.dtype)
-        found[:used] = array[:used]
+        for begin in range(0, used, _BLOCK):
+            end = min(begin + _BLOCK, used)
+            found[begin:end] = array[begin:end]
+            yield Progress(ENUMERATING, _BLOCK / 100, 3 * held)
         return found
 
+    rows = yield from longer(space.rows, room + 1, n)
+    first = yield from longer(space.first, room + 2, n + 1)
+    label = yield from longer(space.label, steps, m)
+    target = yield from longer(space.target, steps, m)
+    slots = np.zeros(4 * (1 << (room - 1).bit_length()), dtype=np.uint32)
     return space._replace(
-        rows=longer(space.rows, room + 1, n),
-        slots=np.zeros(4 * (1 << (room - 1).bit_length()), dtype=np.uint32),
-        first=longer(space.first, room + 2, n + 1),
-        label=longer(space.label, steps, m),
-        target=longer(space.target, steps, m),
+        rows=rows, slots=slots, first=first, label=label, target=target
     )

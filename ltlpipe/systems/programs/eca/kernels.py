@@ -24,11 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, njit
+from ltlpipe.runtime.kernels.rows import hash_row, same_row
 from ltlpipe.systems.programs.kernels import divided, remainder, wrapped
-
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_FINISHER = np.uint64(0xD6E8FEB86659FD93)
-_U32 = np.uint64(32)
 
 
 class Op(IntEnum):
@@ -115,17 +112,6 @@ class Space(NamedTuple):
 
 
 @inlined
-def hash_row(rows, i):
-    """Return 64 well-mixed bits of ``rows[i]``."""
-    mixed = np.uint64(0)
-    for w in range(rows.shape[1]):
-        mixed = (mixed ^ rows[i, w]) * _MULTIPLIER
-        mixed ^= mixed >> _U32
-    mixed *= _FINISHER
-    return mixed ^ (mixed >> _U32)
-
-
-@inlined
 def number_of(space, registers):
     """Return the number of the row behind the last, which becomes a state."""
     rows, slots = space.rows, space.slots
@@ -137,12 +123,7 @@ def number_of(space, registers):
             slots[at] = np.uint32(new + 1)
             registers[Reg.STORED] = new + 1
             return new
-        same = True
-        for w in range(rows.shape[1]):
-            if rows[known, w] != rows[new, w]:
-                same = False
-                break
-        if same:
+        if same_row(rows, known, rows, new):
             return known
         at = (at + 1) & (slots.shape[0] - 1)
 
@@ -371,11 +352,49 @@ def enumerate_step(tables, space, registers, budget):
 
 
 @njit
-def enter_rows(space, n):
-    """Enter the first `n` rows into slots that are empty."""
+def enter_rows(space, begin, end):
+    """Enter the rows from one to before another into slots."""
     slots = space.slots
-    for state in range(n):
+    for state in range(begin, end):
         at = np.int64(hash_row(space.rows, state) & np.uint64(slots.shape[0] - 1))
         while slots[at] != 0:
             at = (at + 1) & (slots.shape[0] - 1)
         slots[at] = np.uint32(state + 1)
+
+
+@njit
+def join_steps(machine, number, steps, halves, begin, end, n_halves):
+    """Make two steps of each one from the states from `begin` to before `end`.
+
+    Between them is a state for each target and output, in the order of their first use.
+
+    machine : (int64[n + 1], int16[m, 2], int32[m]), its `first`, `label` and `target`
+    number : int32[n_outputs], the label of each output
+    steps : int32[3, >= 2m], sources, labels and targets; the m first steps come first
+    halves : (int32[n], int32[m]), the state between that was met last for each target,
+        and the one before it; -1 at the end
+
+    Returns how many states between there are, which were `n_halves`.
+    """
+    first, label, target_of = machine
+    last, before = halves
+    n, m = len(last), len(before)
+    for state in range(begin, end):
+        for step in range(first[state], first[state + 1]):
+            target = target_of[step]
+            output = number[label[step, 1]]
+            half = np.int64(last[target])
+            while half >= 0 and steps[1, m + half] != output:
+                half = np.int64(before[half])
+            if half < 0:
+                half = n_halves
+                n_halves += 1
+                before[half] = last[target]
+                last[target] = half
+                steps[0, m + half] = n + half
+                steps[1, m + half] = output
+                steps[2, m + half] = target
+            steps[0, step] = state
+            steps[1, step] = label[step, 0]
+            steps[2, step] = n + half
+    return n_halves

@@ -91,7 +91,7 @@ class Variable(NamedTuple):
 
     name: str
     initial: int
-    n_arrays: int = 0  # of a pointer: how many arrays it can point to
+    arrays: tuple[str, ...] = ()  # of a pointer: those that it can point to
 
 
 class RunEndedError(Exception):

@@ -8,13 +8,15 @@ import numpy as np
 
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
+from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.names import counted
-from ltlpipe.systems.networks.lts import LTS
 from ltlpipe.systems.programs.eca.enumeration import ENUMERATING, machine_of
+from ltlpipe.systems.programs.eca.java import as_c
+from ltlpipe.systems.programs.eca.kernels import join_steps
 from ltlpipe.systems.programs.eca.program import input_name, output_name
 from ltlpipe.systems.programs.eca.rules import outputs_of, rules_of
 from ltlpipe.systems.programs.eca.syntax import read_source
-from ltlpipe.systems.programs.eca.system import EcaSystem
+from ltlpipe.systems.programs.eca.system import EcaComponent, EcaSystem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 MOST_STATES = 1 << 22
 """Reduced states at which no more are looked at."""
+
+_BLOCK = 1 << 13  # states whose steps are joined without a pause
+_STEP_BYTES = 40  # of a step of the machine, with the two of the component
 
 
 def build(plain: Plain, file: str) -> Job[EcaSystem]:
@@ -40,6 +45,11 @@ def build(plain: Plain, file: str) -> Job[EcaSystem]:
     return (yield from system_of(source, file, MOST_STATES))
 
 
+def build_java(plain: Plain, file: str) -> Job[EcaSystem]:
+    """Do what `build` does, for a program in Java."""
+    return (yield from build((yield from as_c(plain, file)), file))
+
+
 def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
     """Return the system of a program that has been read, up to a number of states."""
     try:
@@ -47,8 +57,7 @@ def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
         machine = yield from machine_of(rules, limit)
     except RecursionError:  # of operators, one behind the other: more than parentheses
         raise InputError("an expression is nested too deeply", file=file) from None
-    yield Progress(ENUMERATING, len(machine.target) / 10, 60 * len(machine.target))
-    component = component_of(machine, outputs_of(rules), file)
+    component = yield from component_of(machine, outputs_of(rules), file, source)
     lacks = None
     if not machine.is_complete:
         lacks = (
@@ -58,30 +67,37 @@ def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
     return EcaSystem(component, source, n_states=machine.n_states, lacks=lacks)
 
 
-def component_of(machine: Machine, printed: Sequence[int], name: str) -> LTS:
+def component_of(
+    machine: Machine, printed: Sequence[int], name: str, source: Source
+) -> Job[EcaComponent]:
     """Return the component of a machine, with a step for each input and output.
 
     `printed` are all outputs of the program, in order.
     """
     n, m = machine.n_states, len(machine.target)
-    n_inputs, n_outputs = len(machine.inputs), len(machine.outputs)
-    src = np.repeat(np.arange(n, dtype=np.int32), np.diff(machine.first))
-    given, output = (machine.label[:, k].astype(np.int64) for k in (0, 1))
-    halves, place = np.unique(
-        machine.target.astype(np.int64) * max(n_outputs, 1) + output,
-        return_inverse=True,
-    )
-    place = place.reshape(m).astype(np.int32) + np.int32(n)
-    number = np.searchsorted(printed, machine.outputs) + n_inputs
-    own = np.arange(len(halves), dtype=np.int32) + np.int32(n)
-    behind, shown = np.divmod(halves, max(n_outputs, 1))
+    n_inputs = len(machine.inputs)
+    number = np.searchsorted(printed, machine.outputs).astype(np.int32) + n_inputs
+    steps = np.empty((3, 2 * m), dtype=np.int32)  # what is not written takes no memory
+    halves = np.full(n, -1, dtype=np.int32), np.empty(m, dtype=np.int32)
+    tables = machine.first, machine.label, machine.target
+    n_halves = 0
+    for begin in range(0, n, _BLOCK):
+        block = begin, min(begin + _BLOCK, n)
+        arguments = tables, number, steps, halves, *block, n_halves
+        n_halves = yield from called(join_steps, *arguments)
+        work = int(machine.first[block[1]] - machine.first[begin]) / 50
+        yield Progress(ENUMERATING, work, _STEP_BYTES * m)
+    src, label, dst = steps[:, : m + n_halves]
     names = [*map(input_name, machine.inputs), *map(output_name, printed)]
-    return LTS(
-        n_states=n + len(halves),
+    return EcaComponent(
+        n_states=n + n_halves,
         initial=0,
         labels=tuple(names),
-        src=np.concatenate([src, own]),
-        label=np.concatenate([given, number[shown]]).astype(np.int32),
-        dst=np.concatenate([place, behind.astype(np.int32)]),
+        src=src,
+        label=label,
+        dst=dst,
         name=name,
+        source=source,
+        rows=machine.rows,
+        fields=machine.fields,
     )

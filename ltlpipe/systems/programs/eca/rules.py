@@ -214,8 +214,8 @@ def domain_of(source: Source, variable: int) -> Sequence[int] | None:
     """Return the values of the input or a pointer; None for other variables."""
     if variable == INPUT:
         return source.inputs
-    n_arrays = source.variables[variable].n_arrays
-    return range(n_arrays) if n_arrays else None
+    arrays = source.variables[variable].arrays
+    return range(len(arrays)) if arrays else None
 
 
 def _spans(expression: Expression) -> Spans | None:

@@ -250,7 +250,7 @@ class _Reader:
             self._take("=")
             target = self._name("an array")
             self._take(";")
-            number = self._declared(name, 0, n_arrays=len(self._targets[name]))
+            number = self._declared(name, 0, tuple(self._targets[name]))
             self._pointers[number] = self._targets[name]
             if target not in self._arrays:
                 raise self.error(
@@ -273,13 +273,13 @@ class _Reader:
             raise self.error(f"{name!r} is declared twice")
         return name
 
-    def _declared(self, name: str, initial: int, **more: int) -> int:
+    def _declared(self, name: str, initial: int, arrays: tuple[str, ...] = ()) -> int:
         if name == "cf" or len(self._variables) == FLAG:
             self._make_room(name)
         if name == "cf":
             return FLAG
         number = self._index[name] = len(self._variables)
-        self._variables.append(Variable(name, initial, **more))
+        self._variables.append(Variable(name, initial, arrays))
         return number
 
     def _make_room(self, name: str) -> None:

@@ -12,6 +12,7 @@ several rounds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ltlpipe.runtime.ticks import Ticks
@@ -26,6 +27,8 @@ from ltlpipe.systems.programs.eca.program import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    import numpy as np
+
     from ltlpipe.runtime.jobs import Job
 
 MOST_SYMBOLS = 1 << 12
@@ -36,6 +39,42 @@ MOST_LOOKS = 1 << 20
 """Conditions of the program for all of these symbols, if it looks at each each time."""
 
 _STEP_WORK = 100.0  # microseconds of a step of the interpreter, roughly
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EcaComponent(LTS):
+    """The component of a program, whose states are called by its variables.
+
+    Parameters
+    ----------
+    source : Source
+        The program.
+    rows : uint64[n, w], fields : int64[n_variables, 4]
+        Those of a machine, whose n states come first; each of the others has one step.
+    """
+
+    source: Source = field(kw_only=True)
+    rows: np.ndarray = field(kw_only=True)
+    fields: np.ndarray = field(kw_only=True)
+
+    def state_name(self, state: int) -> str:
+        """Return the values of variables, of an output's state behind the output.
+
+        Variables that no run depends on, or that never change, are left out.
+        """
+        if state >= len(self.rows):
+            step = state - self.n_states  # from the end
+            shown = self.state_name(int(self.dst[step]))
+            return f"{self.labels[self.label[step]]}, then {shown}"
+        values = []
+        for variable, (word, shift, mask, low) in zip(
+            self.source.variables, self.fields.tolist(), strict=False
+        ):
+            if mask:
+                value = (int(self.rows[state, word]) >> shift & mask) + low
+                shown = variable.arrays[value] if variable.arrays else value
+                values.append(f"{variable.name}={shown}")
+        return " ".join(values) or str(state)
 
 
 class EcaSystem(Network):

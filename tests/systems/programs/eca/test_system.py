@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,11 +23,11 @@ from ltlpipe.runtime.errors import (
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.simulation.session import nothing_text
 from ltlpipe.systems.networks.lts import LTS, Network
-from ltlpipe.systems.programs.eca import reading
+from ltlpipe.systems.programs.eca import enumeration, reading
 from ltlpipe.systems.programs.eca import system as eca_system
 from ltlpipe.systems.programs.eca.enumeration import Machine
-from ltlpipe.systems.programs.eca.program import RunEndedError
-from tests.example_counts import examples
+from ltlpipe.systems.programs.eca.program import RunEndedError, letter
+from tests.example_counts import at_least, examples
 from tests.systems.programs.eca.random_programs import Draw
 from tests.systems.programs.eca.small_programs import (
     COUNTER,
@@ -138,7 +139,7 @@ def test_a_run_that_is_none_of_the_program_is_a_bug(monkeypatch):
     system = system_in(RING)
     (component,) = system.components
     label = np.where(component.label == 3, 5, component.label)  # Z in place of X
-    wrong = LTS(**{**vars(component), "label": label.astype(np.int32)})
+    wrong = replace(component, label=label.astype(np.int32))
     object.__setattr__(system, "components", (wrong,))
     with pytest.raises(ReplayError, match="symbol 2: oX, not oZ"):
         ltlpipe.check(system, "F oW")
@@ -186,11 +187,79 @@ def test_many_states_times_many_outputs():
     first[0] = 0
     label = np.array([[0, last - 1]], dtype=np.int16)
     steps = label, np.array([n - 1], dtype=np.int32)
-    machine = Machine((1,), tuple(range(1, last + 1)), first, *steps, n, 1)
-    component = reading.component_of(machine, machine.outputs, "large")
+    tables = np.zeros((n, 0), np.uint64), np.zeros((0, 4), np.int64)
+    machine = Machine((1,), tuple(range(1, last + 1)), first, *steps, n, 1, *tables)
+    source = source_of(COUNTER)
+    component = complete(
+        reading.component_of(machine, machine.outputs, "large", source)
+    )
     names = [component.labels[k] for k in component.label]
     assert names == ["iA", f"o{last}"]
     assert (component.src.tolist(), component.dst.tolist()) == ([0, n], [n, n - 1])
+
+
+def test_components_are_their_machines(monkeypatch):
+    """Each step is two, with one state between for a target and an output."""
+    n_joined = 0
+    for seed in range(examples(40)):
+        try:
+            rules = rules_in(Draw(random.Random(seed)).text)
+        except InputError:
+            continue
+        machine = complete(enumeration.machine_of(rules, 500))
+        with monkeypatch.context() as small:
+            small.setattr(enumeration, "_BLOCK", 1 + seed % 7)
+            small.setattr(enumeration, "_ROOM", 64)
+            small.setattr(reading, "_BLOCK", 1 + seed % 5)
+            again = complete(enumeration.machine_of(rules, 500))
+            whole = reading.component_of(again, machine.outputs, "", rules.source)
+            component = complete(whole)
+        behind: dict[int, list[tuple[int, str]]] = {}
+        for src, label, dst in component.transitions():
+            behind.setdefault(src, []).append((dst, label))
+        expected = [
+            (src, f"i{letter(machine.inputs[given])}", output_name, int(target))
+            for src in range(machine.n_states)
+            for (given, output), target in zip(
+                machine.label[machine.first[src] : machine.first[src + 1]].tolist(),
+                machine.target[machine.first[src] : machine.first[src + 1]],
+                strict=True,
+            )
+            for output_name in [f"o{letter(machine.outputs[output])}"]
+        ]
+        steps = [
+            (src, label, shown, target)
+            for src in range(machine.n_states)
+            for half, label in behind.get(src, [])
+            for target, shown in behind[half]
+        ]
+        halves = {(shown, target) for *_, shown, target in expected}
+        assert steps == expected
+        assert component.n_states == machine.n_states + len(halves)
+        n_joined += len(expected) > len(halves)
+    assert n_joined > at_least(1)
+
+
+def test_states_are_called_by_values(ring, tmp_path):
+    """In the simulator and in descriptions; an output's state by what comes behind."""
+    walk = ltlpipe.Simulation(ring)
+    assert list(walk.state.values()) == ["a=0"]
+    walk.step("iA")
+    assert list(walk.state.values()) == ["oX, then a=1"]
+    walk.step("oX")
+    assert list(walk.state.values()) == ["a=1"]
+    pointing = tmp_path / "pointing.c"
+    pointing.write_text(
+        program(
+            rule("(input == 1) && (b > -9)", 24, "p = two", "b = (b - 1)")
+            + rule("(input == 2) && 4 == p[0]", 25, "p = one"),
+            declared="int one[] = {3};\nint two[] = {4};\nint *p = one;\nint b = -7;",
+        )
+    )
+    walk = ltlpipe.Simulation(pointing)
+    walk.step("iA")
+    walk.step("oX")
+    assert list(walk.state.values()) == ["p=two b=-8"]
 
 
 def test_behind_a_bound_nothing_is_told(tmp_path):
