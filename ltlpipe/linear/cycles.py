@@ -28,7 +28,7 @@ from ltlpipe.linear.equation import TOLERANCE, TooLongError
 from ltlpipe.linear.solvers import flow_solver, quiet_solver, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence, Set
+    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
     from ltlpipe.linear.constraints import Constraint
     from ltlpipe.linear.equation import StateEquation, Structure
@@ -59,13 +59,13 @@ def meaning_of(cube: Mapping[str, bool], meanings: Mapping[str, Meaning]) -> Con
     )
 
 
-def deadlocked(net: Structure) -> Constraint:
-    """Return the constraint that no transition is enabled."""
+def deadlocked(net: Structure, transitions: Iterable[int] | None = None) -> Constraint:
+    """Return the constraint that no transition, or none of some, is enabled."""
     return both(
         either(row({p: 1}, 1 - weight) for p, weight in net.inputs[t].items())
         if net.inputs[t]
         else FALSE
-        for t in range(net.n_transitions)
+        for t in (range(net.n_transitions) if transitions is None else transitions)
     )
 
 
@@ -162,7 +162,7 @@ class Cycles:
     stutters : bool
         Whether a deadlock repeats itself.
     dead : list, optional
-        The constraint that no transition is enabled, if the net has lost some.
+        The constraint that no transition is enabled, if that is not all of the net.
     """
 
     def __init__(

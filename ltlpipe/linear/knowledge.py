@@ -47,7 +47,12 @@ _WORK = 2_000_000
 
 @remote(PHASE)
 def simpler(
-    arrays: list[Any], asked: Formula, meanings: dict[str, Any], seconds: float
+    arrays: list[Any],
+    asked: Formula,
+    meanings: dict[str, Any],
+    seconds: float,
+    *,
+    steps: bool = True,
 ) -> Formula | None:
     """Return a formula that says the same of all runs of a net; None if there is none.
 
@@ -61,6 +66,8 @@ def simpler(
         For each proposition the fields of a `Meaning`.
     seconds : float
         After which nothing else is tried.
+    steps : bool
+        Whether the net takes just the steps that it is asked about, not others, too.
     """
     equation = equation_of(arrays)
     equation.deadline = time.process_time() + seconds
@@ -78,7 +85,8 @@ def simpler(
         names = replace(asked, spot=formula).propositions
         left = {name: own[name] for name in names}
         impossible = list(_impossible_pairs(equation, left))
-        first = _first_letters(equation, left, depth_of_next(formula))
+        depth = depth_of_next(formula) if steps else 0
+        first = _first_letters(equation, left, depth)
         formula = simpler_formula(formula, impossible, first, equation.deadline)
     return None if formula == asked.spot else replace(asked, spot=formula)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ltlpipe.linear.constraints import Constraint
     from ltlpipe.logic.formulas import Formula
 
     Cube = dict[str, bool]
@@ -68,6 +69,7 @@ def prove(
     *,
     stutters: bool,
     seconds: float,
+    exact: list[int] | None = None,
     certified: bool = False,
 ) -> dict[str, Any]:
     """Try to prove that no run of a net violates a property.
@@ -86,6 +88,8 @@ def prove(
         Whether a deadlock repeats itself.
     seconds : float
         After which it gives up.
+    exact : list of int, optional
+        Transitions that are enabled where their places have the tokens; by default all.
     certified : bool
         Whether clauses and facts are returned with their refutations.
 
@@ -104,14 +108,16 @@ def prove(
     for clause in clauses:
         automaton.forbid(clause["cube"])
     facts: list[dict[str, Any]] = []
+    dead = deadlocked(equation.net, exact)
     proved = automaton.is_empty
     if not proved:
         clauses += _impossible_labels(equation, own, automaton)
         proved = automaton.is_empty
     if not proved:
-        proved = _refuted(automaton, Cycles(equation, own, stutters=stutters), facts)
+        cycles = Cycles(equation, own, stutters=stutters, dead=dead)
+        proved = _refuted(automaton, cycles, facts)
     if not proved and not certified:
-        proved = _refuted_by_part(equation, own, automaton, stutters=stutters)
+        proved = _refuted_by_part(equation, own, automaton, dead, stutters=stutters)
     if not certified:
         clauses = [{"cube": clause["cube"]} for clause in clauses]
         facts = [{"always": f["always"], "then": f["then"]} for f in facts]
@@ -171,6 +177,7 @@ def _refuted_by_part(
     equation: StateEquation,
     meanings: Mapping[str, Meaning],
     automaton: Pruned,
+    dead: Constraint,
     *,
     stutters: bool,
 ) -> bool:
@@ -179,7 +186,7 @@ def _refuted_by_part(
     All letters of a violation are letters of the automaton; transitions that cannot
     fire between two of these are left out, from the beginning.
     """
-    dead, deadline = deadlocked(equation.net), equation.deadline
+    deadline = equation.deadline
     about = {p for own in meanings.values() for p in own.places or ()}
     is_smaller = False
     while not automaton.is_empty:

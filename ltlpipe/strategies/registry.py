@@ -94,7 +94,7 @@ class Strategy:
 
 STRATEGIES: tuple[Strategy, ...] = (
     Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
-    Strategy(LINEAR, linear.job, (LINEAR,)),
+    Strategy(LINEAR, linear.job, (LINEAR,), takes_colours=True),
     Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
     Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
     Strategy(

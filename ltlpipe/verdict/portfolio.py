@@ -49,6 +49,7 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
+from ltlpipe.strategies.merged_colours import MergedQuestion, with_places
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.simplified import simplified
 from ltlpipe.strategies.smaller_nets import SmallerNetQuestion, about_smaller_net
@@ -491,15 +492,15 @@ def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run 
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     """Return the job of a strategy.
 
-    Numba's import and factoring are included, and a symmetric net is unfolded unless
-    the strategy takes it as it is.
+    Numba's import and factoring are included.  Colours of a symmetric net are merged,
+    or it is unfolded, unless the strategy takes it as it is.
     """
     asked = question
     if not strategy.takes_colours:
-        asked = yield from question.unfolded()
+        asked = yield from with_places(question)
         if asked is not question:
             trace.plan = asked.given
-    unfolded = asked is not question
+    unfolded = asked
     if not strategy.needs_kernels:
         answer = yield from strategy.job(asked, trace)
     else:
@@ -510,4 +511,6 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from answered(strategy, asked, trace)
         if isinstance(asked, SmallerNetQuestion):
             answer = yield from asked.restored(answer)
-    return answer._replace(unfolded=unfolded)
+    if isinstance(unfolded, MergedQuestion):
+        return (yield from unfolded.restored(answer))
+    return answer._replace(unfolded=unfolded is not question)
