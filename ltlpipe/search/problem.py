@@ -15,7 +15,6 @@ from ltlpipe.por.component_sets import AmpleTables, Inner, new_tables
 from ltlpipe.por.stubborn_sets import stubborn_tables
 from ltlpipe.por.tables import Relation
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.kernels.jit import expand_pointer
 from ltlpipe.search.product import MAX_MARKS, Product, Setting
 from ltlpipe.search.stacks import mark_bits
 
@@ -179,7 +178,7 @@ def make_problem(
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
     return Problem(
-        expand=expand_pointer(system.expand),
+        expand=system.pointer(),
         product=Product(
             ints=system.ints,
             words=system.words,

@@ -279,12 +279,11 @@ def _within(
     known: Tight | None,
 ) -> Job[Shortened | None]:
     """Look for a shorter run in a packed product; None if its rows are too narrow."""
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.driver import EXTRACTING, advance
     from ltlpipe.search.exploring import Recording
     from ltlpipe.search.shortest_lassos import shortest_in
 
-    yield from ready_expand_pointer(packed.expand)
+    yield from packed.ready()
     recording = Recording(problem, () if known is None else known.starts)
     stop = _FIRST_STOP
     while True:

@@ -1,7 +1,8 @@
-"""A question about a net without propositions that are the same in all markings.
+"""A question about a net with a simpler formula.
 
-Linear programs find them (`ltlpipe.linear.proof`) before other strategies begin.  What
-is left of the formula is often smaller, and often stutter-invariant.
+What linear programs and the first markings say of it (`ltlpipe.linear.knowledge`) is
+used before other strategies begin.  What is left of the formula is often
+stutter-invariant.
 """
 
 from __future__ import annotations
@@ -9,10 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.logic.folding import with_constants
 from ltlpipe.question.conditions import LINEAR, obstacle
 from ltlpipe.question.model import ModelQuestion
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.jobs import StoppedError, TooMuchWorkError, bounded
 from ltlpipe.strategies.linear import arrays_of, is_too_large, meanings_of
 from ltlpipe.systems.nets.net import PetriNet
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
 SECONDS = 1.0
-"""CPU time after which no more constants are looked for."""
+"""CPU time after which nothing else is tried."""
+
+_WORK = 5e6
+"""Microseconds of CPU time after which the formula is left as it is."""
 
 
 def simplified(question: Question) -> Job[Question]:
@@ -39,26 +42,28 @@ def simplified(question: Question) -> Job[Question]:
 
 
 def _simplified(question: ModelQuestion) -> Job[ModelQuestion]:
-    from ltlpipe.linear.proof import constants
+    from ltlpipe.linear.knowledge import simpler
 
     net, formula, meanings = question.system, question.translated, question.propositions
     assert isinstance(net, PetriNet)
     assert formula is not None
-    values = yield from constants(arrays_of(net), meanings_of(meanings), SECONDS)
-    if not values:
-        return question
+    job = simpler(arrays_of(net), formula, meanings_of(meanings), SECONDS)
     try:
-        spot = with_constants(formula.spot, values)
-    except UnsupportedError:  # PSL
+        found = yield from bounded(job, _WORK)
+    except (TooMuchWorkError, StoppedError, RuntimeError):
+        return question
+    if found is None:
         return question
     same = object.__new__(type(question))
     same.__dict__.update(vars(question))
     same._facts = {}
-    same.translated = fewer = replace(formula, spot=spot)
+    same.translated = fewer = replace(formula, spot=found.spot)
     same.propositions = {text: meanings[text] for text in fewer.propositions}
+    n_left, n_before = len(same.propositions), len(meanings)
     reason = (
-        f"{LINEAR}, because by linear programs {len(values)} of {len(meanings)} "
-        "propositions are the same in all markings (docs/reductions.md)"
+        f"{LINEAR}, because by linear programs and the first markings a simpler "
+        f"formula says the same, about {n_left} instead of {n_before} propositions "
+        "(docs/reductions.md)"
     )
     same.given = replace(
         question.given,

@@ -73,7 +73,7 @@ def deadlock_job(
         A part of the system is missing.
     """
     refuse_if_lacking(system)
-    from ltlpipe.runtime.kernels.compilation import is_compiled, ready_expand_pointer
+    from ltlpipe.runtime.kernels.compilation import is_compiled
     from ltlpipe.search.driver import advance
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
@@ -85,7 +85,7 @@ def deadlock_job(
     packed = yield from _packed(system, options.seed)
     while packed is not None and answer.reason == OVERFLOW:
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
-        yield from ready_expand_pointer(packed.expand)
+        yield from packed.ready()
         search = DeadlockSearch(make_problem(packed, table))
         kernel, arguments = search.kernel_call(1)
         if not compiles and not is_compiled(kernel, *arguments):

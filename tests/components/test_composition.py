@@ -307,17 +307,6 @@ def test_branching_where_the_deterministic_form_is_too_large():
         assert [g.equivalence for g in reduced.groups] == [equivalence]
 
 
-@pytest.mark.parametrize(("n", "equivalence"), [(5, "trace"), (8, "branching")])
-def test_branching_where_the_deterministic_form_grows(n, equivalence):
-    """Within the limit, but much larger than what there was."""
-    chain = [(k, label, k + 1) for k in range(1, n) for label in "ab"]
-    rows = [(0, "a", 0), (0, "b", 0), (0, "a", 1), *chain, (n, "c", n)]
-    network = Network([LTS.from_transitions(rows)])
-    reduced = reduce_components(network, "abc", Limit(10_000))
-    assert [g.equivalence for g in reduced.groups] == [equivalence]
-    assert all(g.lts.n_states <= 2 * 64 for g in reduced.groups)
-
-
 # --- sharing -----------------------------------------------------------------
 
 

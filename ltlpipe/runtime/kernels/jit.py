@@ -407,6 +407,28 @@ class _Pointer(types.WrapperAddressProtocol):
         return self._signature
 
 
+class Interim(_Pointer):
+    """A function that another one replaces when its machine code is there.
+
+    Kernels ask for the address whenever they are called from Python.
+    """
+
+    def __init__(
+        self, meanwhile: _Pointer, function: Callable[..., int], patience: float
+    ) -> None:
+        super().__init__(meanwhile.compiled, meanwhile.signature())
+        self.function = function
+        self.seconds = 0.0  # of kernels that have called it
+        self.patience = patience  # seconds of them before it is compiled
+        self.job: Any = None  # compiles the function
+        self.is_replaced = False
+
+    def replace(self) -> None:
+        """Take the function's own machine code, which is there, from now on."""
+        self.compiled = pointer(self.function, self.signature()).compiled
+        self.is_replaced = True
+
+
 @cache
 def pointer(function: Callable[..., int], signature: Any) -> Any:
     """Return `function` in the form in which every kernel accepts it.
@@ -433,6 +455,20 @@ def expand_pointer(function: Callable[..., int]) -> Any:
     return pointer(function, EXPAND_SIGNATURE)
 
 
+@cache
+def interim_pointer(
+    meanwhile: Callable[..., int], function: Callable[..., int], seconds: float
+) -> Interim:
+    """Return the same for a function that another one stands for until later.
+
+    Until kernels have called it for so many seconds, and it has been compiled.
+    """
+    return Interim(expand_pointer(meanwhile), function, seconds)
+
+
+N_LOCALS = 1 << 10
+"""Numbers of `locals_`."""
+
 if INTERPRETED:
 
     def prefetch(array: Any, index: Any) -> None:
@@ -441,6 +477,10 @@ if INTERPRETED:
     def trailing_zeros(word: Any) -> int:
         """Return the number of the lowest bit of a word that is not 0."""
         return (int(word) & -int(word)).bit_length() - 1
+
+    def locals_() -> Any:
+        """Return numbers for a call's own use."""
+        return np.zeros(N_LOCALS, dtype=np.int64)
 
 else:
 
@@ -483,3 +523,24 @@ else:
             return builder.cttz(args[0], ir.IntType(1)(1))
 
         return types.int64(types.uint64), generate
+
+    @intrinsic
+    def locals_(typing_context: Any) -> Any:  # noqa: ARG001
+        """Return int64[N_LOCALS] on the stack, for use until the caller returns."""
+        kind: Any = types.int64[::1]
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+            tools: Any = cgutils
+            view = context.make_array(kind)(context, builder)
+            count, size = (context.get_constant(types.intp, n) for n in (N_LOCALS, 8))
+            context.populate_array(
+                view,
+                data=tools.alloca_once(builder, ir.IntType(64), size=N_LOCALS),
+                shape=[count],
+                strides=[size],
+                itemsize=size,
+                meminfo=None,
+            )
+            return view._getvalue()
+
+        return kind(), generate

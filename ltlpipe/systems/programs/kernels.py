@@ -26,6 +26,7 @@ class Header(IntEnum):
     AMPLE = 3  # place of the codes of `keep_ample`, 0 if all steps are taken
     CONTROL = 4  # place of the table of control, 0 if no process keeps it
     IS_FULL = 5  # becomes 1 where a step fails for want of room
+    CODE = 6  # place of the instructions of `ltlpipe.systems.programs.machine_kernels`
 
 
 N_HEADER = len(Header)
