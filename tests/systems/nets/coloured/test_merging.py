@@ -31,6 +31,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Constant,
     Every,
     Sort,
+    Sum,
     Tokens,
     Variable,
 )
@@ -80,6 +81,49 @@ def test_people_are_alike():
 def test_neighbours_are_told_apart():
     """A philosopher's forks are those beside it."""
     assert complete(SymmetricNet(coloured_dining(5)).merging()) is None
+
+
+def rows_net(tokens, taken):
+    """Build a net that takes something from a place of pairs."""
+    names = ("1", "2", "3")
+    sort = Sort("p", "p", RANGE, names, names)
+    return ColouredNet(
+        "rows",
+        (sort,),
+        (Variable("x", "x", 0),),
+        (
+            ColouredPlace("a", "a", (0, 0), tokens),
+            ColouredPlace("b", "b", (0,), EMPTY),
+        ),
+        (
+            ColouredTransition(
+                "take",
+                "take",
+                TRUE,
+                ((0, taken),),
+                ((1, Tokens(1, (Bound(0, 0, 3),))),),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize("reduce", ["auto", "none", "structural"])
+def test_a_variable_beside_all_is_told_apart(reduce):
+    """Tokens of all second colours do not do where their first ones differ."""
+    own = [Tokens(1, (Constant(k), Constant(k))) for k in range(3)]
+    net = rows_net(Sum(tuple(own)), Tokens(1, (Bound(0, 0, 3), Every(3))))
+    found = check(SymmetricNet(net), "F fireable(take)", reduce=reduce)
+    assert found.verdict == "violated"
+
+
+def test_runs_take_all_of_merged_places():
+    """Where a place is merged partly, runs that take ``all`` of it get colours back."""
+    every = Tokens(1, (Every(3), Every(3)))
+    net = rows_net(every, Tokens(1, (Every(3), Constant(0))))
+    merged = SymmetricNet(net)
+    assert complete(merged.merging()).coloured is net
+    found = check(merged, "G(a == 9)", reduce="structural")
+    assert found.verdict == "violated"
 
 
 def test_names_with_colours_are_not_merged():
