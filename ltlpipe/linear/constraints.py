@@ -8,8 +8,9 @@ A constraint is plain data, so that it travels to worker processes:
 - ``["and", []]``, which is true, and ``["or", []]``, which is false.
 
 What is no linear inequality (a product of places, whether a step takes an action), or
-has numbers that no solver takes, is taken to be true, whatever it is asked for: constraints are about more markings than
-the propositions, so what refutes them refutes these.
+has numbers that no solver takes, is taken to be true, whatever it is asked for:
+constraints are about more markings than the propositions, so what refutes them refutes
+these.
 """
 
 from __future__ import annotations
