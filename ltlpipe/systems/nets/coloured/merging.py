@@ -306,6 +306,8 @@ class _Trail:
             if not classes.classes.is_merged(place):
                 continue
             for _, tokens in signed_tokens(what, 1):
+                if any(map(_is_many, tokens.entries)):
+                    continue  # with colours that are told apart
                 ((wanted, count),) = classes.counted([(place, tokens)], binding)[
                     0
                 ].items()
