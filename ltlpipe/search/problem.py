@@ -56,11 +56,14 @@ class Problem:
         """Bits of a packed set of marks."""
         return mark_bits(self.n_marks)
 
-    def with_own_buffers(self) -> Problem:
-        """Return the same problem with buffers that no other search uses."""
+    def with_own_buffers(self, batch: int = 0) -> Problem:
+        """Return the same problem with buffers that no other search uses.
+
+        They have room for the successors of one state behind a `batch` of others.
+        """
         product = self.product
-        sizes = len(product.letters), len(product.ids), len(product.row)
-        in_place = product.rows is product.system_rows
+        sizes = len(product.letters), len(product.ids) + batch, len(product.row)
+        in_place = not batch and product.rows is product.system_rows
         buffers = new_buffers(*sizes, in_place=in_place)
         return replace(self, product=product._replace(**buffers))
 

@@ -313,7 +313,7 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
 def _kept(compiler: Any, function: Any) -> Any:
     """Have a compiler keep its machine code, if it is of a function with a file."""
     if not INTERPRETED and Path(function.__code__.co_filename).is_file():
-        options = getattr(compiler, "targetoptions", _FLAGS)
+        options = getattr(compiler, "targetoptions", _POINTER_FLAGS)
         compiler._cache = _KernelCache(function, options)
     return compiler
 
@@ -325,6 +325,8 @@ INTERPRETED = bool(_config.DISABLE_JIT)
 # kernels own none: without Numba's runtime (`_nrt`) they are not counted, and a
 # kernel that tried to allocate would not compile.
 _FLAGS = {"error_model": "numpy", "_nrt": False}
+# Copied into what has its address, a function is given its arguments once, not twice.
+_POINTER_FLAGS = {**_FLAGS, "forceinline": True}
 
 
 def njit(function: Any = None, **flags: Any) -> Any:
@@ -446,7 +448,7 @@ def pointer(function: Callable[..., int], signature: Any) -> Any:
 def callback(function: Callable[..., int], signature: Any) -> Any:
     """Return what compiles a function that is called by its address."""
     kinds = _sigutils.normalize_signature(signature)
-    made: Any = ccallback.CFunc(function, kinds, locals={}, options=_FLAGS)
+    made: Any = ccallback.CFunc(function, kinds, locals={}, options=_POINTER_FLAGS)
     return _kept(made, function)
 
 

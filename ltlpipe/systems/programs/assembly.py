@@ -16,7 +16,6 @@ import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks.packing import PACKING
-from ltlpipe.systems.programs.kernels import MAX_MOVES
 from ltlpipe.systems.programs.machine_kernels import WIDTH, Op
 
 if TYPE_CHECKING:
@@ -33,9 +32,8 @@ _BUFFERS = {"ints", "row", "out_rows", "out_letters", "out_actions", "out_marks"
 _NUMBERS = {"np.int64", "np.uint64", "np.uint32"}  # bits are the same
 _CALLS = {
     "begun": Op.BEGUN,
-    "controlled": Op.CONTROLLED,
-    "next_kept": Op.NEXT_KEPT,
-    "settled": Op.SETTLED,
+    "are_steps": Op.ARE_STEPS,
+    "moved": Op.MOVED,
     "multiply": Op.MULTIPLIED,
     "settle": Op.SETTLE,
     "finish": Op.FINISH,
@@ -100,7 +98,7 @@ class _Assembler:
         self._names: dict[str, int] = {}
         self._next = 1  # register
         self._fresh = 0  # the register that the last instruction has computed
-        self._loop = -1  # the label of the loop around
+        self._loop = self._loop_end = -1  # labels of the loop around
         self._ticks = Ticks(PACKING)
 
     def finished(self) -> np.ndarray:
@@ -200,6 +198,12 @@ class _Assembler:
             ):
                 for name, value in zip(names, values, strict=True):
                     self._set(ast.unparse(name), value)
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call() as call):
+                with self._scope():
+                    first = self._call(ast.unparse(call.func), call).register
+                    for k, name in enumerate(names):
+                        to = self._names[ast.unparse(name)]
+                        self._emit(Op.SET, to, y=Operand(first + k))
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._set(name, value)
             case ast.Assign(targets=[ast.Subscript() as place], value=value):
@@ -214,6 +218,8 @@ class _Assembler:
                 self._emit(Op.RETURN, y=self._value(value))
             case ast.Continue():
                 self._emit(Op.JUMP, self._loop)
+            case ast.Break():
+                self._emit(Op.JUMP, self._loop_end)
             case ast.Expr(value=ast.Call() as call):
                 with self._scope():
                     self._value(call)
@@ -278,7 +284,8 @@ class _Assembler:
         self._here(end)
 
     def _while(self, test: ast.expr, body: list[ast.stmt]) -> Job[None]:
-        self._loop, end = self._label(), self._label()
+        self._loop, self._loop_end = self._label(), self._label()
+        end = self._loop_end
         self._here(self._loop)
         with self._scope():
             self._branch(test, False, end)
@@ -335,8 +342,6 @@ class _Assembler:
             case ast.Constant(value=int(number)):  # True is one
                 return Operand(0, int(number))
             case ast.Name(id=name):
-                if name == "MAX_MOVES":
-                    return Operand(0, MAX_MOVES)
                 return Operand(self._names[name])
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 found = self._value(operand)
@@ -416,7 +421,9 @@ class _Assembler:
         registers = [self._new() for _ in values]
         for register, value in zip(registers, values, strict=True):
             self._emit(Op.SET, register, y=value)
-        return self._computed(_CALLS[name], registers[0])
+        result = self._computed(_CALLS[name], registers[0])
+        self._new()  # for a second result
+        return result
 
     def _item(self, value: Any, place: Any) -> Operand:
         """Return an entry of a table or of a buffer."""

@@ -17,15 +17,14 @@ from ltlpipe.runtime.kernels.jit import called, locals_
 from ltlpipe.systems.networks.packing_kernels import Select, normalise_all
 from ltlpipe.systems.programs.kernels import (
     Header,
+    are_steps,
     begun,
-    controlled,
     divided,
     finish,
+    moved,
     multiply,
-    next_kept,
     remainder,
     settle,
-    settled,
     stutter,
     wrapped,
 )
@@ -77,12 +76,11 @@ class Op(IntEnum):
     RETURN = 33  # y
     # Calls; arguments are registers from that of x on.
     BEGUN = 34
-    CONTROLLED = 35
-    NEXT_KEPT = 36
-    SETTLED = 37
-    MULTIPLIED = 38
-    SETTLE = 39
-    FINISH = 40
+    ARE_STEPS = 35
+    MOVED = 36  # two results: in `to` and behind it
+    MULTIPLIED = 37
+    SETTLE = 38
+    FINISH = 39
 
 
 @called
@@ -174,14 +172,19 @@ def execute(ints, row, out_rows, out_letters, out_actions, out_marks):
             return y
         elif op == Op.BEGUN:
             r[to] = begun(row, x, out_rows)
-        elif op == Op.CONTROLLED:
-            r[to] = controlled(
-                ints, out_rows, out_letters, out_actions, x, r[a + 1], r[a + 2]
+        elif op == Op.ARE_STEPS:
+            r[to] = are_steps(ints, out_rows, out_actions, x, r[a + 1])
+        elif op == Op.MOVED:
+            r[to], r[to + 1] = moved(
+                ints,
+                x,
+                out_rows,
+                out_letters,
+                out_actions,
+                r[a + 1],
+                r[a + 2],
+                r[a + 3],
             )
-        elif op == Op.NEXT_KEPT:
-            r[to] = next_kept(x, out_rows, out_letters, out_actions, r[a + 1], r[a + 2])
-        elif op == Op.SETTLED:
-            r[to] = settled(ints, x, out_rows, out_letters, out_actions, r[a + 1])
         elif op == Op.MULTIPLIED:
             multiply(
                 x,
