@@ -2,12 +2,11 @@
 
 Colours at one position of a place's tuples are *alike* if it does not matter which of
 them a token has there.  They are told apart where a transition takes the one but not
-the other: a constant or ``all`` is taken, a variable beside ``all``, one that a guard
-compares, one that is taken twice, or one whose token is put to where the colours are
-told apart.  What is left, by refinement, is a bisimulation between the symmetric net
-and the unfolded net of one place for each class of tuples: markings with as many tokens
-in each class do the same, as far as tokens of places and transitions without colours
-are concerned.
+the other: a constant or ``all`` is taken, a variable that a guard compares, one that is
+taken twice, or one whose token is put to where the colours are told apart.  What is
+left, by refinement, is a bisimulation between the symmetric net and the unfolded net of
+one place for each class of tuples: markings with as many tokens in each class do the
+same, as far as tokens of places and transitions without colours are concerned.
 
 Source: A. Bilgram, P. G. Jensen, T. Pedersen, J. Srba and P. H. Taankvist, "Methods for
 Efficient Unfolding of Colored Petri Nets", Fundamenta Informaticae 189(3-4), 2022
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
         ColouredTransition,
         Guard,
         Multiset,
-        Tokens,
     )
 
 Position: TypeAlias = tuple[int, int]
@@ -112,7 +110,7 @@ class Classes:
         size = self.net.size(self.net.variables[variable].sort)
         taken = [*entries_of(transition.pre, variable)]
         heavy = any(
-            weight != 1 or has_difference(what) or has_every(tokens)
+            weight != 1 or has_difference(what) or any(map(_is_many, tokens.entries))
             for _, what in transition.pre
             for weight, tokens in signed_tokens(what, 1)
             if variable in variables_of(tokens)
@@ -171,9 +169,8 @@ class Classes:
         return tuple([self.first[place, k][c] for k, c in enumerate(colours)])
 
 
-def has_every(tokens: Tokens) -> bool:
-    """Whether tokens are of each colour of a sort with several."""
-    return any(isinstance(e, Every) and e.size > 1 for e in tokens.entries)
+def _is_many(entry: Any) -> bool:
+    return isinstance(entry, Every) and entry.size > 1
 
 
 def _atoms(guard: Guard) -> Iterator[Comparison]:
@@ -307,10 +304,10 @@ class _Trail:
         left = dict(self.marking)
         for place, what in transition.pre:
             if not classes.classes.is_merged(place) or has_difference(what):
-                continue  # what is subtracted has colours that are told apart
+                continue  # a difference has colours that are told apart
             for _, tokens in signed_tokens(what, 1):
-                if has_every(tokens):
-                    continue  # so has what is taken beside all
+                if any(map(_is_many, tokens.entries)):
+                    continue  # with colours that are told apart
                 ((wanted, count),) = classes.counted([(place, tokens)], binding)[
                     0
                 ].items()

@@ -29,6 +29,7 @@ from ltlpipe.systems.nets.coloured.net import (
     ColouredTransition,
     Comparison,
     Constant,
+    Difference,
     Every,
     Sort,
     Sum,
@@ -116,14 +117,14 @@ def test_a_variable_beside_all_is_told_apart(reduce):
     assert found.verdict == "violated"
 
 
-def test_runs_take_all_of_merged_places():
-    """Where a place is merged partly, runs that take ``all`` of it get colours back."""
-    every = Tokens(1, (Every(3), Every(3)))
-    net = rows_net(every, Tokens(1, (Every(3), Constant(0))))
-    merged = SymmetricNet(net)
-    assert complete(merged.merging()).coloured is net
-    found = check(merged, "G(a == 9)", reduce="structural")
-    assert found.verdict == "violated"
+def test_runs_take_differences_of_merged_places():
+    """Where a place is merged partly, runs that take parts of it get colours back."""
+    own = [Tokens(1, (Constant(j), Constant(k))) for j, k in ((1, 0), (2, 0), (1, 1))]
+    first = Tokens(1, (Every(3), Constant(0)))
+    others = Difference(first, Tokens(1, (Constant(0), Constant(0))))
+    net = SymmetricNet(rows_net(Sum(tuple(own)), others))
+    assert complete(net.merging()) is not None
+    assert check(net, "G(a == 3)", reduce="structural").verdict == "violated"
 
 
 def test_names_with_colours_are_not_merged():
@@ -355,3 +356,18 @@ def test_a_net_that_is_too_large(too_large):
         too_large.steps(too_large.initial())
     with pytest.raises(UnsupportedError, match="unfolds into more than"):
         deadlocks(too_large)
+
+
+def test_colours_beside_all_of_a_sort_are_told_apart():
+    """All (k, x) are taken for one x: tokens of different x do not serve."""
+    sorts = [Sort(s, s, RANGE, ("1", "2"), ("1", "2")) for s in ("s", "r")]
+    both = Tokens(1, (Every(2), Bound(0, 0, 2)))
+    full = Tokens(1, (Every(2), Every(2)))
+    net = ColouredNet(
+        "pairs",
+        tuple(sorts),
+        (Variable("x", "x", 1),),
+        (ColouredPlace("p", "p", (0, 1), full),),
+        (ColouredTransition("t", "t", TRUE, ((0, both),), ()),),
+    )
+    assert complete(SymmetricNet(net).merging()) is None
