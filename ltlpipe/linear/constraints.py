@@ -7,9 +7,10 @@ A constraint is plain data, so that it travels to worker processes:
 - ``["and", parts]`` and ``["or", parts]``, with two parts or more;
 - ``["and", []]``, which is true, and ``["or", []]``, which is false.
 
-What is no linear inequality (a product of places, whether a step takes an action) is
-taken to be true, whatever it is asked for: constraints are about more markings than
-the propositions, so what refutes them refutes these.
+What is no linear inequality (a product of places, whether a step takes an action), or
+has numbers that no solver takes, is taken to be true, whatever it is asked for:
+constraints are about more markings than the propositions, so what refutes them refutes
+these.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
     Constraint = list[Any]
     Sum = tuple[dict[int, int], int]
+
+LARGEST = 1 << 60
+"""Integers beyond are not computed with."""
 
 TRUE: Constraint = ["and", []]
 FALSE: Constraint = ["or", []]
@@ -128,6 +132,8 @@ def _is_truth(expression: Expression) -> bool:
 def _compared(operator: str, difference: Sum, holds: bool) -> Constraint:
     """Return the constraint that a difference is below 0, at most 0, or 0; or not."""
     weights, constant = difference
+    if max(map(abs, (constant, *weights.values()))) > LARGEST:
+        return TRUE
     opposite = {place: -weight for place, weight in weights.items()}
     if operator == "==":
         sides = [

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.linear.constraints import places_in
-from ltlpipe.linear.solvers import LARGEST, rounded, state_solver
+from ltlpipe.linear.constraints import LARGEST, places_in
+from ltlpipe.linear.solvers import rounded, state_solver
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -405,8 +405,8 @@ def _sort(
             _sort(part, rows, cases)
 
 
-def is_satisfied(constraint: Constraint, marking: np.ndarray) -> bool:
-    """Whether a marking, of floating-point numbers, satisfies a constraint."""
+def is_satisfied(constraint: Constraint, marking: np.ndarray | Sequence[int]) -> bool:
+    """Whether a marking, of floating-point numbers or of exact ones, satisfies it."""
     if constraint[0] == "row":
         total = sum(weight * marking[place] for place, weight in constraint[1])
         return bool(total + constraint[2] <= TOLERANCE)

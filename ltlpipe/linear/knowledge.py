@@ -130,12 +130,11 @@ def _letter(
     marking: tuple[int, ...], meanings: Mapping[str, Meaning]
 ) -> frozenset[tuple[str, bool]]:
     """Return the literals that a marking is known to have."""
-    numbers = np.array(marking)
     return frozenset(
         (name, holds)
         for name, meaning in meanings.items()
         for holds, other in ((True, meaning.false), (False, meaning.true))
-        if not is_satisfied(other, numbers)
+        if not is_satisfied(other, marking)
     )
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ltlpipe.linear.constraints import LARGEST
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _DENOMINATORS = (1, 12, 1_000, 1_000_000)
-LARGEST = 1 << 60
-"""Integers beyond are not computed with."""
 
 
 def rounded(numbers: np.ndarray) -> Iterable[list[int]]:

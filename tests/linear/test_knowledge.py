@@ -83,3 +83,13 @@ def test_a_ring(formula, expected):
     for name in names:
         text = text.replace(f'"{name}"', "a")
     assert spot.formula(text) == spot.formula(expected)
+
+
+@pytest.mark.parametrize("number", [1 << 59, 1 << 63, 10**400])
+def test_large_numbers(number):
+    """Sums that 64 bits do not take are computed exactly, or not at all."""
+    net = net_of([20, 1], ({0: 20}, {}), ({1: 1}, {}))
+    sums = f'"{number}*p0 >= 1" U "p1 == 0"'
+    assert simplified(net, parse(sums)) in (None, spot.formula(sums))
+    found = simplified(net, parse(f'X "p1 >= {number}"'))
+    assert found is None or spot.are_equivalent(found, spot.formula("0"))

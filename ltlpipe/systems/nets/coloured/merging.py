@@ -303,8 +303,8 @@ class _Trail:
         classes = self._merged.class_cells
         left = dict(self.marking)
         for place, what in transition.pre:
-            if not classes.classes.is_merged(place):
-                continue
+            if not classes.classes.is_merged(place) or has_difference(what):
+                continue  # a difference has colours that are told apart
             for _, tokens in signed_tokens(what, 1):
                 if any(map(_is_many, tokens.entries)):
                     continue  # with colours that are told apart

@@ -29,8 +29,10 @@ from ltlpipe.systems.nets.coloured.net import (
     ColouredTransition,
     Comparison,
     Constant,
+    Difference,
     Every,
     Sort,
+    Sum,
     Tokens,
     Variable,
 )
@@ -80,6 +82,49 @@ def test_people_are_alike():
 def test_neighbours_are_told_apart():
     """A philosopher's forks are those beside it."""
     assert complete(SymmetricNet(coloured_dining(5)).merging()) is None
+
+
+def rows_net(tokens, taken):
+    """Build a net that takes something from a place of pairs."""
+    names = ("1", "2", "3")
+    sort = Sort("p", "p", RANGE, names, names)
+    return ColouredNet(
+        "rows",
+        (sort,),
+        (Variable("x", "x", 0),),
+        (
+            ColouredPlace("a", "a", (0, 0), tokens),
+            ColouredPlace("b", "b", (0,), EMPTY),
+        ),
+        (
+            ColouredTransition(
+                "take",
+                "take",
+                TRUE,
+                ((0, taken),),
+                ((1, Tokens(1, (Bound(0, 0, 3),))),),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize("reduce", ["auto", "none", "structural"])
+def test_a_variable_beside_all_is_told_apart(reduce):
+    """Tokens of all second colours do not do where their first ones differ."""
+    own = [Tokens(1, (Constant(k), Constant(k))) for k in range(3)]
+    net = rows_net(Sum(tuple(own)), Tokens(1, (Bound(0, 0, 3), Every(3))))
+    found = check(SymmetricNet(net), "F fireable(take)", reduce=reduce)
+    assert found.verdict == "violated"
+
+
+def test_runs_take_differences_of_merged_places():
+    """Where a place is merged partly, runs that take parts of it get colours back."""
+    own = [Tokens(1, (Constant(j), Constant(k))) for j, k in ((1, 0), (2, 0), (1, 1))]
+    first = Tokens(1, (Every(3), Constant(0)))
+    others = Difference(first, Tokens(1, (Constant(0), Constant(0))))
+    net = SymmetricNet(rows_net(Sum(tuple(own)), others))
+    assert complete(net.merging()) is not None
+    assert check(net, "G(a == 3)", reduce="structural").verdict == "violated"
 
 
 def test_names_with_colours_are_not_merged():
