@@ -46,7 +46,7 @@ RUN_WORK = 50_000.0
 MOST_CHOSEN = 0.75
 """Share of the components that may be looked at: nearly all are no fewer than all."""
 
-MOST_SHARE = 2.0
+MOST_SHARE = 4.0
 """Of turns, where the components that are looked at are few of many."""
 
 _STEP_WORK = 2.0  # units, of a step of one local state along a word

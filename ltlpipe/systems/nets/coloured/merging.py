@@ -29,6 +29,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Bound,
     Comparison,
     Constant,
+    Every,
     signed_tokens,
     variables_of,
 )
@@ -109,7 +110,7 @@ class Classes:
         size = self.net.size(self.net.variables[variable].sort)
         taken = [*entries_of(transition.pre, variable)]
         heavy = any(
-            weight != 1 or has_difference(what)
+            weight != 1 or has_difference(what) or any(map(_is_many, tokens.entries))
             for _, what in transition.pre
             for weight, tokens in signed_tokens(what, 1)
             if variable in variables_of(tokens)
@@ -166,6 +167,10 @@ class Classes:
     def of(self, place: int, colours: Colour) -> Colour:
         """Return the first tuple of a class."""
         return tuple([self.first[place, k][c] for k, c in enumerate(colours)])
+
+
+def _is_many(entry: Any) -> bool:
+    return isinstance(entry, Every) and entry.size > 1
 
 
 def _atoms(guard: Guard) -> Iterator[Comparison]:
@@ -301,6 +306,8 @@ class _Trail:
             if not classes.classes.is_merged(place):
                 continue
             for _, tokens in signed_tokens(what, 1):
+                if any(map(_is_many, tokens.entries)):
+                    continue  # with colours that are told apart
                 ((wanted, count),) = classes.counted([(place, tokens)], binding)[
                     0
                 ].items()

@@ -311,3 +311,18 @@ def test_a_net_that_is_too_large(too_large):
         too_large.steps(too_large.initial())
     with pytest.raises(UnsupportedError, match="unfolds into more than"):
         deadlocks(too_large)
+
+
+def test_colours_beside_all_of_a_sort_are_told_apart():
+    """All (k, x) are taken for one x: tokens of different x do not serve."""
+    sorts = [Sort(s, s, RANGE, ("1", "2"), ("1", "2")) for s in ("s", "r")]
+    both = Tokens(1, (Every(2), Bound(0, 0, 2)))
+    full = Tokens(1, (Every(2), Every(2)))
+    net = ColouredNet(
+        "pairs",
+        tuple(sorts),
+        (Variable("x", "x", 1),),
+        (ColouredPlace("p", "p", (0, 1), full),),
+        (ColouredTransition("t", "t", TRUE, ((0, both),), ()),),
+    )
+    assert complete(SymmetricNet(net).merging()) is None
