@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltlpipe.logic.generating import quoted
 from ltlpipe.logic.propositions.syntax import escaped
+from ltlpipe.runtime.errors import RoomError, UnsupportedError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
@@ -206,7 +207,10 @@ def _explore(system: System, told: Description) -> Job[None]:
         told.n_states = len(states)
         try:
             steps = view.steps(state)
-        except TooLargeError:
+        except RoomError as error:
+            yield from _explore(error.roomier(), told)
+            return
+        except (TooLargeError, UnsupportedError):  # more processes than allowed
             return
         if not steps and told.deadlock is None:
             told.deadlock = depth[state]

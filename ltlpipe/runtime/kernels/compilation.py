@@ -122,15 +122,21 @@ def has_own_code(function: Callable[..., int]) -> bool:
 def worked(pointer: Interim, seconds: float) -> None:
     """Note how long a kernel has called an interim function; replace it in time.
 
-    A worker compiles meanwhile.  This waits for nothing but the loading of the code.
+    A worker compiles meanwhile.  This waits for nothing but the loading of the code;
+    if there is none, as of a worker that has died, it is tried again much later.
     """
     pointer.seconds += seconds
     if pointer.job is None and pointer.seconds > pointer.patience:
-        pointer.job = ready_expand_pointer(pointer.function)
+        kinds = [pointer.signature().return_type, *pointer.signature().args]
+        is_stored = partial(_pointer_is_stored, pointer.function, pointer.signature())
+        pointer.job = _stored(is_stored, pointer.function, kinds)
     if pointer.job is not None and not pointer.is_replaced:
         for _ in pointer.job:
             return
-        pointer.replace()
+        if has_own_code(pointer.function):
+            pointer.replace()
+        else:
+            pointer.job, pointer.patience = None, 2 * pointer.seconds
 
 
 def _stored(is_stored: Callable[[], bool], subject: Any, kinds: list[Any]) -> Job[None]:

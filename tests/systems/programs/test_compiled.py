@@ -14,7 +14,7 @@ import pytest
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.syntax import Element, Name, Number, Operation, Text
-from ltlpipe.runtime.jobs import Grant
+from ltlpipe.runtime.jobs import Grant, Progress
 from ltlpipe.runtime.kernels import compilation
 from ltlpipe.runtime.kernels.jit import INTERPRETED, expand_pointer
 from ltlpipe.search.driver import advance
@@ -158,6 +158,29 @@ def test_a_search_that_goes_on_with_compiled_code():
     expected = explored(packed)
     rows = search.store.rows[: search.n_stored]
     assert rows.tolist() == expected.store.rows[: expected.n_stored].tolist()
+
+
+@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+def test_a_worker_that_does_not_compile():
+    """The search stays with the instructions: compiling here would not be ended."""
+    text = "byte x; process P { state s; init s; trans s -> s { }; } system async;"
+    packed = read_dve_model(text, "m.dve").pack([])
+
+    def fails(subject, kinds):
+        yield Progress("compiling")
+        return False
+
+    with patch.object(compilation, "has_own_code", lambda _: False):
+        pointer = packed.pointer()
+        machine = pointer.__wrapper_address__()
+        nothing = patch.object(compilation, "_pointer_is_stored", lambda *_: False)
+        with nothing, patch.object(compilation, "_compiled", fails):
+            for _ in range(3):
+                compilation.worked(pointer, pointer.patience)
+    assert pointer.__wrapper_address__() == machine
+    assert not pointer.is_replaced
+    assert pointer.job is None
+    assert pointer.patience > pointer.seconds  # another worker is asked later
 
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")

@@ -144,6 +144,15 @@ def test_an_error_names_what_was_expected():
         complete(tree_of("byte ;", "m.dve"))
 
 
+def test_comments_that_do_not_end():
+    """The first of them is all there is behind it."""
+    parser = Parser("byte x; /* /* / /* /", "m.dve")
+    complete(parser.tokenise())
+    assert parser._tokens == ["byte", "x", ";", "/* /* / /* /", ""]
+    with pytest.raises(InputError, match="column 9: unexpected end of file in a comm"):
+        complete(tree_of("byte x; " + "/* " * 100_000, "m.dve"))
+
+
 @pytest.mark.parametrize(
     "declaration",
     [

@@ -8,8 +8,10 @@ import pytest
 
 from ltlpipe import FormulaError, UnsupportedError, check, deadlocks, livelock, load
 from ltlpipe.logic.formulas import parse
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela import planning
 from ltlpipe.verdict.checking import product_size
+from ltlpipe.verdict.description import description_job
 
 MODEL = """#define odd (x % 2 == 1)
 mtype = { red, green };
@@ -55,6 +57,18 @@ def test_more_processes_than_trying_out_has_found(monkeypatch):
     found = check(model, "[] (x < 4)")
     assert found.verdict == "violated"
     assert product_size(read(LATE), None) == product_size(read(LATE, processes=5), None)
+
+
+def test_a_description_of_more_processes(monkeypatch):
+    """It has all states if there is room, else those that have been met."""
+    monkeypatch.setattr(planning, "_MOST_STATES", 10)
+    told, exact, few = (
+        complete(description_job(read(LATE, processes=n))) for n in (None, 5, 2)
+    )
+    assert told.is_complete
+    assert told.n_states == exact.n_states > few.n_states > 1
+    assert told.deadlock == exact.deadlock
+    assert not few.is_complete
 
 
 def test_more_processes_than_promela_has(monkeypatch):
