@@ -6,7 +6,7 @@ States are enumerated breadth first up to a bound; what lies behind it is not kn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,17 +23,23 @@ from ltlpipe.systems.programs.eca.kernels import (
 )
 from ltlpipe.systems.programs.eca.liveness import REGION, Liveness
 from ltlpipe.systems.programs.eca.program import ERROR
+from ltlpipe.systems.programs.eca.quotient import proved
 from ltlpipe.systems.programs.eca.ranges import Ranges
 from ltlpipe.systems.programs.eca.tables import laid_out, make_tables, representative
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.eca.liveness import Behaviour
     from ltlpipe.systems.programs.eca.rules import Rules
 
 ENUMERATING = "enumerating states"
 
 FEW = 1 << 16
 """States of a program that is not worth a closer look at its rules."""
+
+_MORE = 4  # times as many, from which a machine is guessed once more
 
 _BUDGET = 1 << 12  # states of a call
 _BLOCK = 1 << 16  # rows that are entered into slots without a pause
@@ -60,6 +66,9 @@ class Machine:
         Steps in which only such states are met.
     rows : uint64[n, w], fields : int64[n_variables, 4]
         The values of variables in each state, where they lie and how (`Tables.fields`).
+    n_seen : int or None
+        Of a machine that was guessed and proved: the states that the guess is from.
+        Its own are classes of states, of which rows have the values of one.
     """
 
     inputs: tuple[int, ...]
@@ -71,6 +80,7 @@ class Machine:
     depth: int
     rows: np.ndarray
     fields: np.ndarray
+    n_seen: int | None = None
 
     @property
     def n_states(self) -> int:
@@ -83,7 +93,8 @@ class Machine:
         return self.n_expanded == self.n_states
 
 
-class Prepared(NamedTuple):
+@dataclass(eq=False)
+class Prepared:
     """A program as the kernel takes it."""
 
     inputs: tuple[int, ...]
@@ -91,10 +102,15 @@ class Prepared(NamedTuple):
     tables: Tables
     space: Space  # with the first state
     registers: np.ndarray
+    ranges: Ranges
+    behaviours: Sequence[Behaviour]
 
 
 def machine_of(rules: Rules, limit: int) -> Job[Machine]:
-    """Enumerate the states of a program, and stop when there are `limit`."""
+    """Enumerate the states of a program, and stop when there are `limit`.
+
+    Of one with many states a small machine is guessed on the way, and proved.
+    """
     prepared = yield from prepare(rules)
     if prepared is not None and limit > FEW:
         machine = yield from enumerated(prepared, FEW)
@@ -106,6 +122,13 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
         first = np.zeros(2, np.int64)
         rows, fields = np.zeros((1, 0), np.uint64), np.zeros((0, 4), np.int64)
         return Machine(rules.source.inputs, (), first, *steps, 1, 0, rows, fields)
+    for stop in (FEW, _MORE * FEW):
+        machine = yield from enumerated(prepared, min(stop, limit))
+        if machine.is_complete:
+            return machine
+        found = yield from proved(prepared, machine)
+        if found is not None or stop >= limit:
+            return found or machine
     return (yield from enumerated(prepared, limit))
 
 
@@ -150,20 +173,24 @@ def prepare(
         )
     )
     yield from called(enter_rows, space, 0, 1)
-    return Prepared(rules.source.inputs, tuple(outputs), tables, space, registers)
+    inputs = rules.source.inputs
+    return Prepared(
+        inputs, tuple(outputs), tables, space, registers, ranges, behaviours
+    )
 
 
 def enumerated(prepared: Prepared, limit: int) -> Job[Machine]:
-    """Enumerate the states of a program, once, and stop when there are `limit`."""
-    inputs, outputs, tables, space, registers = prepared
+    """Enumerate the states of a program, from where that has stopped, up to `limit`."""
+    tables, registers = prepared.tables, prepared.registers
     registers[Reg.LIMIT] = limit
-    space = yield from _run(tables, space, registers)
+    space = yield from _run(tables, prepared.space, registers)
+    prepared.space = space
     n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
     first, n_expanded = space.first[: n + 1], int(registers[Reg.EXPANDED])
     first[n_expanded:] = m
     return Machine(
-        inputs,
-        outputs,
+        prepared.inputs,
+        prepared.outputs,
         first,
         space.label[:m],
         space.target[:m],
