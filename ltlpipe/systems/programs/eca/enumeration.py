@@ -23,7 +23,6 @@ from ltlpipe.systems.programs.eca.kernels import (
 )
 from ltlpipe.systems.programs.eca.liveness import REGION, Liveness
 from ltlpipe.systems.programs.eca.program import ERROR
-from ltlpipe.systems.programs.eca.quotient import proved
 from ltlpipe.systems.programs.eca.ranges import Ranges
 from ltlpipe.systems.programs.eca.tables import laid_out, make_tables, representative
 
@@ -35,11 +34,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.eca.rules import Rules
 
 ENUMERATING = "enumerating states"
-
-FEW = 1 << 16
-"""States of a program that is not worth a closer look at its rules."""
-
-_MORE = 4  # times as many, from which a machine is guessed once more
 
 _BUDGET = 1 << 12  # states of a call
 _BLOCK = 1 << 16  # rows that are entered into slots without a pause
@@ -104,32 +98,6 @@ class Prepared:
     registers: np.ndarray
     ranges: Ranges
     behaviours: Sequence[Behaviour]
-
-
-def machine_of(rules: Rules, limit: int) -> Job[Machine]:
-    """Enumerate the states of a program, and stop when there are `limit`.
-
-    Of one with many states a small machine is guessed on the way, and proved.
-    """
-    prepared = yield from prepare(rules)
-    if prepared is not None and limit > FEW:
-        machine = yield from enumerated(prepared, FEW)
-        if machine.is_complete:
-            return machine
-        prepared = yield from prepare(rules, follows=True)
-    if prepared is None:
-        steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
-        first = np.zeros(2, np.int64)
-        rows, fields = np.zeros((1, 0), np.uint64), np.zeros((0, 4), np.int64)
-        return Machine(rules.source.inputs, (), first, *steps, 1, 0, rows, fields)
-    for stop in (FEW, _MORE * FEW):
-        machine = yield from enumerated(prepared, min(stop, limit))
-        if machine.is_complete:
-            return machine
-        found = yield from proved(prepared, machine)
-        if found is not None or stop >= limit:
-            return found or machine
-    return (yield from enumerated(prepared, limit))
 
 
 def prepare(

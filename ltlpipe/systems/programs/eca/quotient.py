@@ -1,22 +1,19 @@
 """A small machine that does what a program does: guessed from a prefix, then proved.
 
-*Guess.*  States of the prefix whose next k inputs and outputs are the same are one
-class.  States less than k steps before the end of the prefix have none.  Where one more
-step tells no more classes apart, the classes are the states of a machine.
-
-*Proof.*  An invariant, for each class a list of *cells*: sets of values, one for each
-variable.  Some variables, which had few values, have one value in a cell.  The cells
-begin with what the prefix has; each rule is run on each cell, for each input
+The guess is `ltlpipe.systems.programs.eca.classes`.  The proof is an invariant: for
+each class a list of *cells*, which are sets of values, one for each variable.  Some
+variables, which had few values, have one value in a cell.  The cells begin with what
+the prefix has; each rule is run on each cell, for each input
 (`ltlpipe.systems.programs.eca.sets`), and what comes out is joined to the cells of the
 class to which the machine goes, until nothing grows.  If all states of a cell print
 what the machine prints, and end where it ends, in all cells, then the machine is
-bisimilar to the program: docs/rers.md has the proof.  Otherwise it is refuted, or not
-proved, and a machine that is told by more steps is tried.
+bisimilar to the program: docs/rers.md has the proof.  Otherwise nothing is known, and a
+machine that is told by more steps is tried.
 
-Source: the combination is of its own.  For the guess, R. Paige and R. E. Tarjan, "Three
-partition refinement algorithms", SIAM Journal on Computing 16(6), 1987, Sec. 3, round
-by round and by hashes, which only a guess may be; for the proof, P. Cousot and R.
-Cousot, "Systematic design of program analysis frameworks", POPL 1979, Sec. 10.
+Source: P. Cousot and R. Cousot, "Systematic design of program analysis frameworks",
+POPL 1979, Sec. 10 (partitioned invariants); P. Granger, "Static analysis of
+arithmetical congruences", International Journal of Computer Mathematics 30, 1989, for
+the values that are added to sets that grow and grow.
 """
 
 from __future__ import annotations
@@ -29,6 +26,7 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.programs.eca.classes import Classes
 from ltlpipe.systems.programs.eca.liveness import DEAD, REGION
 from ltlpipe.systems.programs.eca.program import ERROR, INPUT
 from ltlpipe.systems.programs.eca.sets import (
@@ -46,8 +44,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.eca.classes import Guess
     from ltlpipe.systems.programs.eca.enumeration import Machine, Prepared
     from ltlpipe.systems.programs.eca.liveness import Behaviour
+    from ltlpipe.systems.programs.eca.rules import Rule
     from ltlpipe.systems.programs.eca.sets import Choice, Step
 
 PROVING = "proving a quotient"
@@ -72,20 +72,12 @@ class RefutedError(Exception):
     """The machine is not the program's, as far as sets can tell."""
 
 
-class Guess(NamedTuple):
-    """A machine: its classes, and the states of the prefix in each."""
-
-    classes: np.ndarray  # int64, by state, -1 without
-    members: np.ndarray  # int64[n_classes], a state of each
-    steps: list[dict[int, tuple[int, int]]]  # output and class behind, by input
-
-
 def proved(prepared: Prepared, machine: Machine) -> Job[Machine | None]:
     """Return a machine that does what the program does; None if none was proved.
 
     `machine` is a prefix of it; inputs and outputs are as there.
     """
-    classes = _Classes(machine)
+    classes = Classes(machine)
     n_tried = tried = 0
     while tried < _MOST_TRIES and classes.n_rounds < _MOST_ROUNDS:
         guess = classes.refined()
@@ -133,86 +125,13 @@ def _machine(prefix: Machine, guess: Guess) -> Machine:
     )
 
 
-# --- the guess --------------------------------------------------------------
-
-
-class _Classes:
-    """Classes of the states of a prefix, by what they do in a number of steps.
-
-    Attributes
-    ----------
-    current : int64[n]
-        The class of each state, or -1.
-    members : int64[n_classes]
-        The first state of each class.
-    n_rounds, n_with : int
-        The steps, and the states with a class.
-    """
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        n = machine.n_states
-        given, output = machine.label.T.astype(np.uint64)
-        self._labels = given * np.uint64(1 << 16) + output
-        self._is_whole = np.arange(n) < machine.n_expanded
-        self.current = np.zeros(n, dtype=np.int64)
-        self.members = np.zeros(1, dtype=np.int64)
-        self.n_rounds, self.n_with = 0, n
-
-    def refined(self) -> Guess | None:
-        """Tell classes apart by one more step.
-
-        Returns the machine of the classes before, if none of them has been split.
-        """
-        before, members = self.current, self.members
-        behind = before[self._machine.target]
-        mixed = _mixed(_mixed(self._labels) ^ behind.astype(np.uint64))
-        signature, lacking = self._summed(mixed), self._summed(behind < 0)
-        states = np.flatnonzero(self._is_whole & (before >= 0) & (lacking == 0))
-        _, first, number = np.unique(
-            signature[states], return_index=True, return_inverse=True
-        )
-        self.current = np.full(len(before), -1, dtype=np.int64)
-        self.current[states] = number
-        self.members = states[first]
-        self.n_rounds, self.n_with = self.n_rounds + 1, len(states)
-        if len(self.members) != len(members):
-            return None
-        classes = before[self.members]
-        if len(np.unique(classes)) != len(members):
-            return None
-        steps: list[dict[int, tuple[int, int]]] = [{} for _ in members]
-        for own, state in zip(classes.tolist(), self.members.tolist(), strict=True):
-            begin, end = self._machine.first[state : state + 2].tolist()
-            for k in range(begin, end):
-                given, output = self._machine.label[k].tolist()
-                steps[own][given] = output, int(behind[k])
-        return Guess(before, members, steps)
-
-    def _summed(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum over the steps of each state."""
-        sums = np.zeros(len(values) + 1, dtype=np.uint64)
-        np.cumsum(values, dtype=np.uint64, out=sums[1:])
-        found: np.ndarray = np.diff(sums[self._machine.first])
-        return found
-
-
-def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers that look random, uint64."""
-    mixed = (numbers + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0x94D049BB133111EB)
-    found: np.ndarray = mixed ^ mixed >> np.uint64(32)
-    return found
-
-
 # --- the proof --------------------------------------------------------------
 
 
 class _Ready(NamedTuple):
     """A rule as it is run on sets."""
 
-    behaviour: Behaviour
+    rule: Rule
     body: tuple[Step | Choice, ...]
     dead: dict[int, np.ndarray]  # what variables become whose value does not matter
     regions: tuple[int, ...]  # variables of which only the region does
@@ -245,9 +164,10 @@ class _Induction:
                 known = behaviour.after[v]
                 value = representative(self._ranges, v, known.low, known, DEAD)
                 dead[v] = np.array([value], dtype=np.int64)
+        rule = self._rules.rules[behaviour.number]
         regions = tuple(v for v in self._stored if needs[v] == REGION)
         body = needed_part(behaviour.body, list(needs), self._rules)
-        return _Ready(behaviour, body, dead, regions)
+        return _Ready(rule, body, dead, regions)
 
     # --- the prefix ---------------------------------------------------------
 
@@ -255,7 +175,8 @@ class _Induction:
         """Return the values of a variable in some states."""
         word, shift, mask, low = self._machine.fields[variable].tolist()
         bits = self._machine.rows[states, word] >> np.uint64(shift)
-        return (bits & np.uint64(mask)).astype(np.int64) + low
+        values: np.ndarray = (bits & np.uint64(mask)).astype(np.int64) + low
+        return values
 
     def seeded(self, is_keyed: bool) -> Job[None]:
         """Make the cells of the states of the prefix.
@@ -319,23 +240,24 @@ class _Induction:
         """Let the states of a cell take an input; return how many rules were run."""
         expected = self._guess.steps[cell[0]].get(number)
         n_rules = 0
-        for rule, own in self._fired(cell, sets, number):
+        for ready, own in self._fired(cell, sets, number):
             n_rules += 1
-            output = ERROR
-            if rule is not None:
-                output = self._rules.rules[rule.behaviour.number].output
-            if output == ERROR:
-                paths, ends = [], True
-            else:
-                paths, ends = run(rule.body, own)
+            if ready is None or ready.rule.output == ERROR:
+                if expected is not None:
+                    raise RefutedError
+                continue
+            paths, ends = run(ready.body, own)
             if ends and expected is not None:
                 raise RefutedError
             if not paths:
                 continue
-            if expected is None or self._machine.outputs[expected[0]] != output:
+            if (
+                expected is None
+                or self._machine.outputs[expected[0]] != ready.rule.output
+            ):
                 raise RefutedError
             for path in paths:
-                self._arrive(expected[1], self._settled(rule, path))
+                self._arrive(expected[1], self._settled(ready, path))
         return n_rules
 
     def _fired(
@@ -345,31 +267,17 @@ class _Induction:
 
         None is for those in which none does.
         """
-        rest: Sets | None = sets.copy()
+        rest = sets.copy()
         rest[INPUT] = self._inputs[number]
         for ready in self._possible(cell[1]):
-            rule = self._rules.rules[ready.behaviour.number]
-            if number not in rule.inputs:
+            if number not in ready.rule.inputs:
                 continue
-            here, left = rest, None
-            for variable, spans in rule.literals:
-                here, outside = by_literal(variable, spans, here)
-                left = either(left, outside)
-                if here is None:
-                    break
-            else:
-                for condition in rule.conditions:
-                    told = split(condition, here)
-                    if told.failed is not None:
-                        raise DoubtError
-                    here, left = told.yes, either(left, told.no)
-                    if here is None:
-                        break
+            here, left = _guarded(ready.rule, rest)
             if here is not None:
                 yield ready, here
-                rest = left
-                if rest is None:
-                    return
+            if left is None:
+                return
+            rest = left
         yield None, rest
 
     def _possible(self, key: tuple[int, ...]) -> list[_Ready]:
@@ -381,7 +289,7 @@ class _Induction:
                 for ready in self._ready
                 if all(
                     any(low <= values[v] <= high for low, high in spans)
-                    for v, spans in self._rules.rules[ready.behaviour.number].literals
+                    for v, spans in ready.rule.literals
                     if v in values
                 )
             ]
@@ -451,3 +359,23 @@ class _Induction:
             raise DoubtError
         low += int(new[0] - low) % divisor
         return np.arange(low, high + 1, divisor, dtype=np.int64)
+
+
+def _guarded(rule: Rule, sets: Sets) -> tuple[Sets | None, Sets | None]:
+    """Return the states for which the guard of a rule holds, and the others."""
+    here, left = sets, None
+    for variable, spans in rule.literals:
+        inside, outside = by_literal(variable, spans, here)
+        left = either(left, outside)
+        if inside is None:
+            return None, left
+        here = inside
+    for condition in rule.conditions:
+        told = split(condition, here)
+        if told.failed is not None:
+            raise DoubtError
+        left = either(left, told.no)
+        if told.yes is None:
+            return None, left
+        here = told.yes
+    return here, left

@@ -154,9 +154,7 @@ def split(condition: Expression, sets: Sets) -> Split:
     return Split(sets, sets, None)
 
 
-def run(
-    body: Iterable[Step | Choice], sets: Sets
-) -> tuple[list[Sets], bool]:
+def run(body: Iterable[Step | Choice], sets: Sets) -> tuple[list[Sets], bool]:
     """Return the states behind a body, path by path, and whether some have none."""
     paths, ends = [sets], False
     for step in body:
