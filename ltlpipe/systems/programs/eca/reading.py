@@ -68,13 +68,18 @@ def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
     except RecursionError:  # of operators, one behind the other: more than parentheses
         raise InputError("an expression is nested too deeply", file=file) from None
     component = yield from component_of(machine, outputs_of(rules), file, source)
-    lacks = None
+    lacks = proof = None
+    if machine.n_seen is not None:
+        classes = counted(machine.n_states, "class")
+        proof = f"{classes} proved by induction, from {machine.n_seen:,} states"
     if not machine.is_complete:
         lacks = (
             f"{counted(machine.n_expanded, 'state')} of the program, reduced, are all "
             f"that was looked at, and with them all runs of {machine.depth} inputs"
         )
-    return EcaSystem(component, source, n_states=machine.n_states, lacks=lacks)
+    return EcaSystem(
+        component, source, n_states=machine.n_states, lacks=lacks, proof=proof
+    )
 
 
 def machine_of(rules: Rules, limit: int) -> Job[Machine]:
