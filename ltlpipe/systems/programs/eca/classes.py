@@ -57,8 +57,8 @@ class Classes:
         """
         before, members = self.current, self.members
         behind = before[self._machine.target]
-        mixed = _mixed(_mixed(self._labels) ^ behind.astype(np.uint64))
-        signature, lacking = self._summed(mixed), self._summed(behind < 0)
+        hashes = mixed(mixed(self._labels) ^ behind.astype(np.uint64))
+        signature, lacking = self._summed(hashes), self._summed(behind < 0)
         states = np.flatnonzero(self._is_whole & (before >= 0) & (lacking == 0))
         _, first, number = np.unique(
             signature[states], return_index=True, return_inverse=True
@@ -88,10 +88,10 @@ class Classes:
         return found
 
 
-def _mixed(numbers: np.ndarray) -> np.ndarray:
+def mixed(numbers: np.ndarray) -> np.ndarray:
     """Return numbers that look random, uint64."""
-    mixed = (numbers + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0x94D049BB133111EB)
-    found: np.ndarray = mixed ^ mixed >> np.uint64(32)
-    return found
+    found = (numbers + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
+    found ^= found >> np.uint64(29)
+    found *= np.uint64(0x94D049BB133111EB)
+    last: np.ndarray = found ^ found >> np.uint64(32)
+    return last

@@ -86,6 +86,13 @@ class Machine:
         """Whether the steps of all states are known."""
         return self.n_expanded == self.n_states
 
+    def values(self, variable: int, states: np.ndarray) -> np.ndarray:
+        """Return the values of a variable in some states, int64."""
+        word, shift, mask, low = self.fields[variable].tolist()
+        bits = self.rows[states, word] >> np.uint64(shift)
+        values: np.ndarray = (bits & np.uint64(mask)).astype(np.int64) + low
+        return values
+
 
 @dataclass(eq=False)
 class Prepared:
@@ -122,29 +129,36 @@ def prepare(
     if not used:
         return None
     tables, deepest = yield from make_tables(ranges, behaviours, layout, outputs)
-    registers = np.zeros(len(Reg), dtype=np.int64)
-    registers[Reg.STORED] = registers[Reg.LEVEL_END] = 1
-    space = Space(
-        np.zeros((_ROOM + 1, layout.n_words), dtype=np.uint64),
-        np.zeros(4 * _ROOM, dtype=np.uint32),
-        np.zeros(_ROOM + 2, dtype=np.int64),
-        np.zeros((4 * _ROOM, 2), dtype=np.int16),
-        np.zeros(4 * _ROOM, dtype=np.int32),
-        np.zeros((2, len(layout.fields)), dtype=np.int64),
-        np.zeros(deepest + 2, dtype=np.int64),
-    )
     known = ranges.initial
-    space.rows[0] = layout.row(
+    row = layout.row(
         representative(ranges, v, value, known[v], int(need))
         for v, (value, need) in enumerate(
             zip(rules.source.initial, liveness.initial_needs, strict=True)
         )
     )
-    yield from called(enter_rows, space, 0, 1)
+    begun = yield from beginning(row, len(layout.fields), deepest + 2)
     inputs = rules.source.inputs
-    return Prepared(
-        inputs, tuple(outputs), tables, space, registers, ranges, behaviours
+    return Prepared(inputs, tuple(outputs), tables, *begun, ranges, behaviours)
+
+
+def beginning(
+    row: np.ndarray, n_fields: int, depth: int
+) -> Job[tuple[Space, np.ndarray]]:
+    """Return the space of a first state, and registers; `depth` is the stack's."""
+    registers = np.zeros(len(Reg), dtype=np.int64)
+    registers[Reg.STORED] = registers[Reg.LEVEL_END] = 1
+    space = Space(
+        np.zeros((_ROOM + 1, len(row)), dtype=np.uint64),
+        np.zeros(4 * _ROOM, dtype=np.uint32),
+        np.zeros(_ROOM + 2, dtype=np.int64),
+        np.zeros((4 * _ROOM, 2), dtype=np.int16),
+        np.zeros(4 * _ROOM, dtype=np.int32),
+        np.zeros((2, n_fields), dtype=np.int64),
+        np.zeros(depth, dtype=np.int64),
     )
+    space.rows[0] = row
+    yield from called(enter_rows, space, 0, 1)
+    return space, registers
 
 
 def enumerated(prepared: Prepared, limit: int) -> Job[Machine]:
@@ -178,16 +192,12 @@ def _run(tables: Tables, space: Space, registers: np.ndarray) -> Job[Space]:
         held = sum(array.nbytes for array in space)
         yield Progress(ENUMERATING, 1 + n, held)
         if status == Status.GROW:
-            space = yield from _grown(space, registers, held)
-            n = int(registers[Reg.STORED])
-            for begin in range(0, n, _BLOCK):
-                yield from called(enter_rows, space, begin, min(begin + _BLOCK, n))
-                yield Progress(ENUMERATING, _BLOCK / 10, held)
+            space = yield from grown(space, registers, held)
         elif status != Status.RUNNING:
             return space
 
 
-def _grown(space: Space, registers: np.ndarray, held: int) -> Job[Space]:
+def grown(space: Space, registers: np.ndarray, held: int) -> Job[Space]:
     """Return the same with more room: for states, for steps, or for both."""
     n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
     room = len(space.rows) - 1
@@ -212,6 +222,10 @@ def _grown(space: Space, registers: np.ndarray, held: int) -> Job[Space]:
     label = yield from longer(space.label, steps, m)
     target = yield from longer(space.target, steps, m)
     slots = np.zeros(4 * (1 << (room - 1).bit_length()), dtype=np.uint32)
-    return space._replace(
+    space = space._replace(
         rows=rows, slots=slots, first=first, label=label, target=target
     )
+    for begin in range(0, n, _BLOCK):
+        yield from called(enter_rows, space, begin, min(begin + _BLOCK, n))
+        yield Progress(ENUMERATING, _BLOCK / 10, held)
+    return space

@@ -29,6 +29,7 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.eca.classes import Classes
 from ltlpipe.systems.programs.eca.liveness import DEAD, REGION
 from ltlpipe.systems.programs.eca.program import ERROR, INPUT
+from ltlpipe.systems.programs.eca.sampling import told_apart
 from ltlpipe.systems.programs.eca.sets import (
     DoubtError,
     Sets,
@@ -58,7 +59,6 @@ _MOST_CLASSES = 1 << 12
 _MOST_CELLS = 1 << 11
 _MOST_CASES = 64  # cells in which the states of one path end
 _MOST_VALUES = 1 << 17  # of a variable in a cell
-_FEW_VALUES = 64  # of a variable that has one value in a cell
 _PATIENCE = 32  # growths of a variable in a cell before values are added that might be
 _MOST_WORK = 10_000_000  # microseconds of one proof, roughly
 _RULE_WORK = 40.0  # microseconds of a rule on a cell, roughly
@@ -171,13 +171,6 @@ class _Induction:
 
     # --- the prefix ---------------------------------------------------------
 
-    def _column(self, variable: int, states: np.ndarray) -> np.ndarray:
-        """Return the values of a variable in some states."""
-        word, shift, mask, low = self._machine.fields[variable].tolist()
-        bits = self._machine.rows[states, word] >> np.uint64(shift)
-        values: np.ndarray = (bits & np.uint64(mask)).astype(np.int64) + low
-        return values
-
     def seeded(self, is_keyed: bool) -> Job[None]:
         """Make the cells of the states of the prefix.
 
@@ -186,32 +179,24 @@ class _Induction:
         states = np.flatnonzero(self._guess.classes >= 0)
         cells = self._guess.classes[states]
         cost = Progress(PROVING, len(states) / 5, 8.0 * len(states) * 8)
-        counts = []
-        for v in self._stored if is_keyed else ():
-            counts.append((len(np.unique(self._column(v, states))), v))
-            yield cost
-        for n_values, v in sorted(counts):
-            if n_values > _FEW_VALUES:
-                break
-            values, number = np.unique(self._column(v, states), return_inverse=True)
-            kinds, finer = np.unique(cells * len(values) + number, return_inverse=True)
-            yield cost
-            if len(kinds) <= _MOST_CELLS // 2:
-                cells = finer
-                self._keyed.append(v)
+        if is_keyed:
+            found = yield from told_apart(
+                self._machine, states, cells, _MOST_CELLS // 2
+            )
+            self._keyed, cells = found
         _, first, cells = np.unique(cells, return_index=True, return_inverse=True)
         if len(first) > _MOST_CELLS:
             raise DoubtError
         nothing = [np.array([low]) for low in self._machine.fields[:, 3].tolist()]
-        found = [nothing.copy() for _ in first]
+        made = [nothing.copy() for _ in first]
         for v in self._stored:
-            column = self._column(v, states)
+            column = self._machine.values(v, states)
             order = np.lexsort((column, cells))
             ends = np.flatnonzero(np.diff(cells[order])) + 1
-            for sets, part in zip(found, np.split(column[order], ends), strict=True):
+            for sets, part in zip(made, np.split(column[order], ends), strict=True):
                 sets[v] = np.unique(part)
             yield cost
-        for state, sets in zip(states[first].tolist(), found, strict=True):
+        for state, sets in zip(states[first].tolist(), made, strict=True):
             key = tuple(int(sets[v][0]) for v in self._keyed)
             cell = int(self._guess.classes[state]), key
             self._cells[cell] = sets

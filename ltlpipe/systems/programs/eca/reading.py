@@ -21,6 +21,7 @@ from ltlpipe.systems.programs.eca.kernels import join_steps
 from ltlpipe.systems.programs.eca.program import input_name, output_name
 from ltlpipe.systems.programs.eca.quotient import proved
 from ltlpipe.systems.programs.eca.rules import outputs_of, rules_of
+from ltlpipe.systems.programs.eca.sampling import sampled
 from ltlpipe.systems.programs.eca.syntax import read_source
 from ltlpipe.systems.programs.eca.system import EcaComponent, EcaSystem
 
@@ -38,7 +39,7 @@ MOST_STATES = 1 << 22
 FEW = 1 << 16
 """States of a program that is not worth a closer look at its rules."""
 
-_MORE = 4  # times as many, from which a machine is guessed once more
+_MORE = 4  # times as many, chosen, from which a machine is guessed once more
 _BLOCK = 1 << 13  # states whose steps are joined without a pause
 _STEP_BYTES = 40  # of a step of the machine, with the two of the component
 
@@ -98,13 +99,15 @@ def machine_of(rules: Rules, limit: int) -> Job[Machine]:
         first = np.zeros(2, np.int64)
         rows, fields = np.zeros((1, 0), np.uint64), np.zeros((0, 4), np.int64)
         return Machine(rules.source.inputs, (), first, *steps, 1, 0, rows, fields)
-    for stop in (FEW, _MORE * FEW):
-        machine = yield from enumerated(prepared, min(stop, limit))
-        if machine.is_complete:
-            return machine
-        found = yield from proved(prepared, machine)
-        if found is not None or stop >= limit:
-            return found or machine
+    machine = yield from enumerated(prepared, min(FEW, limit))
+    if machine.is_complete:
+        return machine
+    found = yield from proved(prepared, machine)
+    if found is None:
+        sample = yield from sampled(prepared, machine, _MORE * min(FEW, limit))
+        found = yield from proved(prepared, sample)
+    if found is not None or limit <= FEW:
+        return found or machine
     return (yield from enumerated(prepared, limit))
 
 
