@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.eca.enumeration import Machine, Prepared
 
 _FEW_VALUES = 64  # of a telling variable
-_MOST_KINDS = 1 << 11  # combinations of values of telling variables in a prefix
+_PREFIX = 32  # states of a prefix for each combination of telling values, at least
 _CHOSEN = 2  # states of each
 _STEPS = 8  # that are followed behind each
 _BUDGET = 1 << 12  # states of a call
@@ -34,18 +34,18 @@ def told_apart(
 ) -> Job[tuple[list[int], np.ndarray]]:
     """Find variables with few values that divide kinds of states into at most `most`.
 
-    Returns the variables, and the kinds of the states, from 0, as they divide them.
+    Those that can have the fewest come first.  Returns the variables, and the kinds of the states, from 0, as they divide them.
     """
     cost = Progress(ENUMERATING, len(states) / 5, 64.0 * len(states))
-    counts = []
-    for v in np.flatnonzero(machine.fields[:, 2]).tolist():
-        counts.append((len(np.unique(machine.values(v, states))), v))
-        yield cost
     found = []
-    for n_values, v in sorted(counts):
-        if n_values > _FEW_VALUES:
-            break
+    widths = machine.fields[:, 2]
+    for v in np.argsort(widths, kind="stable").tolist():
+        if not widths[v]:
+            continue
         values, number = np.unique(machine.values(v, states), return_inverse=True)
+        yield cost
+        if len(values) > _FEW_VALUES:
+            continue
         finer = kinds * len(values) + number
         different, finer = np.unique(finer, return_inverse=True)
         yield cost
@@ -61,7 +61,8 @@ def sampled(prepared: Prepared, prefix: Machine, limit: int) -> Job[Machine]:
     Its states whose steps are known come first.  It has about `limit` states at most.
     """
     every = np.arange(prefix.n_states)
-    telling, _ = yield from told_apart(prefix, every, 0 * every, _MOST_KINDS)
+    most = prefix.n_states // _PREFIX
+    telling, _ = yield from told_apart(prefix, every, 0 * every, most)
     space = prepared.space
     row, n_fields, depth = space.rows[0].copy(), space.values.shape[1], len(space.stack)
     space, registers = yield from beginning(row, n_fields, depth)

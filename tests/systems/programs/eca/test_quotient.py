@@ -14,8 +14,10 @@ from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.eca import quotient, reading
 from ltlpipe.systems.programs.eca import sets as on_sets
+from ltlpipe.systems.programs.eca.enumeration import enumerated, prepare
 from ltlpipe.systems.programs.eca.program import RunEndedError
 from ltlpipe.systems.programs.eca.reading import machine_of
+from ltlpipe.systems.programs.eca.sampling import sampled
 from ltlpipe.systems.programs.eca.sets import DoubtError, Step, run, split
 from ltlpipe.systems.programs.program import EvaluationError, evaluate
 from tests.example_counts import at_least, examples
@@ -63,6 +65,59 @@ def test_what_is_proved_does_what_programs_do(monkeypatch):
 def test_many_machines_that_are_proved(begin, monkeypatch):
     """The same for thousands."""
     assert _proved(range(begin, begin + 500), monkeypatch) > 0.5
+
+
+def _deep(n_phases: int, size: int) -> str:
+    """Return a program with one behaviour for each phase, far from the first state.
+
+    Four counters make many states of each.
+    """
+    rules = [
+        rule(f"(input == {k + 2}) && (({name} % 2) == 0)", 21, f"{name} = {value}")
+        for k, name in enumerate("wxyz")
+        for value in [f"(({name} + {2 * k + 2}) % {size + 2 * k})"]
+    ]
+    for phase in range(n_phases):
+        moves = f"a = {(phase + 1) % n_phases} "
+        rules.append(rule(f"(input == 1) && a == {phase}", 22 + phase, moves))
+    declared = "\t int a = 0;\n" + "".join(f"\t int {name} = 2;\n" for name in "wxyz")
+    return program("\n".join(rules), declared=declared, inputs="1,2,3,4,5")
+
+
+def test_deep_behaviours_are_met():
+    """Breadth first, none of 3,000 states is further than a few steps."""
+    text = _deep(12, 90)
+    machine = machine_in(text, 3_000)
+    assert machine.n_seen > 3_000
+    assert machine.n_states == 12
+    assert differing(rules_in(text).source, machine, 2_000)[0] == []
+
+
+def test_what_is_met_are_states_of_the_program():
+    """Steps of states that are chosen are those of the same states breadth first."""
+    rules = rules_in(_deep(5, 6))
+    prepared = complete(prepare(rules))
+    prefix = complete(enumerated(prepared, 30))
+    sample = complete(sampled(prepared, prefix, 200))
+    whole = complete(enumerated(prepared, 1 << 16))
+    assert whole.is_complete
+    assert 100 < sample.n_expanded < sample.n_states <= whole.n_states
+    expected = _steps(whole)
+    found = _steps(sample)
+    assert all(expected[row] == steps for row, steps in found.items())
+    assert len(found) == sample.n_expanded
+
+
+def _steps(machine) -> dict[bytes, list[tuple[int, int, bytes]]]:
+    """Return the steps of states by the words of states."""
+    rows = [row.tobytes() for row in machine.rows]
+    return {
+        rows[state]: sorted(
+            (*machine.label[k].tolist(), rows[machine.target[k]])
+            for k in range(machine.first[state], machine.first[state + 1])
+        )
+        for state in range(machine.n_expanded)
+    }
 
 
 def _parities(x: int, z: int) -> str:
