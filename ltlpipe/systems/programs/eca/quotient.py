@@ -57,6 +57,7 @@ _MOST_ROUNDS = 64  # steps by which classes are told apart
 _MOST_TRIES = 3  # machines that are looked at
 _MOST_CLASSES = 1 << 12
 _MOST_CELLS = 1 << 11
+_CELLS = 8  # of a class, in the mean, to begin with
 _MOST_CASES = 64  # cells in which the states of one path end
 _MOST_VALUES = 1 << 17  # of a variable in a cell
 _PATIENCE = 32  # growths of a variable in a cell before values are added that might be
@@ -153,6 +154,7 @@ class _Induction:
         self._ready = [self._prepared(b) for b in prepared.behaviours]
         self._candidates: dict[tuple[int, ...], list[_Ready]] = {}
         self._regions: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._room = 0  # for cells
         self._growths: dict[tuple[Cell, int], int] = {}
         self._work = 0.0
 
@@ -188,6 +190,7 @@ class _Induction:
         if len(first) > _MOST_CELLS:
             raise DoubtError
         nothing = [np.array([low]) for low in self._machine.fields[:, 3].tolist()]
+        self._room = min(_MOST_CELLS, 4 * len(first) + _CELLS)
         made = [nothing.copy() for _ in first]
         for v in self._stored:
             column = self._machine.values(v, states)
@@ -306,7 +309,7 @@ class _Induction:
             cell = own, key
             old = self._cells.get(cell)
             if old is None:
-                if len(self._cells) == _MOST_CELLS:
+                if len(self._cells) == self._room:
                     raise DoubtError
                 new = sets.copy()
                 for v, value in zip(self._keyed, key, strict=True):

@@ -34,7 +34,8 @@ def told_apart(
 ) -> Job[tuple[list[int], np.ndarray]]:
     """Find variables with few values that divide kinds of states into at most `most`.
 
-    Those that can have the fewest come first.  Returns the variables, and the kinds of the states, from 0, as they divide them.
+    Those that can have the fewest come first.  Returns the variables, and the kinds of
+    the states, from 0, as they divide them.
     """
     cost = Progress(ENUMERATING, len(states) / 5, 64.0 * len(states))
     found = []
