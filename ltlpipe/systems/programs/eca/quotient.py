@@ -182,9 +182,8 @@ class _Induction:
         cells = self._guess.classes[states]
         cost = Progress(PROVING, len(states) / 5, 8.0 * len(states) * 8)
         if is_keyed:
-            found = yield from told_apart(
-                self._machine, states, cells, _MOST_CELLS // 2
-            )
+            most = min(_MOST_CELLS // 2, _CELLS * len(self._guess.members))
+            found = yield from told_apart(self._machine, states, cells, most)
             self._keyed, cells = found
         _, first, cells = np.unique(cells, return_index=True, return_inverse=True)
         if len(first) > _MOST_CELLS:
