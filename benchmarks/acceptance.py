@@ -173,7 +173,7 @@ def of_networks(quick: bool) -> Iterator[tuple[str, Iterator[Question]]]:
     elections = [leader_election(variant=v) for v in ((1,) if quick else (1, 2))]
     yield "leader election", _leader_election(elections)
     sizes = (6,) if quick else (7, 8)
-    problems = [rers_network(n, style="2019", seed=n).network for n in sizes]
+    problems = [rers_network(n, style="random-dense", seed=n).network for n in sizes]
     yield "rers", _in_turn("rers", problems)
 
 
@@ -204,7 +204,7 @@ def of_products(quick: bool) -> Iterator[tuple[str, Iterator[Question]]]:
     else:
         networks = [
             por.plain(philosophers(7)),
-            rers_network(7, style="2019", seed=7).network,
+            rers_network(7, style="random-dense", seed=7).network,
         ]
     for name, make in CONDITIONS.items():
         family = f"products, {name}"

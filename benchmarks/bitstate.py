@@ -1,4 +1,4 @@
-"""Searches over bits beside the exact one: memory, and coverage beside the truth.
+"""Bitstate searches beside the exact one: memory, and coverage beside the truth.
 
 Products without an accepting run are searched whole by ``se05``, and over bit arrays of
 several sizes: paths, trees, rings of states, random graphs, cubes, networks, and tasks
@@ -12,7 +12,7 @@ of BEEM and of the Model Checking Contest with so many states, some of each mode
 ``error``
     estimate less truth
 ``times_less``
-    memory of the exact search divided by that of the search over bits, all arrays
+    memory of the exact search divided by that of the bitstate search, all arrays
 ``runs``
     how many searches with hash functions and orders of their own (``--swarm``); then
     ``share`` is that of what they have visited together, which is itself estimated from

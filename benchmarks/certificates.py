@@ -64,7 +64,12 @@ def models(args: argparse.Namespace) -> Iterator[Case]:
 
 def reduced(args: argparse.Namespace) -> Iterator[Case]:
     """Yield networks in the style of RERS with their first formula that holds."""
-    for style, n in (("2016", 20), ("2016", 30), ("2019", 10), ("2019", 15)):
+    for style, n in (
+        ("random-pairs", 20),
+        ("random-pairs", 30),
+        ("random-dense", 10),
+        ("random-dense", 15),
+    ):
         network = rers_network(n, style=style, seed=n).network
         names = [action.name for action in network.actions]
         for formula in islice(instances(names, seed=n), args.formulas):

@@ -15,7 +15,7 @@ Two tables:
   components, and dense ones with thirty and sixty pairs.  One question each.  Seconds
   of the question are with every reduction that is used without being asked for.
 
-    python -m benchmarks.components [--problems 2019/30,2019/60] [--ways auto]
+    python -m benchmarks.components [--problems random-dense/30] [--ways auto]
                                     [--timeout 20]
 """
 
@@ -51,7 +51,10 @@ WAYS = {
     "auto": "auto",
 }
 SPIN = "spin, whole network"
-SIZES = {"2016": (5, 10, 20, 30, 60), "2019": (5, 8, 10, 12, 15, 30, 60, 100)}
+SIZES = {
+    "random-pairs": (5, 10, 20, 30, 60),
+    "random-dense": (5, 8, 10, 12, 15, 30, 60, 100),
+}
 
 
 def problems(
@@ -272,7 +275,12 @@ def measure(chosen: argparse.Namespace) -> None:
         for row in asked(style, network, formulas, asking, chosen.timeout, done):
             record.append(path, row)
         spin_row = (style, str(n), "", SPIN, str(chosen.timeout))
-        if style == "2016" and SPIN in ways and spin_row not in done and available():
+        if (
+            style == "random-pairs"
+            and SPIN in ways
+            and spin_row not in done
+            and available()
+        ):
             about = {"style": style, "components": n}
             record.append(path, about | explored_by_spin(network, chosen.timeout))
         report(path, style, n)

@@ -36,7 +36,7 @@ PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
 
 MANY = (100, 250)
-"""Components of networks like those of RERS 2019."""
+"""Components of networks like those of RERS, of dense labels."""
 
 
 class Phase(NamedTuple):
@@ -257,8 +257,8 @@ def _alike(n: int, folder: Path) -> list[str]:
 
 
 def _many(n: int, options: list[str], folder: Path) -> list[str]:
-    """Return a network in the style of RERS 2019, and a formula about its actions."""
-    network = rers_network(n, style="2019", seed=n).network
+    """Return a network of the style random-dense, and a formula about its actions."""
+    network = rers_network(n, style="random-dense", seed=n).network
     names = [action.name for action in network.actions]
     formula = next(instances(names, seed=n))
     return [*_saved(network, folder), "-f", formula, *options]

@@ -19,8 +19,7 @@ Nothing is reduced, so products are the published ones.  Tables:
 - ``published_fig6_beem.svg`` to ``published_fig9_beem.svg``
   (`benchmarks.published_figures`).
 
-``published_tables.md`` says how many tasks each table and figure stands for; with
-``--docs PAGE`` that is filled in between two marks of a page, too.
+``published_tables.md`` says how many tasks each table and figure stands for.
 
 The first two grow with each search: the same command goes on where it stopped, after
 ``--budget`` or an interruption.  Delete them to begin anew.
@@ -54,7 +53,6 @@ from ltlpipe import LtlpipeError, UnsupportedError, check, load
 from ltlpipe.automata.given_automata import read_automaton
 from ltlpipe.families.networks import philosophers
 from ltlpipe.question.given_options import understood
-from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.names import FLAGS, name_as
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN
 
@@ -67,9 +65,6 @@ EXPERIMENTS = ("beem", "mcc")
 RUNS, PRODUCTS = "published_runs.csv", "published_products.csv"
 SEARCHES = {TGBA_CHECK: ("couvreur99", "ufscc"), TGRA_CHECK: ("rabin", "rabin")}
 """The emptiness checks of a kind: sequential, and with workers."""
-
-BEGIN, END = "<!-- numbers of tasks -->", "<!-- end -->"
-"""The marks in a page between which numbers of tasks are filled in."""
 
 TEXTS = dict.fromkeys(("model", "task", "reason", "acceptance"), str)
 """Columns of tables that could be taken for numbers."""
@@ -165,9 +160,6 @@ def _options() -> argparse.ArgumentParser:
     add("--budget", type=float, default=float("inf"), help="seconds in all")
     add("--tables", action="store_true", help="write tables and figures only")
     add("--out", type=Path, default=record.RESULTS, metavar="DIR")
-    add(
-        "--docs", type=Path, metavar="PAGE", help="whose numbers of tasks are filled in"
-    )
     return parser
 
 
@@ -193,8 +185,6 @@ def _refuse(chosen: Any) -> None:
     limits = {"timeout": chosen.timeout, "memory": chosen.memory}
     for workers in chosen.workers:
         understood(limits | {"workers": max(workers, 1)})
-    if chosen.docs is not None:
-        _marked(chosen.docs)
 
 
 def planned(experiments: Sequence[Experiment], chosen: Any) -> list[Search]:
@@ -352,33 +342,10 @@ def written(experiments: Sequence[Experiment], chosen: Any) -> int:
     counts = published_tables.stood_for(tables, figures)
     text = published_tables.as_markdown(tables, counts)
     (out / "published_tables.md").write_text(text, encoding="utf-8")
-    if chosen.docs is not None:
-        fill(chosen.docs, counts)
     wrong = list(published_tables.wrong(runs))
     for text in wrong:
         print(text, file=sys.stderr)
     return int(bool(wrong))
-
-
-def fill(page: Path, text: str) -> None:
-    """Put text between the marks of a page, in place of what is there."""
-    before, after = _marked(page)
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}", encoding="utf-8")
-
-
-def _marked(page: Path) -> tuple[str, str]:
-    """Return what is before and behind the marks of a page.
-
-    Raises
-    ------
-    InputError
-        It has no marks.
-    """
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        raise InputError(f"expected {BEGIN} and then {END}", file=str(page))
-    return before, after
 
 
 if __name__ == "__main__":

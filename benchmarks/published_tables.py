@@ -137,7 +137,7 @@ def as_markdown(tables: dict[str, list[Row]], counts: str) -> str:
     """Return all tables on one page; `counts` is what `stood_for` returned."""
     sections = [
         "# The published question: what was measured\n",
-        "Made by `python -m benchmarks.published`; docs/published.md explains it.\n",
+        "Made by `python -m benchmarks.published`; its docstring explains it.\n",
         "## Numbers of tasks\n",
         counts,
     ]

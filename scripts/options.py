@@ -29,6 +29,7 @@ What can be asked of `check`, `solve`, `compare`, `livelock`, `deadlocks` and
 `simulate`, at the command line and in Python.  A flag is a parameter by the same name
 with underscores: `--max-states 1000` is `max_states=1000`; `--no-lasso` is
 `lasso=False`.  Task tables have columns of these names, and `solve --grid` takes them.
+An option is for all six commands and all systems, unless it says otherwise.
 This page is made from the declarations (`python scripts/options.py`).
 """
 
@@ -39,15 +40,13 @@ def page() -> str:
 
 
 def _table() -> list[str]:
-    """Return which command takes which option."""
-    lines = [f"| option | about | {' | '.join(COMMANDS)} | systems |"]
-    lines.append("|---" * (len(COMMANDS) + 3) + "|")
+    """Return which options there are, by what they are about."""
+    groups: dict[str, list[str]] = {}
     for name, option in OPTIONS.items():
-        marks = ["yes" if c in option.commands else "" for c in COMMANDS]
         link = f"[`--{_flag(name)}`](#{name})"
-        cells = [link, option.group, *marks, option.systems]
-        lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, ""]
+        groups.setdefault(option.group, []).append(link)
+    rows = [f"| {group} | {', '.join(links)} |" for group, links in groups.items()]
+    return ["| about | options |", "|---|---|", *rows, ""]
 
 
 def _flag(name: str) -> str:
@@ -62,7 +61,7 @@ def _entry(name: str, option: Option) -> str:
     text = " ".join(part for part in (option.help, option.details) if part)
     lines = [f'<a id="{name}"></a>', f"## `--{_flag(name)}{value}`", ""]
     lines += [spelled(text, FLAGS), ""]
-    facts = [f"In Python `{name}`: {KINDS[option.kind]}"]
+    facts = [] if option.kind in (str, tuple) else [KINDS[option.kind]]
     if option.choices:
         facts.append(f"one of {', '.join(f'`{choice}`' for choice in option.choices)}")
     if option.least is not None:
@@ -73,11 +72,18 @@ def _entry(name: str, option: Option) -> str:
     for command, others in DEFAULTS.items():
         if name in others:
             facts.append(f"`{others[name]}` in `{command}`")
-    lines.append("; ".join(facts) + ".")
+    others = [f"`{command}`" for command in COMMANDS if command not in option.commands]
+    if others:
+        facts.append(f"not for {', '.join(others)}")
+    if option.systems != "all":
+        facts.append(f"for {option.systems} only")
+    if facts:
+        told = "; ".join(facts) + "."
+        lines.append(told[0].upper() + told[1:])
     if option.old:
         olds = ", ".join(f"`{old}`" for old in option.old)
         lines.append(f"Earlier versions called it {olds}.")
-    return "\n".join([*lines, ""])
+    return "\n".join(lines).rstrip() + "\n"
 
 
 if __name__ == "__main__":

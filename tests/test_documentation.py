@@ -31,7 +31,7 @@ def test_generated_pages(page):
 
 
 def test_every_column_is_described():
-    """In the tables of `docs/tables.md`."""
+    """In `docs/tables.md`."""
     text = (DOCS / "tables.md").read_text(encoding="utf-8")
     assert set(COMPARISON_DTYPES) <= set(re.findall(r"`(\w+)`", text))
 
@@ -42,7 +42,7 @@ def test_options_that_make_another_question():
     listed = text.split("the options that choose what is asked:\n")[1].split(".  ")[0]
     flags = re.findall(r"`--([\w-]+)`", listed)
     assert sorted(flags) == sorted(map(flag_of, QUESTION_OPTIONS))
-    [row] = re.findall(r"^\| `finite_run` \|.*", text, re.MULTILINE)
+    [row] = re.findall(r"^- `finite_run`: .*", text, re.MULTILINE)
     assert set(re.findall(r"`([\w-]+)`", row)) == {"finite_run", *FINITE_KINDS}
 
 
@@ -111,8 +111,7 @@ def anchors(page):
 def test_places_of_the_papers():
     """`docs/papers.md` says where figures and definitions are: there they are."""
     text = (DOCS / "papers.md").read_text(encoding="utf-8")
-    rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
-    rows = [(places, names) for _, _, places, names, _ in rows if "`" in places]
+    rows = re.findall(r"^- .*?: (`[^(\n]*)(?:\((.*)\))?$", text, re.MULTILINE)
     assert len(rows) > 50
     for places, names in rows:
         paths = [place_of(module) for module in re.findall(r"`([\w/]+\.py)`", places)]

@@ -35,7 +35,7 @@ init {
 	byte i;
 	atomic {
 		for (i : 0 .. N - 1) {
-			run station(1 + (i * 5) % 7, c[i], c[(i + 1) % N])
+			run station(1 + (i * 5) % 11, c[i], c[(i + 1) % N])
 		}
 	}
 }

@@ -12,7 +12,7 @@ from ltlpipe.logic.formulas import Formula
 from ltlpipe.logic.spot_graphs import by_spot, cube
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     Cube = dict[str, bool]
 
@@ -64,6 +64,10 @@ class Pruned:
                 found[tuple(sorted(literals.items()))] = None
         return [dict(literals) for literals in found]
 
+    def letters(self) -> list[Cube]:
+        """Return conjunctions of literals of which each of its letters has one."""
+        return list(self._cubes(_union(edge.cond for edge in self._graph.edges())))
+
     def parts(self) -> list[Part]:
         """Return the components that accept, as far as is known."""
         return _accepting(self, self._graph)
@@ -99,17 +103,14 @@ class Part:
 
     def letters(self) -> list[dict[str, bool]]:
         """Return conjunctions of literals of which each of its letters has one."""
-        import spot  # noqa: F401
-
-        # isort: split
-        import buddy
-
-        inside, label = set(self._states), buddy.bddfalse
-        for state in self._states:
-            for edge in self._graph.out(state):
-                if edge.dst in inside:
-                    label = label | edge.cond
-        return list(self._whole._cubes(label))
+        inside = set(self._states)
+        labels = (
+            edge.cond
+            for state in self._states
+            for edge in self._graph.out(state)
+            if edge.dst in inside
+        )
+        return list(self._whole._cubes(_union(labels)))
 
     def within(self, letters: Mapping[str, bool]) -> list[Part]:
         """Return the components that accept of what is left with some literals."""
@@ -129,6 +130,13 @@ class Part:
                     made.new_edge(k, place[edge.dst], label, edge.acc)
         made.set_init_state(first)
         return _accepting(self._whole, made)
+
+
+def _union(labels: Iterable[Any]) -> Any:
+    label = _nothing()
+    for own in labels:
+        label = label | own
+    return label
 
 
 def _nothing() -> Any:

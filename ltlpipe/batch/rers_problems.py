@@ -25,14 +25,15 @@ of Spot and NumPy.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ltlpipe.batch.table_files import CsvWriter
-from ltlpipe.families.rers_networks import random_lassos, rers_network
+from ltlpipe.families.random_lassos import random_lassos
+from ltlpipe.families.rers_networks import STYLES, rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import instances
 from ltlpipe.logic.words import Word, interrupt_free, satisfies
@@ -120,10 +121,8 @@ def draw_problem(
     sampled = random_lassos(network, N_RUNS, rng=rng, steps=3 * len(cycle))
     runs = [Word((), cycle), *sampled]
     choice = _Choice(network, runs, n_formulas, max_states)
-    names = [action.name for action in network.actions]
-    for number, text in enumerate(
-        islice(instances(names, seed=seed), CANDIDATES * n_formulas), start=1
-    ):
+    asked = candidates(network, seed, STYLES[style].reach)
+    for number, text in enumerate(islice(asked, CANDIDATES * n_formulas), start=1):
         choice.add(number, text)
         if choice.is_complete:
             break
@@ -137,6 +136,30 @@ def draw_problem(
         max_states=max_states,
         reachable_states=None if size is None else size[0],
     )
+
+
+def candidates(network: Network, seed: int, reach: int = 0) -> Iterator[str]:
+    """Yield different instances of patterns.
+
+    With a `reach` each is about actions of two neighbours, any two having their turn:
+    of actions that are far apart, nearly nothing holds.
+    """
+    if not reach or len(network.components) == 1:
+        yield from instances([a.name for a in network.actions], seed=seed)
+        return
+    nearby = [
+        instances(list(dict.fromkeys([*one.labels, *other.labels])), seed=seed + k)
+        for k, (one, other) in enumerate(pairwise(network.components))
+    ]
+    found = set[str]()
+    while nearby:
+        for source in list(nearby):
+            text = next(source, None)
+            if text is None:
+                nearby.remove(source)
+            elif text not in found:
+                found.add(text)
+                yield text
 
 
 class _Choice:

@@ -3,7 +3,7 @@
 The store records the paths of a task's files and, in its identity, their contents.
 Together they determine whether a system can be read again.
 
-Rows of searches over bits have a sample of the states that their search has seen, so
+Rows of bitstate searches have a sample of the states that their search has seen, so
 searches can be spread over processes and machines, a task each, and are compared
 afterwards (`joint_coverage`).
 """
@@ -294,7 +294,7 @@ JOINT_DTYPES = {
 
 
 def joint_coverage(frame: pd.DataFrame) -> pd.DataFrame:
-    """Estimate what the searches over bits of each question have seen together.
+    """Estimate what the bitstate searches of each question have seen together.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ SCHEMA = 7
 """The version of the tables of a store; a file of a newer one is refused.
 
 Version 3 is that of ltlpipe 0.2.
-Version 4 has the coverage and the samples of searches over bits.
+Version 4 has the coverage and the samples of bitstate searches.
 Version 5 has the seconds of loading, and finite runs.
 Version 6 has translators, deadlocks, and the class of acceptance in `acceptance`.
 Version 7 has titles of formulas, and the reason "unbounded".

@@ -189,8 +189,8 @@ def compile_model(
 ) -> None:
     """Compile a DVE or Promela model, or print the generated source.
 
-    Every command compiles the successor function of a model when it first needs it, and
-    caches the machine code.  This command only compiles, and reports the time.
+    A long search has the successor function of a model compiled, and the machine code
+    is kept.  This command only compiles, and reports the time.
     """
     from ltlpipe.systems.reading import load_program
 

@@ -457,11 +457,12 @@ def _write_net(
     print(f"wrote {out}", file=sys.stderr)
 
 
-class Year(str, Enum):
+class RersStyle(str, Enum):
     """The styles of `ltlpipe.families.rers_networks`."""
 
-    PAIRS = "2016"
-    DENSE = "2019"
+    CHAIN = "chain"
+    PAIRS = "random-pairs"
+    DENSE = "random-dense"
 
 
 @generate.command()
@@ -476,12 +477,14 @@ def rers(
         int, typer.Option(min=1, metavar="N", help="Components of each network.")
     ],
     style: Annotated[
-        Year,
+        RersStyle,
         typer.Option(
-            help="2016: each label shared by two components, on one transition of each;"
-            " 2019: denser, shared by two to four, on several transitions."
+            help="chain: like the public problems of 2018 to 2020, components of up to "
+            "180 states share labels with near ones; random-pairs: any two components "
+            "share a label, on one transition of each; random-dense: any two to four, "
+            "on several transitions."
         ),
-    ] = Year.PAIRS,
+    ] = RersStyle.PAIRS,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Of the first problem.")
     ] = 0,
@@ -490,8 +493,8 @@ def rers(
         typer.Option(
             min=0,
             metavar="K",
-            help="Number of shared labels; by default 1.5 (2016) or 2 (2019) per "
-            "component.",
+            help="Number of shared labels; by default 3 (chain), 1.5 "
+            "(random-pairs) or 2 (random-dense) per component.",
         ),
     ] = None,
     formulas: Annotated[

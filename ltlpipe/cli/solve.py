@@ -232,7 +232,7 @@ def _contest_line(row: Row, workers: int) -> str:
 
 
 class _Outcome:
-    """What came of the tasks of a run; `has_samples` if they search over bits."""
+    """What came of the tasks of a run; `has_samples` if they are bitstate searches."""
 
     def __init__(self, n_tasks: int, *, has_samples: bool) -> None:
         from ltlpipe.batch.rers import Agreement
@@ -372,7 +372,7 @@ def _summarise_problems(answers: RersWriter) -> None:
 
 
 def _print_joint(rows: Sequence[Row]) -> None:
-    """Print what searches over bits of one product have seen together."""
+    """Print what bitstate searches of one product have seen together."""
     if not rows:
         return
     from ltlpipe.batch.results import joint_rows

@@ -21,9 +21,9 @@ leaves little: a search through `SEARCHED` times as many states is fast.  An att
 ends when all composed states are at most `SMALL`, or when nothing fits any more.  The
 one that has left the fewest counts.
 
-Where the deterministic form of a composition has more states than the limit, its
-quotient by branching bisimulation takes its place, which is never larger than the
-composition.
+Where the deterministic form of a composition has more states than the limit, or many
+more than the composition, its quotient by branching bisimulation takes its place, which
+is never larger than the composition.
 
 For a property that is not interruptible but erasable (docs/erasable.md) the block
 normal form takes the place of the least LTS, and the quotient by strong bisimilarity
@@ -220,6 +220,9 @@ FIRST_CAP = 1_000
 CAP_GROWTH = 10
 PERTURBED_CAP = 10_000
 SMALL = 1_000
+GROWN, FEW_STATES = 2, 128
+"""How much larger a deterministic form may be, and states that never are too many."""
+
 SEARCHED = 100
 
 _INSTEAD = {"trace": "branching", "block": "strong"}  # where a form is too large
@@ -347,6 +350,7 @@ class Merger:
         held = self.memory_bytes + _TRANSITION_BYTES * lts.n_transitions
         equivalence = self.limit.equivalence
         try:
+            cap = min(cap, max(GROWN * lts.n_states, FEW_STATES))
             job = reduce(lts, hidden, equivalence, cap=cap)
             small = yield from holding(job, held)
         except TooLargeError:

@@ -216,7 +216,7 @@ def client_server(n: int) -> Network:
     A client's states are idle (0), composing, ready, waiting, backing off, answered,
     unpacked, connected, working and computed (9); the server is free (0), closed,
     saving, undoing (3), or busy_i (3+i) with client i, and stores nothing else about
-    clients. ``docs/symmetric-models.md`` has a table of all steps, from which tests
+    clients. ``formulas/README.md`` has a table of all steps, from which tests
     build the components again.
 
     All i are treated alike: every permutation of clients is a symmetry, and takes
@@ -341,7 +341,7 @@ def dispatcher(n: int, m: int) -> Network:
     answered and read (7), a worker's idle (0), assigned, executing, done, broken,
     collected, repairing and cleaning (7).  The dispatcher is ready (0) or paused (1),
     or remembers one request (holding_r, 1+r) or one worker (delivering_w, 1+n+w) at a
-    time. ``docs/symmetric-models.md`` has a table of all steps, from which tests build
+    time. ``formulas/README.md`` has a table of all steps, from which tests build
     the components again.
 
     All r are treated alike and all w are: every permutation of requests together with

@@ -1,14 +1,24 @@
 """Random networks like those of the parallel problems of the RERS challenges.
 
-Two styles:
+Three styles:
 
-- ``2016``: components of 5 to 30 states, each a union of cycles that meet, and every
-  transition with a label of its own; then transitions of different components, two
-  by two, get a common label.  So a label has one or two participants, and is on one
-  transition of each.
-- ``2019``: components of 6 to 16 states and more common labels, each of two to four
-  components and on up to three transitions of each; local labels repeat, too, and
+- ``random-pairs``: components of 5 to 30 states, each a union of cycles that meet,
+  and every transition with a label of its own; then transitions of different
+  components, two by two, get a common label.  So a label has one or two participants,
+  and is on one transition of each.
+- ``random-dense``: components of 6 to 16 states and more common labels, each of two to
+  four components and on up to three transitions of each; local labels repeat, too, and
   in each component some transition has a twin with the same source and label.
+- ``chain``, like the problems of 2018 to 2020 that are public: components of up to 180
+  states, most labels common, each of two components that are at most `Style.reach`
+  apart, so that the treewidth of who shares with whom is at most that; labels on up
+  to some dozens of transitions of a component, and twins.  A component is made of up
+  to three machines that have labels in common, too, of which what the initial state
+  is on a cycle with is written out.
+
+In the first two any components share labels: the graph of who shares with whom is a
+random one, of high treewidth.  Orders of composition are hard to find there, and large
+networks of few neighbours, as the challenges have them, are not like that.
 
 Common labels on random transitions nearly always deadlock at once.  Here a run is
 planned first, and labels are given along it.  The cycles of a component have no
@@ -18,17 +28,17 @@ places of its walk, in order: what stands at the first place is its part of the 
 joint step that it takes part in, and so on.  Guaranteed is therefore
 
 - a run from the initial state of the network back to it (`Drawn.cycle`) in which every
-  component takes every transition once, twins apart: so there are infinite runs, walks
+  machine takes every transition once, twins apart: so there are infinite runs, walks
   of any length, and no action that cannot happen;
 - that each component is strongly connected: every state lies on a cycle;
 - that no part of the network is independent of the rest, if there are at least as
   many common labels as components, less one.
 
 A run may leave the planned one anywhere, and most random ones would soon end in a
-deadlock in 2019.  So up to `ATTEMPTS` ways to share and place the labels are drawn
-until most of some random walks have `WALK_STEPS` steps; if none is like that, the one
-with the longest walks is taken.  Deadlocks remain, and states where a few components
-go on while others wait for ever.
+deadlock where labels are shared densely.  So up to `ATTEMPTS` ways to share and place
+them are drawn until most of some random walks have `WALK_STEPS` steps; if none is like
+that, the one with the longest walks is taken.  Deadlocks remain, and states where a few
+components go on while others wait for ever.
 
 Sources: "Parallel Problem Description" of the RERS challenges of 2016 and 2020,
 http://www.rers-challenge.org, for the structure of problems and for labels that occur
@@ -37,141 +47,24 @@ twice (2016) or anywhere (2020).
 Differences from the sources: their networks are made from properties that they are to
 have.  These are random, and `ltlpipe.batch.rers_problems` determines their verdicts.
 Sizes and shares are ours.
-
-`random_lassos` draws random infinite runs of a network.  A random walk is the prefix.
-For the cycle only a few random components continue, until their joint state repeats:
-they have few joint states, so that happens soon, unlike for a whole network.  So all
-but a few components starve: each run shows actions that can happen up to some moment
-and then never again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import takewhile
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.logic.words import Word
+from ltlpipe.families.chained_machines import Rows, share_nearby, some, together
+from ltlpipe.families.random_lassos import Walker
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS, Network
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-State = tuple[int, ...]
-
-MOST_MOVING = 3
-"""Components that take part in a cycle, at most."""
-
-
-class Walker:
-    """Steps through a network in random directions.
-
-    Parameters
-    ----------
-    network : Network
-        It is not changed.
-    """
-
-    def __init__(self, network: Network) -> None:
-        self._actions = network.actions
-        self.initial: State = tuple(c.initial for c in network.components)
-        # by component and state: the targets of each action
-        self._targets: list[list[dict[int, list[int]]]] = []
-        parts = zip(network.components, network.label_actions, strict=True)
-        for component, numbers in parts:
-            number = dict(zip(component.labels, numbers, strict=True))
-            targets: list[dict[int, list[int]]] = [
-                {} for _ in range(component.n_states)
-            ]
-            for src, label, dst in component.transitions():
-                targets[src].setdefault(number[label], []).append(dst)
-            self._targets.append(targets)
-
-    def enabled(self, state: State, among: Collection[int]) -> list[int]:
-        """Return the actions that some components can take without the others."""
-        willing: dict[int, int] = {}
-        for i in among:
-            for action in self._targets[i][state[i]]:
-                willing[action] = willing.get(action, 0) + 1
-        return [
-            k for k, n in willing.items() if n == len(self._actions[k].participants)
-        ]
-
-    def step(self, state: State, action: int, rng: np.random.Generator) -> State:
-        """Return where an enabled action leads to, at random if to several states."""
-        after = list(state)
-        for i in self._actions[action].participants:
-            targets = self._targets[i][state[i]][action]
-            after[i] = targets[int(rng.integers(len(targets)))]
-        return tuple(after)
-
-    def walk(
-        self, start: State, rng: np.random.Generator, steps: int
-    ) -> tuple[list[int], list[State]]:
-        """Return the actions of a walk and their targets, in order.
-
-        It has `steps` of them, fewer if it ends in a deadlock.
-        """
-        actions: list[int] = []
-        states: list[State] = []
-        everyone = range(len(self._targets))
-        state = start
-        while len(actions) < steps and (enabled := self.enabled(state, everyone)):
-            actions.append(enabled[int(rng.integers(len(enabled)))])
-            state = self.step(state, actions[-1], rng)
-            states.append(state)
-        return actions, states
-
-    def lasso(self, rng: np.random.Generator, steps: int) -> Word | None:
-        """Return a run with a prefix of at most `steps`.
-
-        None if the chosen components find no cycle.
-        """
-        prefix, states = self.walk(self.initial, rng, steps)
-        length = int(rng.integers(len(prefix), endpoint=True))
-        prefix = prefix[:length]
-        state = states[length - 1] if length else self.initial
-        n = len(self._targets)
-        n_moving = int(rng.integers(1, min(n, MOST_MOVING), endpoint=True))
-        moving = rng.choice(n, n_moving, replace=False).tolist()
-        seen = {state: 0}
-        cycle: list[int] = []
-        while enabled := self.enabled(state, moving):
-            cycle.append(enabled[int(rng.integers(len(enabled)))])
-            state = self.step(state, cycle[-1], rng)
-            if state in seen:
-                k = seen[state]
-                return Word(self._names(prefix + cycle[:k]), self._names(cycle[k:]))
-            seen[state] = len(cycle)
-        return None
-
-    def _names(self, actions: list[int]) -> tuple[str, ...]:
-        return tuple(self._actions[k].name for k in actions)
-
-
-def random_lassos(
-    network: Network, n: int, *, rng: np.random.Generator, steps: int
-) -> list[Word]:
-    """Return up to n random runs, from the initial state; fewer if many walks fail.
-
-    Parameters
-    ----------
-    network : Network
-        Without internal labels that a formula could mistake for actions.
-    n : int
-        How many.
-    rng : Generator
-        Decides all of them.
-    steps : int
-        Length of the longest prefix; each run has a random one up to that, or up to
-        where its walk ends in a deadlock.
-    """
-    walker = Walker(network)
-    tries = (walker.lasso(rng, steps) for _ in range(10 * n))
-    return list(islice(filter(None, tries), n))
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True)
@@ -186,10 +79,16 @@ class Style:
     local_repetition: int  # local transitions per local label, about
     twin_share: float
     """Transitions with a twin per transition of a component; one at least, if not 0."""
+    machines: int = 1  # that a component is made of, at most
+    reach: int = 0  # how far apart components with a common label are; 0: any
+
+
+MACHINE_STATES = (3, 12)
+"""Of a machine, where a component is made of several."""
 
 
 STYLES = {
-    "2016": Style(
+    "random-pairs": Style(
         n_states=(5, 30),
         labels_per_component=1.5,
         sharing=(2, 2),
@@ -197,13 +96,23 @@ STYLES = {
         local_repetition=1,
         twin_share=0.0,
     ),
-    "2019": Style(
+    "random-dense": Style(
         n_states=(6, 16),
         labels_per_component=2.0,
         sharing=(2, 4),
         occurrences=(1, 3),
         local_repetition=2,
         twin_share=0.08,
+    ),
+    "chain": Style(
+        n_states=(8, 180),
+        labels_per_component=3.0,
+        sharing=(2, 2),
+        occurrences=(1, 3),
+        local_repetition=8,
+        twin_share=0.05,
+        machines=3,
+        reach=3,
     ),
 }
 """The styles by their names."""
@@ -251,8 +160,8 @@ def rers_network(
         Not negative; decides, with the other arguments, the whole network, as long as
         NumPy's `default_rng` keeps its stream.
     synchronisations : int, optional
-        Common labels in all; by default 1.5 per component in 2016 and 2 in 2019,
-        rounded up, and none for a single component.
+        Common labels in all; by default `Style.labels_per_component` of them, rounded
+        up, and none for a single component.
 
     Returns
     -------
@@ -267,13 +176,17 @@ def rers_network(
 
     Examples
     --------
-    >>> network, cycle = rers_network(3, style="2016", seed=7)
+    >>> network, cycle = rers_network(3, style="random-pairs", seed=7)
     >>> sorted(cycle) == sorted(action.name for action in network.actions)
     True
     """
     kind = _checked(n_components, style, seed, synchronisations)
     rng = np.random.default_rng(seed)
-    walks = [_draw_walk(rng, kind) for _ in range(n_components)]
+    walks, owners = list[Walk](), list[int]()
+    for i in range(n_components):
+        for size in _draw_sizes(rng, kind):
+            walks.append(_draw_walk(rng, size))
+            owners.append(i)
     n_labels = synchronisations
     if n_labels is None:
         few = n_components < 2
@@ -283,12 +196,15 @@ def rers_network(
     best, longest = None, -1
     for _ in range(ATTEMPTS):
         try:
-            participants = _share_labels(rng, room, n_labels, kind)
+            if kind.reach:
+                participants = share_nearby(rng, room, owners, n_labels, kind.reach)
+            else:
+                participants = _share_labels(rng, room, n_labels, kind)
         except UnsupportedError:  # the last components with room are too few
             if best is None:
                 raise
             continue
-        drawn = _assemble(rng, walks, participants, kind, name)
+        drawn = _assemble(rng, walks, owners, participants, kind, name)
         walker = Walker(drawn.network)
         lengths = [
             len(walker.walk(walker.initial, rng, WALK_STEPS)[0]) for _ in range(N_WALKS)
@@ -304,18 +220,23 @@ def rers_network(
 def _assemble(
     rng: np.random.Generator,
     walks: list[Walk],
+    owners: list[int],
     participants: list[list[int]],
     kind: Style,
     name: str,
 ) -> Drawn:
-    """Plan a run, label the components along it, and add twins."""
+    """Plan a run, label the machines along it, make components of them, add twins."""
     steps = _draw_steps(rng, [len(walk) for walk in walks], participants, kind)
     labels, n_used = _label(rng, walks, steps, participants, kind)
     cycle = _planned_run(labels, steps, participants)
     names = [f"a{number}" for number in rng.permutation(n_used).tolist()]
-    components = []
+    machines: list[list[Rows]] = [[] for _ in range(1 + owners[-1])]
     for i, walk in enumerate(walks):
         rows = [(s, names[a], d) for (s, d), a in zip(walk, labels[i], strict=True)]
+        machines[owners[i]].append(rows)
+    components = []
+    for i, parts in enumerate(machines):
+        rows = parts[0] if len(parts) == 1 else together(parts)
         rows += _draw_twins(rng, rows, kind)
         shuffled = [rows[k] for k in rng.permutation(len(rows)).tolist()]
         components.append(LTS.from_transitions(shuffled, name=f"rers{i}"))
@@ -327,8 +248,8 @@ def _checked(
 ) -> Style:
     """Return the style of that name, if the other arguments are in range."""
     if style not in STYLES:
-        known = " or ".join(STYLES)
-        raise UnsupportedError(f"style {style!r} is unknown: use {known}")
+        known = ", ".join(STYLES)
+        raise UnsupportedError(f"style {style!r} is unknown: use one of {known}")
     if n_components < 1:
         raise UnsupportedError(f"{n_components} components: use 1 or more")
     if seed < 0:
@@ -340,12 +261,23 @@ def _checked(
     return STYLES[style]
 
 
-def _draw_walk(rng: np.random.Generator, kind: Style) -> Walk:
+def _draw_sizes(rng: np.random.Generator, kind: Style) -> list[int]:
+    """Return the states of the machines of a component."""
+    if kind.machines == 1:
+        return [int(rng.integers(*kind.n_states, endpoint=True))]
+    least, most = kind.n_states
+    while True:
+        n = int(rng.integers(1, kind.machines, endpoint=True))
+        sizes: list[int] = rng.integers(*MACHINE_STATES, n, endpoint=True).tolist()
+        if least <= prod(sizes) <= most:
+            return sizes
+
+
+def _draw_walk(rng: np.random.Generator, size: int) -> Walk:
     """Return a closed walk through random cycles, from state 0 and back to it.
 
-    It takes no transition twice; its states are 0..n-1 for a random n.
+    It takes no transition twice; its states are 0..size-1.
     """
-    size = int(rng.integers(*kind.n_states, endpoint=True))
     length = min(size, int(rng.integers(*CYCLE_LENGTHS, endpoint=True)))
     walk = _round(list(range(length)))
     n_known = length
@@ -397,7 +329,7 @@ def _share_labels(
         elif n_connected < n:
             others = [i for i in order[:n_connected] if left[i]]
             size = min(size - 1, len(others))
-            chosen = [order[n_connected], *_some(rng, others, size)]
+            chosen = [order[n_connected], *some(rng, others, size)]
             n_connected += 1
         else:
             others = np.flatnonzero(left).tolist()
@@ -406,14 +338,10 @@ def _share_labels(
                     f"{n_labels} synchronisations have no room on the {sum(room)}"
                     f" transitions of these components: use at most {number}"
                 )
-            chosen = _some(rng, others, min(size, len(others)))
+            chosen = some(rng, others, min(size, len(others)))
         left[chosen] -= 1
         shared.append(sorted(chosen))
     return shared
-
-
-def _some(rng: np.random.Generator, components: list[int], size: int) -> list[int]:
-    return [components[k] for k in rng.choice(len(components), size, replace=False)]
 
 
 def _draw_steps(
@@ -490,9 +418,7 @@ def _until_common(walk: Iterator[int], common: int) -> list[int]:
     return list(takewhile(lambda label: label >= common, walk))
 
 
-def _draw_twins(
-    rng: np.random.Generator, rows: list[tuple[int, str, int]], kind: Style
-) -> list[tuple[int, str, int]]:
+def _draw_twins(rng: np.random.Generator, rows: Rows, kind: Style) -> Rows:
     """Return transitions like some of `rows`, but for their targets."""
     if not kind.twin_share:
         return []

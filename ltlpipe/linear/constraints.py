@@ -58,17 +58,23 @@ def either(parts: Iterable[Constraint]) -> Constraint:
 
 def _joined(operator: str, parts: Iterable[Constraint]) -> Constraint:
     neutral, absorbing = (TRUE, FALSE) if operator == "and" else (FALSE, TRUE)
-    kept: list[Constraint] = []
+    kept: dict[Any, Constraint] = {}
     for part in parts:
         if part == absorbing:
             return absorbing
-        if part[0] == operator:
-            kept += [own for own in part[1] if own not in kept]
-        elif part not in kept:
-            kept.append(part)
+        for own in part[1] if part[0] == operator else [part]:
+            kept.setdefault(_frozen(own), own)
     if not kept:
         return neutral
-    return kept[0] if len(kept) == 1 else [operator, kept]
+    found = [*kept.values()]
+    return found[0] if len(found) == 1 else [operator, found]
+
+
+def _frozen(constraint: Any) -> Any:
+    """Return a constraint as a key."""
+    if isinstance(constraint, list):
+        return tuple(map(_frozen, constraint))
+    return constraint
 
 
 def constraint_of(

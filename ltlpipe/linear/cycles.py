@@ -17,7 +17,6 @@ property's automaton allows, and what is concluded is about letters.
 
 from __future__ import annotations
 
-import time
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,15 +24,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.linear.constraints import FALSE, both, either, row, shifted
-from ltlpipe.linear.equation import TooLongError, quiet_solver, rounded
+from ltlpipe.linear.equation import TOLERANCE, TooLongError
+from ltlpipe.linear.solvers import flow_solver, quiet_solver, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
     from ltlpipe.linear.constraints import Constraint
     from ltlpipe.linear.equation import StateEquation, Structure
 
     Cube = dict[str, bool]
+    Effect = tuple[tuple[int, int], ...]
 
 _MOST_CONSTANT = 10
 """Propositions whose values in the end are told apart."""
@@ -58,20 +59,95 @@ def meaning_of(cube: Mapping[str, bool], meanings: Mapping[str, Meaning]) -> Con
     )
 
 
-def deadlocked(net: Structure) -> Constraint:
-    """Return the constraint that no transition is enabled."""
+def deadlocked(net: Structure, transitions: Iterable[int] | None = None) -> Constraint:
+    """Return the constraint that no transition, or none of some, is enabled."""
     return both(
-        either(row({p: 1}, 1 - weight) for p, weight in net.inputs(t).items())
-        if net.inputs(t)
+        either(row({p: 1}, 1 - weight) for p, weight in net.inputs[t].items())
+        if net.inputs[t]
         else FALSE
-        for t in range(net.n_transitions)
+        for t in (range(net.n_transitions) if transitions is None else transitions)
     )
 
 
 def enabled(net: Structure, transition: int) -> Constraint:
     """Return the constraint that a transition is enabled."""
-    inputs = net.inputs(transition).items()
+    inputs = net.inputs[transition].items()
     return both(row({place: -1}, weight) for place, weight in inputs)
+
+
+def step_refutation(
+    equation: StateEquation, transition: int, letters: Constraint, about: Set[int]
+) -> Any:
+    """Return a refutation of a step between two letters; None if none is found.
+
+    `about` are the places that the letters are about.
+    """
+    net = equation.net
+    effect, parts = net.effects[transition], [enabled(net, transition), letters]
+    if about & effect.keys():
+        parts.append(shifted(letters, effect))
+    return equation.refutation(parts)
+
+
+def by_effects(
+    net: Structure, excluded: Collection[int] = ()
+) -> dict[Effect, list[int]]:
+    """Return transitions by their effects; there is a list of those without one."""
+    found: dict[Effect, list[int]] = {(): []}
+    for t, effect in enumerate(net.effects):
+        if t not in excluded:
+            found.setdefault(tuple(sorted(effect.items())), []).append(t)
+    return found
+
+
+class Flows:
+    """T-surinvariants of a net that loses transitions.
+
+    Attributes
+    ----------
+    transitions : dict
+        Transitions by their effects.
+    """
+
+    def __init__(self, equation: StateEquation) -> None:
+        self._equation = equation
+        self.transitions = by_effects(equation.net)
+        self._effects = [effect for effect in self.transitions if effect]
+        self._numbers = {effect: k for k, effect in enumerate(self._effects)}
+        self._solver = flow_solver(self._effects, len(equation.net.initial))
+
+    def exclude(self, effect: Effect) -> None:
+        """Leave out the transitions with an effect."""
+        if effect:
+            self._solver.changeColBounds(self._numbers[effect], 0.0, 0.0)
+
+    def support(self, places: Collection[int] | None) -> list[Effect] | None:
+        """Return the effects in the support of a T-surinvariant; None if none is left.
+
+        It has one that changes some of the places, unless these are None.
+        """
+        import highspy
+
+        wanted = [
+            number
+            for effect, number in self._numbers.items()
+            if places is None or any(place in places for place, _ in effect)
+        ]
+        if not wanted:
+            return None
+        solver, n = self._solver, len(wanted)
+        index, value = np.array(wanted, dtype=np.int32), np.ones(n)
+        solver.addRow(1.0, highspy.kHighsInf, n, index, value)
+        self._equation.limit(solver)
+        solver.run()
+        status = solver.getModelStatus()
+        counts = np.array(solver.getSolution().col_value)
+        solver.deleteRows(1, np.array([solver.getNumRow() - 1], dtype=np.int32))
+        if status == highspy.HighsModelStatus.kOptimal:
+            return [self._effects[k] for k in np.flatnonzero(counts > TOLERANCE)]
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return None
+        raise TooLongError
 
 
 class Cycles:
@@ -85,6 +161,8 @@ class Cycles:
         Of the propositions.
     stutters : bool
         Whether a deadlock repeats itself.
+    dead : list, optional
+        The constraint that no transition is enabled, if that is not all of the net.
     """
 
     def __init__(
@@ -93,7 +171,9 @@ class Cycles:
         meanings: Mapping[str, Meaning],
         *,
         stutters: bool,
+        dead: Constraint | None = None,
     ) -> None:
+        self._given_dead = dead
         self._equation, self._net = equation, equation.net
         self._meanings, self._stutters = meanings, stutters
 
@@ -115,61 +195,69 @@ class Cycles:
             None if nothing is found out.
         """
         letters = either(meaning_of(cube, self._meanings) for cube in always)
-        excluded: dict[int, Any] = {}
-        found = self._lowered(excluded)
-        if found is None:
-            return None
-        tested: set[int] = set()
         about = {p for cube in always for name in cube for p in self._places(name)}
-        while True:
-            weights, left = found
-            fact = self._concluded(always, letters, left)
-            if fact is not None:
-                return fact | {
-                    "excluded": [[t, proof] for t, proof in sorted(excluded.items())],
-                    "weights": [[place, own] for place, own in sorted(weights.items())],
-                }
-            more = self._impossible(letters, left - tested, about)
-            tested |= left
-            if not more:
-                return None
-            excluded |= more
-            found = self._lowered(excluded)
-            if found is None:
-                return None
+        try:
+            excluded = self._excluded(letters, about)
+        except TooLongError:
+            return None
+        found = None if excluded is None else self._lowered(excluded)
+        if excluded is None or found is None:
+            return None
+        weights, left = found
+        fact = self._concluded(always, letters, left)
+        if fact is None:
+            return None
+        return fact | {
+            "excluded": [[t, proof] for t, proof in sorted(excluded.items())],
+            "weights": [[place, own] for place, own in sorted(weights.items())],
+        }
 
     @cached_property
     def _dead(self) -> Constraint:
-        return deadlocked(self._net)
+        return self._given_dead or deadlocked(self._net)
 
     def _places(self, name: str) -> tuple[int, ...]:
         return self._meanings[name].places or ()
 
-    def _impossible(
-        self, letters: Constraint, transitions: Iterable[int], about: set[int]
-    ) -> dict[int, Any]:
+    def _excluded(self, letters: Constraint, about: set[int]) -> dict[int, Any] | None:
         """Return transitions that cannot fire between such letters, with refutations.
 
-        Those that change what letters are about come first; the others are looked at
-        while there is time.
+        They are looked for in the supports of T-surinvariants, until none is left, or
+        none that changes some proposition.  None if one is found that changes all
+        propositions: nothing follows then.
         """
-        found = {}
-        net = self._net
-        order = sorted(
-            transitions, key=lambda t: (not about & net.effects[t].keys(), t)
-        )
-        for t in order:
-            effect = net.effects[t]
-            parts = [enabled(net, t), letters]
-            if about & effect.keys():
-                parts.append(shifted(letters, effect))
-            try:
-                refuted = self._equation.refutation(parts)
-            except TooLongError:
-                break
-            if refuted is not None:
-                found[t] = refuted
-        return found
+        flows = Flows(self._equation)
+        constant = {n: m.places for n, m in self._meanings.items() if m.places}
+        excluded: dict[int, Any] = {}
+        possible: set[int] = set()
+
+        def is_possible(effect: Effect) -> bool:
+            for t in flows.transitions[effect]:
+                if t not in possible and t not in excluded:
+                    refuted = step_refutation(self._equation, t, letters, about)
+                    if refuted is None:
+                        possible.add(t)
+                    else:
+                        excluded[t] = refuted
+                if t in possible:
+                    return True
+            return False
+
+        stops = not is_possible(())  # whether no transition may be left
+        while stops or constant:
+            places = None if stops else {p for own in constant.values() for p in own}
+            support = flows.support(places)
+            if support is None:
+                return excluded
+            support.sort(key=lambda own: (all(p not in about for p, _ in own), own))
+            impossible = next((own for own in support if not is_possible(own)), None)
+            if impossible is not None:
+                flows.exclude(impossible)
+                continue
+            stops = False
+            changed = {place for own in support for place, _ in own}
+            constant = {n: own for n, own in constant.items() if not changed & {*own}}
+        return None
 
     def _concluded(
         self, always: Sequence[Cube], letters: Constraint, left: set[int]
@@ -223,12 +311,9 @@ class Cycles:
         Those that are excluded do not count.  No other weights would be lowered by
         more transitions, but for what is lost when they are rounded.
         """
-        effects: dict[tuple[tuple[int, int], ...], list[int]] = {}
-        for t, effect in enumerate(self._net.effects):
-            if t not in excluded:
-                effects.setdefault(tuple(sorted(effect.items())), []).append(t)
+        effects = by_effects(self._net, excluded)
         columns = [column for column in effects if column]
-        left = set(effects.get((), []))
+        left = set(effects[()])
         if not columns:
             return {}, left
         numbers = self._largest(columns)
@@ -268,10 +353,7 @@ class Cycles:
         program.a_matrix_.index_ = np.array(index, dtype=np.int32)
         program.a_matrix_.value_ = np.array(value)
         solver.passModel(program)
-        seconds = self._equation.deadline - time.process_time()
-        if seconds <= 0:
-            return None
-        solver.setOptionValue("time_limit", seconds)
+        self._equation.limit(solver)
         solver.run()
         if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None

@@ -9,7 +9,9 @@ These are found in floating-point numbers and count once they have been checked 
 integers, which is what `Leaf` keeps.
 
 Disjunctions are split where the solution of the linear program satisfies none of their
-parts.  Where it satisfies all, initially marked traps that have no token in it are
+parts; then those that are about what may put into the places of the part that is taken
+to be true.  (Where no transition is enabled, empty places are siphons.)  Where it
+satisfies all, initially marked traps that have no token in it are
 excluded, and it is solved again.
 
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
@@ -25,23 +27,26 @@ solution.
 from __future__ import annotations
 
 import time
-from fractions import Fraction
 from functools import cached_property
-from math import gcd, lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.linear.constraints import places_in
+from ltlpipe.linear.solvers import LARGEST, rounded, state_solver
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from ltlpipe.linear.constraints import Constraint
 
-_TOLERANCE = 1e-6
-_DENOMINATORS = (1, 12, 1_000, 1_000_000)
-_LARGEST = 1 << 60
+TOLERANCE = 1e-6
+_NO_COLUMNS, _NO_GAINS = np.zeros(0, dtype=np.int32), np.zeros(0)
 _MOST_TRAPS = 30
 """Traps that are excluded for one question."""
+
+_MOST_KEPT = 60
+"""Traps that are excluded from all solutions."""
 
 _MOST_SPLITS = 200
 """Disjunctions split one within the other: refutations are nested as deep."""
@@ -65,19 +70,24 @@ class Structure:
         self.initial = [int(tokens) for tokens in initial]
         self.pre, self.post = pre, post
         self.n_transitions = len(pre.first) - 1
+        self.inputs = [_of(pre, t) for t in range(self.n_transitions)]
         self.effects = [self._effect(t) for t in range(self.n_transitions)]
 
-    def inputs(self, transition: int) -> dict[int, int]:
-        """Return what a transition takes from its places."""
-        return _of(self.pre, transition)
-
-    def outputs(self, transition: int) -> dict[int, int]:
-        """Return what a transition puts."""
-        return _of(self.post, transition)
+    def without(self, transitions: Collection[int]) -> Structure:
+        """Return the net without some transitions."""
+        kept = np.ones(self.n_transitions, dtype=np.bool_)
+        kept[list(transitions)] = False
+        sides = []
+        for arcs in (self.pre, self.post):
+            sizes = np.diff(arcs.first)
+            chosen = np.repeat(kept, sizes)
+            first = np.concatenate([[0], np.cumsum(sizes[kept])])
+            sides.append(Arcs(first, arcs.place[chosen], arcs.weight[chosen]))
+        return Structure(self.initial, *sides)
 
     def _effect(self, transition: int) -> dict[int, int]:
-        change = {place: -w for place, w in self.inputs(transition).items()}
-        for place, weight in self.outputs(transition).items():
+        change = {place: -w for place, w in self.inputs[transition].items()}
+        for place, weight in _of(self.post, transition).items():
             change[place] = change.get(place, 0) + weight
         return {place: by for place, by in change.items() if by}
 
@@ -89,6 +99,14 @@ def _of(arcs: Arcs, transition: int) -> dict[int, int]:
 
 class TooLongError(Exception):
     """The time for a refutation is over."""
+
+
+class _Row(NamedTuple):
+    """A constraint as a row of the linear program over counts of transitions."""
+
+    columns: np.ndarray  # int32[n], those with a gain
+    gains: np.ndarray  # float64[n]
+    most: float  # the largest sum of gains
 
 
 class StateEquation:
@@ -105,7 +123,8 @@ class StateEquation:
     def __init__(self, net: Structure, deadline: float = float("inf")) -> None:
         self.net, self.deadline = net, deadline
         self.n_programs = 0
-        self.traps: list[list[int]] = []  # initially marked
+        self.traps: list[Constraint] = []  # rows of those that are marked initially
+        self._trap_rows: list[_Row] = []
         columns = {tuple(sorted(effect.items())): None for effect in net.effects}
         self._columns = [column for column in columns if column]
         sizes = [0, *map(len, self._columns)]
@@ -113,9 +132,9 @@ class StateEquation:
         arcs = [arc for column in self._columns for arc in column]
         self._place = np.array([place for place, _ in arcs], dtype=np.int64)
         self._change = [change for _, change in arcs]
-        self._floats = np.array(self._change, dtype=np.float64)
         self._initial = np.array(net.initial, dtype=np.float64)
-        self._solver = _solver(self._initial, self._first, self._place, self._floats)
+        self._rows: dict[tuple[int, ...], _Row] = {}
+        self._solver = state_solver(self._initial, self._columns)
 
     def refutation(self, constraints: Sequence[Constraint]) -> Any:
         """Return a refutation of a conjunction of constraints; None if none is found.
@@ -136,28 +155,35 @@ class StateEquation:
         cases: list[Constraint] = []
         for constraint in constraints:
             _sort(constraint, rows, cases)
+        self._about: dict[int, frozenset[int]] = {}  # places by ids of disjunctions
         return self._refuted(rows, cases)
 
     def _refuted(
-        self, rows: list[Constraint], cases: list[Constraint], n_splits: int = 0
+        self,
+        rows: list[Constraint],
+        cases: list[Constraint],
+        n_splits: int = 0,
+        next_case: Constraint | None = None,
     ) -> Any:
         empty = next((case for case in cases if not case[1]), None)
         if empty is not None:
             return {"cases": empty, "parts": []}
         for _ in range(_MOST_TRAPS):
-            known = [*rows, *map(trap_row, self.traps)]
-            marking, ray = self._solved(known)
+            known = [*rows, *self.traps]
+            marking, ray = self._solved(rows)
             if marking is None:
                 return None if ray is None else self._leaf(known, ray)
-            open_case = next((c for c in cases if not _satisfied(c, marking)), None)
+            open_case = next((c for c in cases if not is_satisfied(c, marking)), None)
             if open_case is not None:
                 if n_splits == _MOST_SPLITS:
                     return None
-                return self._split(open_case, rows, cases, n_splits + 1)
+                return self._split(next_case or open_case, rows, cases, n_splits + 1)
             trap = self._empty_trap(marking)
             if trap is None:
                 return None
-            self.traps.append(trap)
+            self.traps.append(trap_row(trap))
+            self._trap_rows.append(self._row(self.traps[-1]))
+            del self.traps[:-_MOST_KEPT], self._trap_rows[:-_MOST_KEPT]
         return None
 
     def _split(
@@ -170,9 +196,11 @@ class StateEquation:
         others = [own for own in cases if own is not case]
         parts = []
         for part in case[1]:
+            near = self._near(part)
+            next_case = next((c for c in others if near & self._places(c)), None)
             more_rows, more_cases = list(rows), list(others)
             _sort(part, more_rows, more_cases)
-            found = self._refuted(more_rows, more_cases, n_splits)
+            found = self._refuted(more_rows, more_cases, n_splits, next_case)
             if found is None:
                 return None
             if not _uses(found, part):
@@ -180,32 +208,42 @@ class StateEquation:
             parts.append(found)
         return {"cases": case, "parts": parts}
 
+    def _near(self, part: Constraint) -> set[int]:
+        """Return the inputs of transitions that put into the places of a row."""
+        net, (putting, put) = self.net, self.arcs[1]
+        places = [place for place, _ in part[1]] if part[0] == "row" else []
+        makers = putting[np.isin(put, places)].tolist()
+        return {place for t in makers for place in net.inputs[t]}
+
+    def _places(self, case: Constraint) -> frozenset[int]:
+        found = self._about.get(id(case))
+        if found is None:
+            found = self._about[id(case)] = frozenset(places_in(case))
+        return found
+
     def _solved(
         self, rows: Sequence[Constraint]
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return a marking with some rows, or the dual ray if there is none."""
+        """Return a marking with some rows and traps, or the dual ray of these."""
         import highspy
 
         solver, n_places = self._solver, len(self._initial)
-        seconds = min(self.deadline - time.process_time(), _SECONDS)
-        if seconds <= 0:
-            raise TooLongError
+        self.limit(solver)
+        if not self._columns:
+            return self._compared([*rows, *self.traps])
         self.n_programs += 1
-        for _, weights, constant in rows:
-            own = np.zeros(n_places)
-            own[[place for place, _ in weights]] = [weight for _, weight in weights]
-            gains = np.zeros(len(self._columns))
-            if len(gains):
-                gains = np.add.reduceat(
-                    own[self._place] * self._floats, self._first[:-1]
-                )
-            at = np.flatnonzero(gains)
-            most = -float(constant) - float(own @ self._initial)
-            solver.addRow(
-                -highspy.kHighsInf, most, len(at), at.astype(np.int32), gains[at]
-            )
+        told = [*map(self._row, rows), *self._trap_rows]
+        sizes = [0, *(len(own.columns) for own in told)]
+        solver.addRows(
+            len(told),
+            np.full(len(told), -highspy.kHighsInf),
+            np.array([own.most for own in told]),
+            sum(sizes),
+            np.cumsum(sizes[:-1], dtype=np.int32),
+            np.concatenate([_NO_COLUMNS, *(own.columns for own in told)]),
+            np.concatenate([_NO_GAINS, *(own.gains for own in told)]),
+        )
         try:
-            solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
             solver.run()
             status = solver.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:
@@ -216,15 +254,66 @@ class StateEquation:
                 return None, np.array(ray) if has_ray else None
             return None, None
         finally:
-            numbers = np.arange(n_places, n_places + len(rows), dtype=np.int32)
+            numbers = np.arange(n_places, n_places + len(told), dtype=np.int32)
             solver.deleteRows(len(numbers), numbers)
+
+    def _compared(
+        self, rows: Sequence[Constraint]
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Do the same for a net whose marking does not change."""
+        for k, row in enumerate(rows):
+            if not is_satisfied(row, self._initial):
+                ray = np.zeros(len(self._initial) + len(rows))
+                ray[len(self._initial) + k] = 1.0
+                return None, ray
+        return self._initial, None
+
+    def limit(self, solver: Any) -> None:
+        """Limit the time of a solver's next run.
+
+        Raises
+        ------
+        TooLongError
+            The deadline has passed.
+        """
+        seconds = min(self.deadline - time.process_time(), _SECONDS)
+        if seconds <= 0:
+            raise TooLongError
+        solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
+
+    def _row(self, constraint: Constraint) -> _Row:
+        """Return a row as one of the linear program."""
+        weights, constant = constraint[1:]
+        key = constant, *(number for term in weights for number in term)
+        found = self._rows.get(key)
+        if found is None:
+            gains: dict[int, int] = {}
+            for place, weight in weights:
+                for column, change in self._around[place]:
+                    gains[column] = gains.get(column, 0) + weight * change
+            used = sorted(column for column, gain in gains.items() if gain)
+            found = self._rows[key] = _Row(
+                np.array(used, dtype=np.int32),
+                np.array([gains[column] for column in used], dtype=np.float64),
+                -float(constant + sum(w * self.net.initial[p] for p, w in weights)),
+            )
+        return found
+
+    @cached_property
+    def _around(self) -> list[list[tuple[int, int]]]:
+        """For each place the columns that change it, and by how much."""
+        found: list[list[tuple[int, int]]] = [[] for _ in self._initial]
+        for number, column in enumerate(self._columns):
+            for place, change in column:
+                found[place].append((number, change))
+        return found
 
     def _leaf(self, rows: Sequence[Constraint], ray: np.ndarray) -> Any:
         """Return the refutation that a dual ray is, in integers; None if it is none."""
         n_places = len(self._initial)
         for sign in (1.0, -1.0):
             slack, factors = sign * ray[:n_places], -sign * ray[n_places:]
-            if min(slack.min(initial=0), factors.min(initial=0)) < -_TOLERANCE:
+            if min(slack.min(initial=0), factors.min(initial=0)) < -TOLERANCE:
                 continue
             for numbers in rounded(np.concatenate([slack, factors])):
                 found = self._exact(rows, numbers[:n_places], numbers[n_places:])
@@ -261,7 +350,7 @@ class StateEquation:
             dense[place] = own
         largest = max(map(abs, dense), default=0)
         most = max(map(abs, self._change)) * int(np.diff(self._first).max())
-        if largest * most < _LARGEST:
+        if largest * most < LARGEST:
             gains = np.array(dense, dtype=np.int64)[self._place]
             gains *= np.array(self._change, dtype=np.int64)
             return bool(np.add.reduceat(gains, self._first[:-1]).max() <= 0)
@@ -270,38 +359,32 @@ class StateEquation:
             for column in self._columns
         )
 
-    @cached_property
-    def _flow(self) -> tuple[list[list[int]], list[list[int]]]:
-        """For each place the transitions that take from it, and those that put."""
-        takers: list[list[int]] = [[] for _ in self._initial]
-        putters: list[list[int]] = [[] for _ in self._initial]
-        for t in range(self.net.n_transitions):
-            for place in self.net.inputs(t):
-                takers[place].append(t)
-            for place in self.net.outputs(t):
-                putters[place].append(t)
-        return takers, putters
-
     def _empty_trap(self, marking: np.ndarray) -> list[int] | None:
         """Return an initially marked trap without tokens in a marking, if there is one.
 
         It is the largest trap of the places without tokens.
         """
-        net, (takers, putters) = self.net, self._flow
-        inside = {int(place) for place in np.flatnonzero(marking < _TOLERANCE)}
-        gains = [0] * net.n_transitions  # the places inside to which each puts
-        for place in inside:
-            for t in putters[place]:
-                gains[t] += 1
-        waiting = [t for place in inside for t in takers[place] if not gains[t]]
-        while waiting:
-            for place in net.inputs(waiting.pop()).keys() & inside:
-                inside.discard(place)
-                for t in putters[place]:
-                    gains[t] -= 1
-                    if not gains[t]:
-                        waiting.append(t)
-        return sorted(inside) if any(net.initial[p] for p in inside) else None
+        (taking, taken), (putting, put) = self.arcs
+        inside = marking < TOLERANCE
+        while True:
+            gains = np.bincount(
+                putting[inside[put]], minlength=self.net.n_transitions
+            )  # the places inside to which each puts
+            lost = taken[gains[taking] == 0]
+            if not inside[lost].any():
+                break
+            inside[lost] = False
+        trap: list[int] = np.flatnonzero(inside).tolist()
+        return trap if any(self.net.initial[p] for p in trap) else None
+
+    @cached_property
+    def arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """The transitions and places of arcs that take, and of those that put."""
+        numbers = np.arange(self.net.n_transitions)
+        return tuple(
+            (np.repeat(numbers, np.diff(arcs.first)), arcs.place)
+            for arcs in (self.net.pre, self.net.post)
+        )
 
 
 def trap_row(trap: Iterable[int]) -> Constraint:
@@ -322,13 +405,13 @@ def _sort(
             _sort(part, rows, cases)
 
 
-def _satisfied(constraint: Constraint, marking: np.ndarray) -> bool:
+def is_satisfied(constraint: Constraint, marking: np.ndarray) -> bool:
     """Whether a marking, of floating-point numbers, satisfies a constraint."""
     if constraint[0] == "row":
         total = sum(weight * marking[place] for place, weight in constraint[1])
-        return bool(total + constraint[2] <= _TOLERANCE)
+        return bool(total + constraint[2] <= TOLERANCE)
     quantifier = all if constraint[0] == "and" else any
-    return quantifier(_satisfied(part, marking) for part in constraint[1])
+    return quantifier(is_satisfied(part, marking) for part in constraint[1])
 
 
 def parts_of(constraint: Constraint) -> list[Constraint]:
@@ -351,58 +434,3 @@ def premises_of(refutation: Any) -> list[Constraint]:
 def _uses(refutation: Any, constraint: Constraint) -> bool:
     premises = premises_of(refutation)
     return any(part in premises for part in parts_of(constraint))
-
-
-def rounded(numbers: np.ndarray) -> Iterable[list[int]]:
-    """Yield integers that are nearly in the proportion of numbers at least 0."""
-    numbers = np.where(numbers < 1e-9, 0.0, numbers)
-    positive = numbers[numbers > 0]
-    if not len(positive):
-        return
-    for scale in (positive.min(), positive.max()):
-        for most in _DENOMINATORS:
-            parts = [
-                Fraction(number).limit_denominator(most) if number else Fraction(0)
-                for number in (numbers / scale).tolist()
-            ]
-            common = lcm(*(part.denominator for part in parts))
-            if common > _LARGEST:
-                continue
-            whole = [int(part * common) for part in parts]
-            divisor = gcd(*whole)
-            if divisor:
-                yield [number // divisor for number in whole]
-
-
-def _solver(
-    initial: np.ndarray, first: np.ndarray, place: np.ndarray, change: np.ndarray
-) -> Any:
-    """Return a solver whose rows are places and whose columns are effects."""
-    import highspy
-
-    solver = quiet_solver()
-    program = highspy.HighsLp()
-    n_columns, n_rows = len(first) - 1, len(initial)
-    program.num_col_, program.num_row_ = n_columns, n_rows
-    program.col_cost_ = np.zeros(n_columns)
-    program.col_lower_ = np.zeros(n_columns)
-    program.col_upper_ = np.full(n_columns, highspy.kHighsInf)
-    program.row_lower_ = -initial
-    program.row_upper_ = np.full(n_rows, highspy.kHighsInf)
-    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    program.a_matrix_.start_ = first.astype(np.int32)
-    program.a_matrix_.index_ = place.astype(np.int32)
-    program.a_matrix_.value_ = change
-    solver.passModel(program)
-    return solver
-
-
-def quiet_solver() -> Any:
-    """Return a solver of one thread that keeps its rays: without presolving."""
-    import highspy
-
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.silent()
-    for name, value in (("threads", 1), ("presolve", "off"), ("solver", "simplex")):
-        solver.setOptionValue(name, value)
-    return solver

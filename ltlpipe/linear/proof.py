@@ -8,7 +8,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.pruning import Pruned
-from ltlpipe.linear.cycles import Cycles, Meaning, meaning_of
+from ltlpipe.linear.constraints import either
+from ltlpipe.linear.cycles import (
+    Cycles,
+    Meaning,
+    deadlocked,
+    meaning_of,
+    step_refutation,
+)
 from ltlpipe.linear.equation import (
     Arcs,
     StateEquation,
@@ -20,10 +27,11 @@ from ltlpipe.linear.equation import (
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     import numpy as np
 
+    from ltlpipe.linear.constraints import Constraint
     from ltlpipe.logic.formulas import Formula
 
     Cube = dict[str, bool]
@@ -53,31 +61,6 @@ def equation_of(arrays: Sequence[np.ndarray]) -> StateEquation:
 
 
 @remote(PHASE)
-def constants(
-    arrays: list[Any], meanings: dict[str, Any], seconds: float
-) -> dict[str, bool]:
-    """Return the propositions that are the same in all markings, with their value.
-
-    Parameters
-    ----------
-    arrays : list of int64 arrays
-        The initial marking, and three arrays each of the arcs that take and put.
-    meanings : dict
-        For each proposition the fields of a `Meaning`.
-    seconds : float
-        After which no others are looked for.
-    """
-    equation = equation_of(arrays)
-    equation.deadline = time.process_time() + seconds
-    own = {name: Meaning(*fields) for name, fields in meanings.items()}
-    return {
-        name: not holds
-        for clause in _constant_clauses(equation, own)
-        for name, holds in clause["cube"].items()
-    }
-
-
-@remote(PHASE)
 def prove(
     arrays: list[Any],
     violated: Formula | Any,
@@ -86,20 +69,27 @@ def prove(
     *,
     stutters: bool,
     seconds: float,
+    exact: list[int] | None = None,
     certified: bool = False,
 ) -> dict[str, Any]:
     """Try to prove that no run of a net violates a property.
 
     Parameters
     ----------
-    arrays, meanings, seconds
-        As for `constants`.
+    arrays : list of int64 arrays
+        The initial marking, and three arrays each of the arcs that take and put.
     violated : Formula or spot.twa_graph
         A formula that shall hold, or an automaton of the words that shall not be.
+    meanings : dict
+        For each proposition the fields of a `Meaning`.
     initial : dict of str to bool
         Values of propositions in the initial marking.
     stutters : bool
         Whether a deadlock repeats itself.
+    seconds : float
+        After which it gives up.
+    exact : list of int, optional
+        Transitions that are enabled where their places have the tokens; by default all.
     certified : bool
         Whether clauses and facts are returned with their refutations.
 
@@ -114,16 +104,20 @@ def prove(
     before = equation.n_programs
     own = {name: Meaning(*fields) for name, fields in meanings.items()}
     automaton = Pruned(violated, initial)
-    clauses = _constant_clauses(equation, own)
+    clauses = constant_clauses(equation, own)
     for clause in clauses:
         automaton.forbid(clause["cube"])
     facts: list[dict[str, Any]] = []
+    dead = deadlocked(equation.net, exact)
     proved = automaton.is_empty
     if not proved:
         clauses += _impossible_labels(equation, own, automaton)
         proved = automaton.is_empty
     if not proved:
-        proved = _refuted(automaton, Cycles(equation, own, stutters=stutters), facts)
+        cycles = Cycles(equation, own, stutters=stutters, dead=dead)
+        proved = _refuted(automaton, cycles, facts)
+    if not proved and not certified:
+        proved = _refuted_by_part(equation, own, automaton, dead, stutters=stutters)
     if not certified:
         clauses = [{"cube": clause["cube"]} for clause in clauses]
         facts = [{"always": f["always"], "then": f["then"]} for f in facts]
@@ -135,7 +129,7 @@ def prove(
     }
 
 
-def _constant_clauses(
+def constant_clauses(
     equation: StateEquation, meanings: Mapping[str, Meaning]
 ) -> list[dict[str, Any]]:
     """Return the literals that hold in no marking, as clauses."""
@@ -177,6 +171,49 @@ def _impossible_labels(
         if found is None:
             break
     return clauses
+
+
+def _refuted_by_part(
+    equation: StateEquation,
+    meanings: Mapping[str, Meaning],
+    automaton: Pruned,
+    dead: Constraint,
+    *,
+    stutters: bool,
+) -> bool:
+    """Whether no run of the transitions that violations may have is accepted.
+
+    All letters of a violation are letters of the automaton; transitions that cannot
+    fire between two of these are left out, from the beginning.
+    """
+    deadline = equation.deadline
+    about = {p for own in meanings.values() for p in own.places or ()}
+    is_smaller = False
+    while not automaton.is_empty:
+        cubes = automaton.letters()
+        letters = either(meaning_of(cube, meanings) for cube in cubes)
+        net = equation.net
+        near = [t for t in range(net.n_transitions) if _touches(net, t, about)]
+        try:
+            gone = [t for t in near if step_refutation(equation, t, letters, about)]
+        except TooLongError:
+            return False
+        if not gone:
+            break
+        is_smaller = True
+        equation = StateEquation(net.without(gone), deadline)
+        for clause in constant_clauses(equation, meanings):
+            automaton.forbid(clause["cube"])
+        _impossible_labels(equation, meanings, automaton)
+    if not is_smaller or automaton.is_empty:
+        return automaton.is_empty
+    cycles = Cycles(equation, meanings, stutters=stutters, dead=dead)
+    return _refuted(automaton, cycles, [])
+
+
+def _touches(net: Structure, transition: int, places: Set[int]) -> bool:
+    known = net.inputs[transition], net.effects[transition]
+    return any(not places.isdisjoint(own) for own in known)
 
 
 def _core(label: Cube, refutation: Any, meanings: Mapping[str, Meaning]) -> Cube:

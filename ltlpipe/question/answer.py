@@ -148,12 +148,12 @@ class Statistics(ByValue):
         What the emptiness check itself keeps for each state, in bytes: its bits
         of colour or its numbers, without the state's row, hash slot and stacks.
     coverage : float or None
-        Estimated share of the reachable states that a search over bits has visited;
+        Estimated share of the reachable states that a bitstate search has visited;
         None where that cannot be estimated, and where states are stored.
     sample : str or None
-        Of searches over bits: what each has seen, for `ltlpipe.joint_coverage`.
+        Of bitstate searches: what each has seen, for `ltlpipe.joint_coverage`.
     details : dict
-        What only this emptiness check counts.  Of searches over bits or fingerprints
+        What only this emptiness check counts.  Of bitstate searches or fingerprints
         `omitted`, the states met that were taken for visited, probably, and `swarm`,
         the figures of each of several.  `spilled_mib` is what the table takes in files,
         which `memory_mib` and `bytes_per_state` leave out.
@@ -217,6 +217,7 @@ class Trace:
     stats: Statistics = field(default_factory=Statistics)  # those of its search
     has_found: bool = False  # a violation is known, maybe without its run
     is_certain: bool = True  # whether what its search finds is a violation
+    share: float = 1.0  # of turns that it asks for: more once the work left is bounded
 
     def note(self, **figures: Any) -> None:
         """Add figures to the statistics."""

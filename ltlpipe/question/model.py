@@ -25,6 +25,7 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
     silenced,
 )
+from ltlpipe.systems.nets.net import NetModel
 from ltlpipe.systems.plain_steps import ModelSteps
 from ltlpipe.systems.propositions.letters import refuse_too_many
 from ltlpipe.systems.runs import Run
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
 _SOON = 20_000
 """Moves of a symmetric net that is unfolded just to make a run shorter."""
+
+_LONG = 8_000
+"""Places of a net whose rows are long (`ltlpipe.search.scc.couvreur99`)."""
 
 _NOTHING = Number(0)
 """What a name means that nothing has, if that is allowed."""
@@ -94,7 +98,11 @@ class ModelQuestion(Question):
         What the propositions of the property mean, by their texts.
     propositions : dict of str to Expression
         What letters are sets of: these, or, if they are many, Boolean combinations.
+    whole : ModelQuestion or None
+        About a symmetric net: the question of which this one is a simpler form.
     """
+
+    whole: ModelQuestion | None = None
 
     def __init__(self, system: Model, asked: Property, options: Options) -> None:
         self.kind = COLOURED if system.has_colours else MODEL
@@ -138,6 +146,12 @@ class ModelQuestion(Question):
         """Whether a state without successors repeats itself for ever."""
         return self.options.deadlock in (None, "stutter")
 
+    @property
+    def has_long_rows(self) -> bool:
+        """Whether states take so much room that their successors are not all stored."""
+        net = self.system
+        return isinstance(net, NetModel) and len(net.places) >= _LONG
+
     def prepared(self) -> Job[None]:
         """Compute the facts for packing, once, on first use."""
         yield from self.fact("prepared", self.system.prepared)
@@ -147,17 +161,31 @@ class ModelQuestion(Question):
 
         It shares what is known of the property.
         """
-        return (yield from self.fact("unfolded", self._unfold))
+        asked = self.whole or self  # so that nothing is unfolded twice
+        return (yield from asked.fact("unfolded", asked._unfold))
 
     def _unfold(self) -> Job[ModelQuestion]:
         system = yield from self.system.unfolding()
         if system is self.system:
             return self
-        with silenced():
-            unfolded = ModelQuestion(system, self.property, self.options)
-        unfolded._facts, unfolded.takes_ends = self._facts, self.takes_ends
-        unfolded.simplifies = self.simplifies
+        unfolded = self.about(system)
+        unfolded._facts = self._facts
         return unfolded
+
+    def about(self, system: Model, **options: Any) -> ModelQuestion:
+        """Return the same question about another model, with some other options.
+
+        Raises
+        ------
+        FormulaError
+            It does not have what the property names.
+        """
+        with silenced():
+            changed = replace(self.options, **options)
+            other = ModelQuestion(system, self.property, changed)
+        other.options, other.takes_ends = self.options, self.takes_ends
+        other.simplifies = self.simplifies
+        return other
 
     def unfolded_run(self, run: Run, *, force: bool) -> Job[Run | None]:
         """Return a run of a symmetric net as one of the unfolded net."""

@@ -280,6 +280,11 @@ class Question(ABC):
     ) -> Job[tuple[PlainSteps, PropertyAutomaton]]:
         """Return the system in plain Python, and the automaton over its letters."""
 
+    @property
+    def has_long_rows(self) -> bool:
+        """Whether states take so much room that their successors are not all stored."""
+        return False
+
     def fact(self, key: Hashable, make: Callable[[], Job[Fact]]) -> Job[Fact]:
         """Return a fact, computed by the job that `make` returns unless it is known."""
         shared = self._facts.get(key)
@@ -617,14 +622,17 @@ def _choose(
     question: Question, table: PropertyAutomaton, marks: int
 ) -> tuple[str, str]:
     """Return the search for an automaton beside marks of the system, and the reason."""
-    if table.weak and not marks:
+    is_weak = table.weak and not marks
+    if is_weak and not question.has_long_rows:
         kind = "weak, and even terminal" if table.terminal else "weak"
         return "dfs-weak", (
             f"the automaton is {kind}: a simple DFS keeps two bits per state, visits "
             "each once, and finds a violation with the least exploration "
             f"{_SECTION}"
         )
-    if question.fairness is not None:
+    if is_weak:
+        kind = "rows are long, and their successors stored a few at a time"
+    elif question.fairness is not None:
         kind = "fairness adds marks"
     elif marks > 0:
         kind = "the system brings acceptance of its own"

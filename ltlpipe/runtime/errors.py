@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.runtime.names import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
 _SHOWN = 200  # characters of a formula in a message
@@ -62,6 +62,17 @@ class InputError(LtlpipeError):
         self.line = line
         place = file if line is None else f"{file}:{line}"
         super().__init__(f"{place}: {message}")
+
+
+class RoomError(LtlpipeError):
+    """More of a system is met than there is room for; `roomier` returns it with more.
+
+    Whoever asks about a system asks again.
+    """
+
+    def __init__(self, message: str, roomier: Callable[[], Any]) -> None:
+        super().__init__(message)
+        self.roomier = roomier
 
 
 class FormulaError(LtlpipeError):

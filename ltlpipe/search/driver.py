@@ -12,7 +12,7 @@ import numpy as np
 
 from ltlpipe.runtime.jobs import MAX_STATES as TOO_MANY_STATES
 from ltlpipe.runtime.jobs import MEMORY, Progress
-from ltlpipe.runtime.kernels.compilation import ready
+from ltlpipe.runtime.kernels.compilation import ready, worked
 from ltlpipe.search.growth import MAX_STATES, OutOfMemoryError
 from ltlpipe.search.registers import N_REGISTERS, Reg, Status
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ltlpipe.runtime.jobs import Grant, Job
+    from ltlpipe.runtime.kernels.jit import Interim
 
 _FIRST_BUDGET = 1 << 10
 _STEP_SECONDS = 0.05  # what one call of a kernel should take
@@ -147,7 +148,7 @@ def advance(
     held_bytes : float
         What others hold that counts towards the memory of this job.
     """
-    yield from _ready_kernel(search)
+    interim = yield from _ready_kernel(search)
     budget = min(_FIRST_BUDGET, max_budget or _FIRST_BUDGET)
     search.registers[Reg.MAX_STATES] = min(max_states or MAX_STATES, MAX_STATES)
     # Estimates change after 2^k steps only, so that turns end after the same steps
@@ -163,6 +164,8 @@ def advance(
         before, started = search.n_steps, time.monotonic()
         status = search.step(steps)
         elapsed = time.monotonic() - started
+        if interim is not None:
+            worked(interim, elapsed)
         # A call that only asks for room is none: where calls end must not matter.
         done = search.n_steps - before
         work = (done if status == Status.GROW else max(done, 1)) * unit
@@ -193,10 +196,14 @@ def advance(
         grant = yield progress
 
 
-def _ready_kernel(search: Resumable) -> Job[None]:
-    """Have the kernel compiled; views of arrays that may move are not held."""
+def _ready_kernel(search: Resumable) -> Job[Interim | None]:
+    """Have the kernel compiled; views of arrays that may move are not held.
+
+    Returns its successor function if that is only one for the meantime.
+    """
     kernel, arguments = search.kernel_call(1)
     yield from ready(kernel, *arguments)
+    return next((a for a in arguments if hasattr(a, "is_replaced")), None)
 
 
 def _affordable(budget: int, unit_work: float, grant: Grant) -> int:

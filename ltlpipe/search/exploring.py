@@ -14,6 +14,9 @@ the states that wait are those behind the last one that was expanded: no stack i
 needed.  No state without successors is nearer to the initial one than the first that
 is met.
 
+States are expanded before the successors of those before them are looked up, so that
+the waits of many look-ups for memory overlap (`BATCH`).
+
 Cost: nothing per state but its row and its slot; one look at every transition.
 
 **Recordings** have the transitions, too: breadth first, or of a product that is stored
@@ -34,12 +37,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import njit, specialised
+from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
 from ltlpipe.search.driver import advance
 from ltlpipe.search.emptiness import ProductLasso, Search
 from ltlpipe.search.growth import INT32, INT64, UINT32
+from ltlpipe.search.interning import intern, row_of
 from ltlpipe.search.paths import PathFinder
-from ltlpipe.search.product import Setting, at_limit, is_full, visit_successors
+from ltlpipe.search.product import Setting, at_limit, is_full, successors_behind
 from ltlpipe.search.registers import PRIVATE, Reg, Status
 
 if TYPE_CHECKING:
@@ -48,6 +52,9 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.problem import Problem
+
+BATCH = 64
+"""Successors behind which no other state is expanded before they are looked up."""
 
 _ONE_PLACE = 31
 """Shifts every state id to the one entry of the counters."""
@@ -64,6 +71,37 @@ class Counted(NamedTuple):
 
     fin: np.ndarray  # uint32[1], the Fin marks
     counted: np.ndarray  # int64[1], transitions that carry some of them
+
+
+@inlined
+def last_of_batch(registers, end, budget):
+    """Return the state before which a batch ends, of those before `end`."""
+    last = min(end, registers[Reg.MAX_STATES])
+    return min(last, registers[Reg.VISITED] + budget)
+
+
+@specialised
+def fits(tree, n):
+    """Whether one more state is to be expanded before `n` successors are looked up.
+
+    Not with trees, where a row shares what is known of its source's parts.
+    """
+    if tree is not None:
+        return n == 0
+    return n <= BATCH
+
+
+@inlined
+def enter(product, store, registers, first, last, n, companion, shift):
+    """Count and store the `n` successors of the states from `first` to before `last`.
+
+    See `ltlpipe.search.product.visit_successors`.
+    """
+    rows, ids, hashes = product.rows, product.ids, product.hashes
+    intern(store, registers, rows, n, ids, hashes, companion, shift)
+    registers[Reg.VISITED] = last
+    registers[Reg.TRANSITIONS] += n
+    registers[Reg.EXPANSIONS] += last - first
 
 
 @njit
@@ -83,16 +121,20 @@ def exploring_step(expand, product, store, registers, arrays, budget):
             return Status.GROW  # before any write: the call can be repeated
         if at_limit(registers):
             return Status.LIMIT
-        n = visit_successors(
-            expand, product, store, registers, state, arrays.counted, _ONE_PLACE
-        )
+        last = last_of_batch(registers, registers[Reg.STORED], budget)
+        stops = registers[Exploring.STOPS] != 0
+        first, n, before = state, 0, -1
+        while state < last and fits(store.tree, n) and not (stops and n == before):
+            before = n
+            n = successors_behind(expand, product, row_of(product, store, state), n)
+            state += 1
+        enter(product, store, registers, first, state, n, arrays.counted, _ONE_PLACE)
         for i in range(n):
             arrays.counted[0] += product.marks[i] & fin != 0
-        registers[Reg.VISITED] = state + 1
-        if n == 0 and registers[Exploring.STOPS] != 0:
-            registers[Reg.CLOSING] = state
+        if stops and n == before:
+            registers[Reg.CLOSING] = state - 1
             return Status.FOUND
-        budget -= 1
+        budget -= state - first
     return Status.RUNNING
 
 
@@ -101,6 +143,9 @@ class _InOrder(Search):
 
     generalised = True
     emerson_lei = True
+
+    def __init__(self, problem: Problem, *, known: Search | None = None) -> None:
+        super().__init__(problem.with_own_buffers(BATCH), known=known)
 
     def visited(self) -> np.ndarray:
         """Return bool[n_stored]: the states that have been expanded."""
@@ -262,28 +307,36 @@ def recording_step(expand, product, store, registers, arrays, budget):
         if at_limit(registers):
             return Status.LIMIT
         known = registers[Reg.STORED]
-        n = visit_successors(
-            expand, product, store, registers, state, arrays.ends, _NO_SHIFT
-        )
+        last = last_of_batch(registers, registers[Breadth.LEVEL_END], budget)
+        first, n = state, 0
+        while state < last and fits(store.tree, n):
+            n = successors_behind(expand, product, row_of(product, store, state), n)
+            arrays.ends[state] = at + n
+            state += 1
+        enter(product, store, registers, first, state, n, arrays.ends, _NO_SHIFT)
         for i in range(n):
             dst[at + i] = product.ids[i]
             marks[at + i] = product.marks[i]
-        note_ways(arrays.parent, arrays, product, known, state, n, at)
-        arrays.ends[state] = at + n
+        note_ways(arrays.parent, arrays, product, known, first, n, at)
         registers[Breadth.N_EDGES] = at + n
-        registers[Reg.VISITED] = state + 1
-        budget -= 1
+        budget -= state - first
     return Status.RUNNING
 
 
 @specialised
 def note_ways(parent, arrays, product, known, state, n, at):
-    """Note by which actions `n` states are met, and whence those behind `known` are."""
+    """Note by which actions `n` successors are met, and whence those not `known` are.
+
+    They are those of `state` and the states behind it, and begin at the place `at`.
+    """
     if parent is None:
         return
     for i in range(n):
-        if product.ids[i] >= known:
-            parent[product.ids[i]] = state
+        while arrays.ends[state] == at + i:
+            state += 1
+        if product.ids[i] == known:  # met first: numbers are given in this order
+            parent[known] = state
+            known += 1
         arrays.actions[at + i] = product.row_actions[i]
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _GROWTH = 1.5
 _GROWTH_IN_PLACE = 1.125
+_GROWTH_REBUILT = 2
 _LARGE = 1 << 20
 """Bytes from which an array grows without a copy: the system moves its pages."""
 
@@ -112,18 +113,19 @@ def affordable_length(
 ) -> int:
     """Return a new length for an array: longer by half, or what memory is left for.
 
-    Large arrays grow by an eighth, unless they are `rebuilt` as hash tables are.  The
-    new length has at least `needed` entries, of `entry_bytes` each, those of arrays
-    that follow its length included; if they take more than `free_bytes`,
-    `OutOfMemoryError` is raised.
+    Large arrays grow by an eighth; those that are `rebuilt`, as hash tables are, become
+    twice as long.  The new length has at least `needed` entries, of `entry_bytes` each,
+    those of arrays that follow its length included; if they take more than
+    `free_bytes`, `OutOfMemoryError` is raised.
     """
     affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
     # Growing by crumbs would take for ever; then the limit is reached.
     least = max(needed, int(1.05 * length))
     if affordable < least:
         raise OutOfMemoryError
-    in_place = not rebuilt and length * entry_bytes >= _LARGE
-    growth = _GROWTH_IN_PLACE if in_place else _GROWTH
+    growth = _GROWTH_IN_PLACE if length * entry_bytes >= _LARGE else _GROWTH
+    if rebuilt:
+        growth = _GROWTH_REBUILT
     return int(min(max(least, growth * length), affordable))
 
 

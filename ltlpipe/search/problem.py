@@ -15,7 +15,6 @@ from ltlpipe.por.component_sets import AmpleTables, Inner, new_tables
 from ltlpipe.por.stubborn_sets import stubborn_tables
 from ltlpipe.por.tables import Relation
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.kernels.jit import expand_pointer
 from ltlpipe.search.product import MAX_MARKS, Product, Setting
 from ltlpipe.search.stacks import mark_bits
 
@@ -57,11 +56,14 @@ class Problem:
         """Bits of a packed set of marks."""
         return mark_bits(self.n_marks)
 
-    def with_own_buffers(self) -> Problem:
-        """Return the same problem with buffers that no other search uses."""
+    def with_own_buffers(self, batch: int = 0) -> Problem:
+        """Return the same problem with buffers that no other search uses.
+
+        They have room for the successors of one state behind a `batch` of others.
+        """
         product = self.product
-        sizes = len(product.letters), len(product.ids), len(product.row)
-        in_place = product.rows is product.system_rows
+        sizes = len(product.letters), len(product.ids) + batch, len(product.row)
+        in_place = not batch and product.rows is product.system_rows
         buffers = new_buffers(*sizes, in_place=in_place)
         return replace(self, product=product._replace(**buffers))
 
@@ -179,7 +181,7 @@ def make_problem(
     initial = system.initial.copy()
     initial[system.extra.word] |= np.uint64(automaton.initial << system.extra.shift)
     return Problem(
-        expand=expand_pointer(system.expand),
+        expand=system.pointer(),
         product=Product(
             ints=system.ints,
             words=system.words,

@@ -78,8 +78,17 @@ def successors(expand, product, row):
     Their marks are in ``product.marks[:n]``, the actions that lead to them in
     ``product.row_actions[:n]``.
     """
+    return successors_behind(expand, product, row, 0)
+
+
+@inlined
+def successors_behind(expand, product, row, n):
+    """Write the successors of a product row behind `n` others; return how many in all.
+
+    The steps of the system need a place of their own then.
+    """
     n_steps = system_steps(expand, product, row)
-    return compose(product, row, n_steps, None, -1)
+    return compose(product, row, n_steps, None, -1, n)
 
 
 @inlined
@@ -120,8 +129,8 @@ def add_fair_marks(product, n_steps):
 
 
 @specialised
-def compose(product, row, n_steps, tables, closure):
-    """Combine the system's steps with the property's; see `successors`.
+def compose(product, row, n_steps, tables, closure, n):
+    """Combine the system's steps with the property's; see `successors_behind`.
 
     With `tables` (AmpleTables, else None) and `closure` not negative, only the
     steps that involve components of ``tables.closures[closure]`` are taken.
@@ -141,7 +150,6 @@ def compose(product, row, n_steps, tables, closure):
     actions, system_marks = product.actions, product.system_marks
     system_rows, rows = product.system_rows, product.rows
     marks, row_actions = product.marks, product.row_actions
-    n = 0
     for step in range(n_steps):
         # Compiled without `tables`, this branch is not there at all.
         if tables is not None and not takes(tables, closure, actions[step]):

@@ -166,7 +166,7 @@ def visit_ample(expand, product, store, registers, state, colours, reduction):
     taken = best
     again = True
     while again:  # twice at most; a loop, so that it is compiled once
-        n = compose(product, row, n_steps, tables, taken)
+        n = compose(product, row, n_steps, tables, taken, 0)
         look_up(others, product, store, registers, n, colours)
         again = taken >= 0 and not free
         again = again and closes_cycle(others, product, tables, colours, n, -1)
@@ -199,7 +199,7 @@ def revisit_ample(expand, product, store, registers, state, colours, reduction):
         choose_again(tables, tables.stubborn, row, product.actions, n_steps, seed)
         closure = 0
     registers[Reg.EXAMINED] += effort_of_choices(tables.stubborn)
-    n = compose(product, row, n_steps, tables, closure)
+    n = compose(product, row, n_steps, tables, closure, 0)
     find_all(product, store, registers, n, colours, COLOUR_SHIFT)
     return n
 

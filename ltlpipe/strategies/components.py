@@ -9,6 +9,7 @@ bisimilarity.  Compositions are small at first: most networks need no large ones
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ltlpipe.automata.letters import OTHER
@@ -40,6 +41,15 @@ if TYPE_CHECKING:
 
 COMPOSED_BYTES = 1024
 """What a state of a composition takes at most: 64 transitions, and 64 members."""
+
+BOUNDED_SHARE, MUCH = 2.0, 1e3
+"""Share of turns of a search of so many times fewer states, by their bounds."""
+
+FEW_GROUPS = 2
+"""Groups of which ample sets leave out less than they cost.
+
+Of two, only hidden steps of one are a set, and few are left.
+"""
 
 SMALL_CAP = 10_000
 SOME_STATES = 500_000
@@ -78,6 +88,7 @@ def _answer(
 ) -> Job[Answer]:
     """Reduce components up to so many states, and search what is left."""
     composed = yield from reduce_network(question, cap, trace)
+    trace.share = BOUNDED_SHARE if composed.gain >= MUCH else 1.0
     product, plan = yield from composed_product(question, composed, trace)
     trace.plan = composed.noted(plan)
     answer = yield from search_states(question, product, trace, max_states=max_states)
@@ -91,6 +102,14 @@ class Composed(NamedTuple):
     reason: str  # why components are reduced as they are
     before: Network  # what was reduced: the question's, trimmed
     reduced: Reduced  # what takes its place
+
+    @property
+    def gain(self) -> float:
+        """How many times fewer states what is left may have than what was there."""
+        parts = [group.lts for group in self.reduced.groups]
+        return prod(c.n_states for c in self.before.components) / prod(
+            part.n_states for part in parts
+        )
 
     def noted(self, plan: Plan) -> Plan:
         """Say in a settled plan how components were reduced."""
@@ -198,10 +217,13 @@ def composed_product(
 ) -> Job[tuple[Product, Plan]]:
     """Return the product of the reduced network, with ample sets where possible."""
     given, network = question.given, composed.reduced.network
+    insists = question.options.insists_on(AMPLE)
     try:
+        if not insists and len(composed.reduced.groups) <= FEW_GROUPS:
+            raise NotApplicableError("few groups leave nothing out")
         product, reason = yield from question.ample_product(given, trace, network)
     except NotApplicableError as error:
-        if question.options.insists_on(AMPLE):
+        if insists:
             wanted = f"--reduce asks for ample sets, but {error.reason}"
             raise NotApplicableError(wanted) from error
     else:

@@ -4,7 +4,7 @@ Sources for ample sets (steps that commute are taken in one order): S. F. Siegel
 Y. Yan, "Action-Based Model Checking: Logic, Automata, and Reduction", CAV 2020, for
 networks; docs/models-por.md for models, by tables.
 
-A swarm is several searches over bits, each with hash functions and orders of its own.
+A swarm is several bitstate searches, each with hash functions and orders of its own.
 What one of them takes for visited, another one enters.  They run one after the other,
 so that the bits of one are held at a time, or with `--workers` some side by side; the
 first violation ends them all.
@@ -77,7 +77,7 @@ _ROUND = 50_000.0
 
 
 def search_by_swarm(attempt: Attempt) -> Job[Answer]:
-    """Search a product by as many searches over bits as the question asks for.
+    """Search a product by as many bitstate searches as the question asks for.
 
     With a limit of states each of them may enter so many.
     """

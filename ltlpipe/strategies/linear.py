@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.linear.constraints import constraint_of
+from ltlpipe.linear.constraints import TRUE, constraint_of
 from ltlpipe.logic.propositions.syntax import (
     Deadlock,
+    Enabled,
     Indexed,
     Operation,
     Taken,
@@ -19,13 +20,21 @@ from ltlpipe.logic.propositions.syntax import (
 )
 from ltlpipe.question.answer import EMPTY, Answer
 from ltlpipe.question.conditions import LINEAR
+from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.question import NotApplicableError
+from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.strategies.merged_colours import with_places
+from ltlpipe.systems.nets.coloured.skeleton import BareNet, skeleton
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.propositions.letters import evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
+    from ltlpipe.linear.constraints import Constraint
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Trace
     from ltlpipe.question.question import Question
@@ -37,6 +46,9 @@ SECONDS = 30.0
 MOST_ARCS = 500_000
 """Arcs of the largest net about which linear programs are made."""
 
+MOST_PARTS = 50_000
+"""Parts of the largest proposition of which constraints are made."""
+
 UNPROVED = "linear programs do not refute all violations"
 
 _WHY = (
@@ -47,14 +59,51 @@ _WHY = (
 
 def job(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
-    net = net_of(question)
-    found = yield from proof_of(question, net)
+    found = None
+    if isinstance(question, ModelQuestion) and question.system.has_colours:
+        found = yield from _found_by_skeleton(question)
+        if found is None or not found["proved"]:
+            found = None
+            question = yield from with_places(question)
+    if found is None:
+        found = yield from proof_of(question, net_of(question))
     reasons = (_WHY, *question.given.reasons)
     trace.plan = replace(question.given, reasons=reasons)
     trace.note(states=0, transitions=0, details={"programs": found["programs"]})
     if not found["proved"]:
         raise NotApplicableError(UNPROVED)
     return Answer(EMPTY)
+
+
+def _found_by_skeleton(question: ModelQuestion) -> Job[dict[str, Any] | None]:
+    """Return what is proved of a symmetric net without colours; None if nothing is."""
+    bare = yield from skeleton_of(question)
+    if bare is None:
+        return None
+    net: Any = bare.system
+    found: dict[str, Any] = yield from proof_of(question, net, bare.propositions)
+    return found
+
+
+def skeleton_of(question: ModelQuestion) -> Job[ModelQuestion | None]:
+    """Return the same question about the skeleton of a symmetric net.
+
+    None if the property names colours, or the net may subtract what is not there.
+    """
+    return (yield from question.fact("skeleton", lambda: _bare(question)))
+
+
+def _bare(question: ModelQuestion) -> Job[ModelQuestion | None]:
+    net: Any = question.system
+    found = yield from skeleton(net.coloured, Ticks("forgetting colours"))
+    if found is None:
+        return None
+    try:
+        bare = question.about(found, unknown="error")
+    except (FormulaError, UnsupportedError):
+        return None
+    known = question.propositions.keys() <= bare.propositions.keys()
+    return bare if known else None
 
 
 def net_of(question: Question) -> PetriNet:
@@ -78,24 +127,38 @@ def is_too_large(net: PetriNet) -> bool:
     return len(net.pre.place) + len(net.post.place) > MOST_ARCS
 
 
-def proof_of(question: Any, net: PetriNet, *, certified: bool = False) -> Job[Any]:
-    """Return what `ltlpipe.linear.proof.prove` finds out."""
+def proof_of(
+    question: Any,
+    net: PetriNet,
+    meanings: Mapping[str, Expression] | None = None,
+    *,
+    certified: bool = False,
+) -> Job[Any]:
+    """Return what `ltlpipe.linear.proof.prove` finds out of a net.
+
+    `meanings` are those of the propositions if the net is not that of the question.
+    """
     from ltlpipe.linear.proof import prove
 
     violated = yield from question.violated()
     propositions = question.propositions
-    tokens = net.initial()
+    tokens = question.system.initial()
+    unknown: tuple[type, ...] = (Deadlock, Taken, Indexed)
+    if isinstance(question.system, BareNet):
+        unknown = (*unknown, Enabled)
     initial = {
         name: bool(evaluate(meaning, tokens))
         for name, meaning in propositions.items()
-        if is_of_markings(meaning)
+        if not _mentions(meaning, *unknown)
     }
+    told = propositions if meanings is None else meanings
     return (
         yield from prove(
             arrays_of(net),
             violated,
-            meanings_of(propositions),
+            meanings_of({name: told[name] for name in propositions}),
             initial,
+            exact=getattr(net, "exact", None),
             stutters=question.stutters,
             seconds=SECONDS,
             certified=certified,
@@ -116,15 +179,33 @@ def meanings_of(propositions: dict[str, Expression]) -> dict[str, Any]:
 
 
 def _meaning(expression: Expression) -> list[Any]:
-    sides = [constraint_of(expression, holds=holds) for holds in (True, False)]
+    sides = [_constraint(expression, holds=holds) for holds in (True, False)]
     places = None
     if is_of_markings(expression):
         places = sorted({*variables_in(expression)})
     return [*sides, places]
 
 
+def _constraint(expression: Expression, *, holds: bool) -> Constraint:
+    """Return a constraint, which is true if it would be too large."""
+    if _n_parts(expression) > MOST_PARTS:
+        return TRUE
+    return constraint_of(expression, holds=holds)
+
+
+def _n_parts(expression: Expression) -> int:
+    if isinstance(expression, Operation):
+        return 1 + sum(map(_n_parts, expression.operands))
+    return 1
+
+
 def is_of_markings(expression: Expression) -> bool:
     """Whether a bound expression depends on nothing but the marking's numbers."""
+    return not _mentions(expression, Deadlock, Taken, Indexed, Enabled)
+
+
+def _mentions(expression: Expression, *kinds: type) -> bool:
+    """Whether an expression has a part of some kinds."""
     if isinstance(expression, Operation):
-        return all(map(is_of_markings, expression.operands))
-    return not isinstance(expression, (Deadlock, Taken, Indexed))
+        return any(_mentions(part, *kinds) for part in expression.operands)
+    return isinstance(expression, kinds)

@@ -94,16 +94,16 @@ class Strategy:
 
 STRATEGIES: tuple[Strategy, ...] = (
     Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
-    Strategy(LINEAR, linear.job, (LINEAR,)),
+    Strategy(LINEAR, linear.job, (LINEAR,), takes_colours=True),
     Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
     Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
     Strategy(
         AMPLE, explicit.job_with_ample_sets, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT
     ),
+    Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
     Strategy(WALKS, explicit.job_of_walks, (WALKS,)),
     Strategy(SUBSET, subset.job, (SUBSET, FEW, COMPOSITION), share=2.0),
-    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION), share=2.0),
-    Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
+    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION), share=3.0),
     Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),
 )
 

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.automata.conditions import TRUE
 from ltlpipe.automata.letters import universal
 from ltlpipe.automata.tight import tight
 from ltlpipe.question.answer import Trace
@@ -26,17 +24,14 @@ from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.network import with_components
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import MAX_STATES, Progress
-from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.search.registers import Reg
 from ltlpipe.strategies import instant
-from ltlpipe.strategies.instant_graph import Graph, Meter, Paths
+from ltlpipe.strategies.neighbourhoods import freed
 from ltlpipe.strategies.slicing import sliced, thinned
 from ltlpipe.strategies.state_search import (
     OVERFLOW,
     Attempt,
     run_of,
-    search_states,
 )
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
@@ -44,12 +39,10 @@ from ltlpipe.systems.runs import Run, compressed
 
 if TYPE_CHECKING:
     from ltlpipe.automata.tight import Tight
-    from ltlpipe.question.network import NetworkQuestion
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import Recording
     from ltlpipe.search.problem import Problem
-    from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.networks.packing import PackedSystem
 
 MOST_STATES = 2_000
@@ -109,25 +102,13 @@ _PER_STATE, _LEAST_WORK = 1.0, 20_000.0
 
 
 _EXTRACTING = "extracting the lasso"
-_COMPONENT_WORK = 0.5  # microseconds for each transition of a component
-
-_LARGE = 20_000
-"""Transitions of a component in which no short cycle is looked for."""
-
-_FEW = 3
-"""Components whose short cycles are tried."""
-
-_MANY = 200_000
-"""States that are stored at most of a product of one run's transitions."""
+_FREED_WORK, _MOST_FREED_WORK = 40.0, 2_000_000.0
+"""Units of work for lassos of parts, for each state that may be stored; at most."""
 
 _SAMPLE, _DEGREE = 1_000, 8
 """States after which it is known how many transitions leave one; and how many may
 before fewer states are stored.
 """
-
-_TRIED = 10_000
-"""States of a search for another run: what finds none by then costs more than it is."""
-
 
 SYSTEM, PRODUCT = "system", "product"
 
@@ -148,7 +129,6 @@ def shortened(
     run: Run,
     *,
     most_states: float = math.inf,
-    wanders: bool = False,
 ) -> Job[Shortened]:
     """Look for a shorter violation in what is near the initial state.
 
@@ -161,9 +141,6 @@ def shortened(
     most_states : float
         States of the product to store; with inf the result is a shortest lasso of the
         product, unless memory does not suffice.
-    wanders : bool
-        Whether the run is that of a search that looks at sets of states, or at other
-        components: such runs wander, and a search state by state may find another.
     """
     best = begun(run)
     if best.shortest_of:
@@ -176,13 +153,10 @@ def shortened(
             best = begun(run)
         product = yield from question.product(question.given, trace)
         best = yield from _in_product(product, best, most_states)
-        if wanders and not best.shortest_of and network is not None:
-            best = yield from _state_by_state(network, product, best, most_states)
         if not best.shortest_of and network is not None:
-            taken = yield from taken_by(network.system, best.run)
-            product = yield from network.product(question.given, trace, taken)
-            found = yield from _in_product(product, best, min(most_states, _MANY))
-            best = best._replace(run=found.run)
+            work = min(_FREED_WORK * most_states, _MOST_FREED_WORK)
+            run = yield from freed(network, best.run, _shorter, work)
+            best = best._replace(run=run)
     if not best.shortest_of:
         run = yield from shortened_by_trial(question, best.run)
         best = best._replace(run=run)
@@ -259,96 +233,10 @@ def shortened_by_trial(question: Question, run: Run) -> Job[Run]:
     return run
 
 
-def _state_by_state(
-    question: NetworkQuestion, product: Product, best: Shortened, most_states: float
-) -> Job[Shortened]:
-    """Look for another run with the search that the product would be searched with."""
-    plan = question.settled(question.given, product.table, product.reductions)
-    if plan.emptiness not in SEARCHES:
-        return best
-    trace = Trace(plan)
-    most = _MANY if most_states == math.inf else int(min(most_states, _TRIED))
-    answer = yield from search_states(question, product, trace, max_states=most)
-    run = yield from continued(question, answer.run)
-    if run is None:
-        return best
-    run = yield from sliced(question, run, trace)
-    other = begun(run)
-    return min(best, other, key=lambda found: len(found.run.actions))
-
-
-def taken_by(network: Network, run: Run) -> Job[Network]:
-    """Return a network with few transitions: those of a run, and of short cycles.
-
-    Its runs are runs of the network, and the shortest among them are not far.  The
-    cycles are of single components, where the run's cycle begins.
-    """
-    cycles = yield from _short_cycles(network, run)
-    ticks = Ticks(_EXTRACTING, _COMPONENT_WORK)
-    components = []
-    for number, component in enumerate(network.components):
-        labels = np.full(len(network.actions) + 1, -1)  # the last is for action -1
-        labels[list(network.label_actions[number])] = np.arange(len(component.labels))
-        taken = labels[run.actions]
-        moving = np.flatnonzero(taken >= 0)
-        before, after = run.states[moving, number], run.states[moving + 1, number]
-        steps = before, taken[moving], after
-        own = component.src, component.label, component.dst
-        kept = np.isin(_codes(component, *own), _codes(component, *steps))
-        kept[cycles.get(number, [])] = True
-        src, label, dst = (column[kept] for column in own)
-        components.append(replace(component, src=src, label=label, dst=dst))
-        if ticks.over(component.n_transitions + len(run.actions)):
-            yield ticks.progress
-    return Network(components, network.name)
-
-
-def _short_cycles(network: Network, run: Run) -> Job[dict[int, list[int]]]:
-    """Return cycles of components, as transitions, shorter than that of a run.
-
-    They are through the states in which the run's cycle begins, and by actions that
-    no other component takes part in; of all the shortest, some.
-    """
-    single = {a.name for a in network.actions if len(a.participants) == 1}
-    ticks = Ticks(_EXTRACTING, _COMPONENT_WORK)
-    found: dict[int, list[int]] = {}
-    longest = len(run.actions) - run.length - 1
-    for number, component in enumerate(network.components):
-        if longest == 0 or (len(found) == _FEW and longest == 1):
-            break
-        if component.n_transitions > _LARGE:
-            continue
-        start = int(run.states[run.length, number])
-        cycle = yield from _cycle_of(component, single, start, longest)
-        if cycle is not None:
-            found[number] = cycle
-            longest = min(longest, len(cycle))
-        if ticks.over(component.n_transitions):
-            yield ticks.progress
-    shortest = [number for number in found if len(found[number]) == longest]
-    return {number: found[number] for number in shortest[:_FEW]}
-
-
-def _cycle_of(
-    component: LTS, names: set[str], start: int, longest: int
-) -> Job[list[int] | None]:
-    """Return the transitions of a shortest cycle by some actions; None without one."""
-    private = np.array([label in names for label in component.labels], dtype=np.bool_)
-    graph = Graph()
-    graph.followers = [[] for _ in range(component.n_states)]
-    for k in np.flatnonzero(private[component.label]).tolist():
-        src, dst = int(component.src[k]), int(component.dst[k])
-        graph.followers[src].append((dst, 0, k))
-    cycle = yield from Paths(graph, Meter()).cycle(start, TRUE, longest)
-    return None if cycle is None else [k for _, _, k in cycle]
-
-
-def _codes(
-    component: LTS, src: np.ndarray, label: np.ndarray, dst: np.ndarray
-) -> np.ndarray:
-    """Return a number for each transition, int64."""
-    of_label = src.astype(np.int64) * len(component.labels) + label
-    return np.asarray(of_label * component.n_states + dst)
+def _shorter(product: Product, run: Run, most_states: float) -> Job[Run]:
+    """Return a shorter run of a product, or the one that is known."""
+    found = yield from _in_product(product, Shortened(run), most_states)
+    return found.run
 
 
 def _in_product(
@@ -391,12 +279,11 @@ def _within(
     known: Tight | None,
 ) -> Job[Shortened | None]:
     """Look for a shorter run in a packed product; None if its rows are too narrow."""
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.driver import EXTRACTING, advance
     from ltlpipe.search.exploring import Recording
     from ltlpipe.search.shortest_lassos import shortest_in
 
-    yield from ready_expand_pointer(packed.expand)
+    yield from packed.ready()
     recording = Recording(problem, () if known is None else known.starts)
     stop = _FIRST_STOP
     while True:

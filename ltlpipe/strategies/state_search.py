@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Way = Callable[["Attempt"], Job[Answer]]
 
 BITSTATE_REASON = "bitstate"
-"""Why a search over bits that finds nothing says nothing: it may miss states.
+"""Why a bitstate search that finds nothing says nothing: it may miss states.
 
 With fingerprints it is "compact".
 """
@@ -89,8 +89,6 @@ def search_states(
     packing : job, optional
         Returns the packed system, if it is not that of the product.
     """
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
-
     limit = question.options.max_states
     if max_states is not None:
         limit = max_states if limit is None else min(limit, max_states)
@@ -100,7 +98,7 @@ def search_states(
         grant = yield Progress("searching", memory_bytes=needed)
         if needed > grant.memory_bytes:
             raise StoppedError("memory")
-        yield from ready_expand_pointer(packed.expand)
+        yield from packed.ready()
         attempt = Attempt(question, product, packed, trace, limit)
         answer = yield from (way or search_once)(attempt)
         if answer.reason != OVERFLOW:
@@ -254,7 +252,7 @@ def note_search(trace: Trace, search: AnySearch) -> None:
 
 
 def note_sample(question: Question, trace: Trace, members: Sequence[Member]) -> None:
-    """Tell a trace what searches over bits have seen of the question's product."""
+    """Tell a trace what bitstate searches have seen of the question's product."""
     said = {name: getattr(question.options, name) for name in PRODUCT_OPTIONS}
     text = json.dumps(said, sort_keys=True, default=repr)
     product = hashlib.sha256(text.encode()).hexdigest()[:16]

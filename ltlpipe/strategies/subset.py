@@ -43,6 +43,12 @@ LOOKING = "looking for components that suffice"
 RUN_WORK = 50_000.0
 """Units of work of the search for a run of the network with the word of a lasso."""
 
+MOST_CHOSEN = 0.75
+"""Share of the components that may be looked at: nearly all are no fewer than all."""
+
+MOST_SHARE = 4.0
+"""Of turns, where the components that are looked at are few of many."""
+
 _STEP_WORK = 2.0  # units, of a step of one local state along a word
 
 _IDLE = LTS.from_transitions([(0, "idle", 0)], internal=["idle"])
@@ -98,8 +104,10 @@ class Refinement:
 
     def answer(self) -> Job[Answer]:
         """Return the answer of the first components that suffice for one."""
-        while len(self.chosen) < len(self._components):
+        while len(self.chosen) <= MOST_CHOSEN * len(self._components):
             self._checks += 1
+            few = len(self._components) / (2 * len(self.chosen) or 1)
+            self._trace.share = min(max(few, 1.0), MOST_SHARE)
             network = Network(
                 [*(self._components[i] for i in sorted(self.chosen)), _IDLE]
             )
@@ -117,7 +125,7 @@ class Refinement:
                 self._note()
                 self._trace.has_found = True
                 return Answer(FOUND, run=run)
-        raise NotApplicableError("no part of the components suffices")
+        raise NotApplicableError("no small part of the components suffices")
 
     def _note(self) -> None:
         """Say in the plan which components were enough."""

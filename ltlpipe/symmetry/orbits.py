@@ -96,9 +96,13 @@ def quotient(packed: PackedSystem, acting: Group) -> PackedSystem:
         raise NotImplementedError  # replaced by whoever knows how systems are packed
 
     assert packed.expand_orbits is not None
+    interim = packed.interim
+    if interim is not None:
+        interim = interim._replace(expand=interim.expand_orbits)
     return replace(
         packed,
         expand=packed.expand_orbits,
+        interim=interim,
         ints=table,
         overflowed=overflowed,
         widened=widened,

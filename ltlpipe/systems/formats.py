@@ -75,6 +75,8 @@ class Format:
     begins: str = ""
     """A regular expression for what files begin with, blanks and comments apart."""
     expected: str = ""  # the same in words
+    has: str = ""
+    """The same for what is somewhere in the text, where later formats begin alike."""
     binary: bool = False
     """Whether the reader takes bytes, and what they begin with is its own matter."""
     takes: tuple[str, ...] = ()  # options for reading that mean something to it
@@ -216,6 +218,7 @@ FORMATS = (
         model=True,
         begins=r"(?:const|byte|int|channel|process)\b",
         expected="a declaration or a process (macros are expanded before, by m4)",
+        has=r"\bsystem\s+a?sync\b",
         small=_ANY,
         reader=_read_dve,
     ),

@@ -24,7 +24,13 @@ from ltlpipe.question.given_options import (
 from ltlpipe.question.options import CHECK, DEADLOCKS, LIVELOCK
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
-from ltlpipe.runtime.errors import InputError, UnsupportedError, noting, warn
+from ltlpipe.runtime.errors import (
+    InputError,
+    RoomError,
+    UnsupportedError,
+    noting,
+    warn,
+)
 from ltlpipe.runtime.jobs import Clock, StoppedError, run
 from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
@@ -380,11 +386,14 @@ def _job(
     options: Options,
     find: Callable[[Question], Job[Found | None]],
 ) -> Job[Found | None]:
-    question = yield from _question(system, formula, options)
-    try:
-        return (yield from find(question))
-    finally:
-        question.close()
+    while True:
+        question = yield from _question(system, formula, options)
+        try:
+            return (yield from find(question))
+        except RoomError as error:
+            system = error.roomier()
+        finally:
+            question.close()
 
 
 def _question(
@@ -406,14 +415,13 @@ def _question(
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:
-    from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
     from ltlpipe.search.exploring import product_size_of
 
     question = yield from question.unfolded()
     product = yield from question.product(question.given, Trace(question.given))
     packed = yield from product.packed()
     while packed is not None:
-        yield from ready_expand_pointer(packed.expand)
+        yield from packed.ready()
         size = yield from product_size_of(
             product.problem(packed), max_states=question.options.max_states
         )

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.words import first_bad_prefix
-from ltlpipe.question.conditions import DECOUPLING, FACTORING, INSTANT
+from ltlpipe.question.conditions import INSTANT
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import Limits, StoppedError, run
 from ltlpipe.strategies.shortening import (
@@ -180,15 +180,14 @@ class Counterexample:
 
     def _made_short(self, found: Shortened) -> Job[None]:
         self._found = found
-        plan, asks = self._trace.plan, self._question.options.shortest
-        if plan.strategy != INSTANT:  # which finds short lassos itself
+        asks = self._question.options.shortest
+        if self._trace.plan.strategy != INSTANT:  # which finds short lassos itself
             of_steps = min(STATES_PER_STEP * len(found.run.actions), SOME_STATES)
             entered = self._trace.stats.states or 0
             found = yield from shortened(
                 self._answered,
                 found.run,
                 most_states=min(max(entered, of_steps, FEW_STATES), MANY_STATES),
-                wanders=plan.strategy == DECOUPLING or FACTORING in plan.reductions,
             )
         self._found = found
         if found.shortest_of == PRODUCT and not asks:

@@ -38,6 +38,7 @@ from ltlpipe.runtime.names import quoted_name
 from ltlpipe.runtime.objects import Beside
 from ltlpipe.strategies.instant import Moves
 from ltlpipe.strategies.instant_graph import sccs
+from ltlpipe.strategies.merged_colours import with_merged_colours
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, searched
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
 from ltlpipe.systems.models import Model
@@ -73,7 +74,7 @@ def deadlock_job(
         A part of the system is missing.
     """
     refuse_if_lacking(system)
-    from ltlpipe.runtime.kernels.compilation import is_compiled, ready_expand_pointer
+    from ltlpipe.runtime.kernels.compilation import is_compiled
     from ltlpipe.search.driver import advance
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.search.problem import buffer_bytes, make_problem
@@ -85,7 +86,7 @@ def deadlock_job(
     packed = yield from _packed(system, options.seed)
     while packed is not None and answer.reason == OVERFLOW:
         yield Progress("searching", memory_bytes=buffer_bytes(packed, table))
-        yield from ready_expand_pointer(packed.expand)
+        yield from packed.ready()
         search = DeadlockSearch(make_problem(packed, table))
         kernel, arguments = search.kernel_call(1)
         if not compiles and not is_compiled(kernel, *arguments):
@@ -241,9 +242,17 @@ def looked_for(question: Question, work: float) -> Job[str]:
 
 def known_runs(question: Question, work: float) -> Job[FiniteRuns]:
     """Return what is known of the runs of a system that end; look, if that is due."""
+    merged = yield from with_merged_colours(question)
+    if merged is not None:
+        runs = yield from _known_runs(merged, work)
+        return runs._replace(way=())  # its names are those of some colours
     if not getattr(question.system, "is_unfolded", True):  # type: ignore[attr-defined]
         return _NOTHING  # a symmetric net, searched as it is
-    question = yield from question.unfolded()
+    return (yield from _known_runs((yield from question.unfolded()), work))
+
+
+def _known_runs(question: Question, work: float) -> Job[FiniteRuns]:
+    """Do what `known_runs` does for a system that is searched state by state."""
     known = _KNOWN.of(question.system)  # type: ignore[attr-defined]
     known.work += work
     if allowed := known.allowance():

@@ -15,6 +15,7 @@ from ltlpipe.question.options import DEADLOCK_ERROR, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import (
     LtlpipeError,
+    RoomError,
     SystemWarning,
     UnsupportedError,
     silenced,
@@ -114,13 +115,18 @@ class Inquiry:
     files: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Make the question, unless that takes work."""
-        if isinstance(self.system, Model):
-            self.system = self.system.for_question(self.asked.propositions)
+        """Look at options, and begin."""
+        self._clock = Clock()
         self._certified: tuple[Certified | LinearCertified, ...] = ()
         if self.options.certificate is not None:
             self._certified = self.strategies = certified_strategies(self.options)
             self.options = certified_options(self.options)
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Make the question, unless that takes work."""
+        if isinstance(self.system, Model):
+            self.system = self.system.for_question(self.asked.propositions)
         if self.constraint is not None and self.options.translator is not None:
             raise UnsupportedError(
                 "--constraint cannot be combined with --translator: Spot translates"
@@ -140,7 +146,6 @@ class Inquiry:
         self._vacuity: VacuityDetection | None = None  # once it is known to hold
         self._ends: Trace | None = None  # of the search for runs that end
         self._lasso_seconds: list[float] = []
-        self._clock = Clock()
         self._derived = is_derived(self.asked, self.options)
         if self._derived:  # the job makes it
             self._question = without_fairness(self.system, self.asked, self.options)
@@ -161,7 +166,7 @@ class Inquiry:
         system = " ".join(self.files) or self.system.name
         with bugs_reported(system, self.asked.text, self.options):
             try:
-                found = run(self._whole(), limits, clock=self._clock, observer=observer)
+                found = run(self._roomy(), limits, clock=self._clock, observer=observer)
             except StoppedError as stopped:
                 found = self._stopped(stopped.reason)
             finally:
@@ -220,6 +225,16 @@ class Inquiry:
             self._pose(system, asked)
 
     # --- the answer ---------------------------------------------------------
+
+    def _roomy(self) -> Job[Verdict]:
+        """Answer the question, with more room where the system needs it."""
+        while True:
+            try:
+                return (yield from self._whole())
+            except RoomError as error:
+                self._question.close()
+                self.system = error.roomier()
+                self._set_up()
 
     def _whole(self) -> Job[Verdict]:
         """Answer the question, and warn if the answer leans on finite runs."""

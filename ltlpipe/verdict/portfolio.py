@@ -49,6 +49,7 @@ from ltlpipe.runtime.jobs import (
 )
 from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
+from ltlpipe.strategies.merged_colours import MergedQuestion, with_places
 from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.strategies.simplified import simplified
 from ltlpipe.strategies.smaller_nets import SmallerNetQuestion, about_smaller_net
@@ -262,9 +263,7 @@ class Portfolio:
                     if entry not in self._open:  # closed for lack of memory
                         continue
                     before = entry.work
-                    answer = yield from self._turn(
-                        entry, self._length(turn) * entry.strategy.share, grant
-                    )
+                    answer = yield from self._turn(entry, self._length(turn), grant)
                     worked = worked or entry.work > before or entry not in self._open
                     if answer is not None:
                         return answer
@@ -362,6 +361,7 @@ class Portfolio:
         A strategy that has found a violation has several turns in a row for its run.
         One that has waited for kernels also gets its missed turns.
         """
+        turn *= entry.strategy.share * entry.trace.share
         end, more = entry.work + turn + entry.owed, FOUND_TURNS
         entry.owed = 0.0
         while True:
@@ -492,15 +492,15 @@ def run_by(strategy: Strategy, question: Question, most_work: float) -> Job[Run 
 def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
     """Return the job of a strategy.
 
-    Numba's import and factoring are included, and a symmetric net is unfolded unless
-    the strategy takes it as it is.
+    Numba's import and factoring are included.  Colours of a symmetric net are merged,
+    or it is unfolded, unless the strategy takes it as it is.
     """
     asked = question
     if not strategy.takes_colours:
-        asked = yield from question.unfolded()
+        asked = yield from with_places(question)
         if asked is not question:
             trace.plan = asked.given
-    unfolded = asked is not question
+    unfolded = asked
     if not strategy.needs_kernels:
         answer = yield from strategy.job(asked, trace)
     else:
@@ -511,4 +511,6 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from answered(strategy, asked, trace)
         if isinstance(asked, SmallerNetQuestion):
             answer = yield from asked.restored(answer)
-    return answer._replace(unfolded=unfolded)
+    if isinstance(unfolded, MergedQuestion):
+        return (yield from unfolded.restored(answer))
+    return answer._replace(unfolded=unfolded is not question)

@@ -1,4 +1,4 @@
-"""What searches over bits in rows of a table have seen together."""
+"""What bitstate searches in rows of a table have seen together."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ltlpipe.batch.rers_problems import draw_problem, formulas_text, write_probl
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
 
-SMALL = [("2016", 2, 1, 8), ("2019", 3, 2, 20)]
+SMALL = [("random-pairs", 2, 1, 8), ("random-dense", 3, 2, 20), ("chain", 3, 1, 6)]
 
 
 def counts(problem):
@@ -63,7 +63,9 @@ def test_the_table_is_right(style, n, seed, size, tmp_path):
 
 def test_large_problems():
     """Where nothing is known to hold, undecided formulas that no known run violates."""
-    problem = draw_problem(7, style="2016", seed=1, n_formulas=6, max_states=500)
+    problem = draw_problem(
+        7, style="random-pairs", seed=1, n_formulas=6, max_states=500
+    )
 
     assert counts(problem) == {"unknown": 3, "violated": 3}
     assert problem.reachable_states is None
@@ -77,7 +79,7 @@ def test_large_problems():
 def test_several_problems(tmp_path):
     """One seed each; the folder is new, or empty."""
     out = tmp_path / "p"
-    arguments = {"style": "2019", "n_formulas": 4, "max_states": 10_000}
+    arguments = {"style": "random-dense", "n_formulas": 4, "max_states": 10_000}
     list(write_problems(out, 2, seed=7, n_problems=2, **arguments))
 
     for name, seed in [("001", 7), ("002", 8)]:
@@ -95,15 +97,19 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     """An error of ours."""
     (tmp_path / "file").write_text("")
     with pytest.raises(LtlpipeError, match="cannot be written"):
-        list(write_problems(tmp_path / "file", 1, style="2019", seed=0, n_formulas=1))
+        list(
+            write_problems(
+                tmp_path / "file", 1, style="random-dense", seed=0, n_formulas=1
+            )
+        )
 
 
 def test_arguments_out_of_range(monkeypatch):
     """Refused, and so is a network with too few different formulas."""
     with pytest.raises(UnsupportedError, match="0 formulas"):
-        draw_problem(2, style="2016", seed=0, n_formulas=0)
+        draw_problem(2, style="random-pairs", seed=0, n_formulas=0)
     with pytest.raises(UnsupportedError, match="a limit of 0 states"):
-        draw_problem(2, style="2016", seed=0, max_states=0)
+        draw_problem(2, style="random-pairs", seed=0, max_states=0)
     monkeypatch.setattr(rers_problems, "instances", lambda *_, **__: iter(["F a0"]))
     with pytest.raises(UnsupportedError, match="no 2 different formulas over"):
-        draw_problem(2, style="2016", seed=0, n_formulas=2)
+        draw_problem(2, style="random-pairs", seed=0, n_formulas=2)

@@ -22,7 +22,7 @@ def temporary(tmp_path, monkeypatch):
 
 def tasks(seed=3, n=8):
     """Of a network that no worker has met, if the seed is another one."""
-    network = rers_network(n, style="2019", seed=seed).network
+    network = rers_network(n, style="random-dense", seed=seed).network
     names = [action.name for action in network.actions][:5]
     one, other, third, fourth, fifth = names
     texts = [f"G({one} -> F {other})", f"GF {third}", f"F {fourth}", f"G !{fifth}"]

@@ -11,7 +11,7 @@ import pytest
 import spot
 
 from benchmarks import published_tables
-from benchmarks.published import BEGIN, END, TEXTS, Limits, Search, main, searched
+from benchmarks.published import TEXTS, Limits, Search, main, searched
 from benchmarks.published_data import Experiment, Question
 from benchmarks.published_figures import automata, panels_of, plotted
 from benchmarks.published_products import explored
@@ -452,24 +452,14 @@ def test_figures_show_the_most_workers():
     assert 9 not in panels_of(frame[frame["translator"] != "finless"])
 
 
-def test_numbers_of_tasks_are_filled_in(folder, tmp_path, capsys):
-    """A page says how many tasks tables and figures stand for; the rest stays."""
-    out, page = tmp_path / "out", tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nbehind\n")
-    asked = command(folder, out, "--workers", "0", "--docs", str(page))
-    assert main(asked) == 0
-    text = page.read_text()
-    assert text.startswith(f"before\n{BEGIN}\n\n| what | experiment | ways |")
-    assert text.endswith(f"{END}\nbehind\n")
+def test_numbers_of_tasks(folder, tmp_path):
+    """The tables say how many tasks they and the figures stand for."""
+    out = tmp_path / "out"
+    assert main(command(folder, out, "--workers", "0")) == 0
+    text = (out / "published_tables.md").read_text()
     assert "| Table 4 | ring | all | 0 | 1 | 1 | - |" in text
     assert "| Fig. 6 | ring | rabin against tgba | 0 | 1 | 1 | 0 |" in text
     assert "| Fig. 7 | ring | 3 automata | - | - | - | - |" in text
-    assert "old\n" not in text
-    assert main(asked) == 0
-    assert page.read_text() == text
-    page.write_text("nothing")
-    assert main(asked) == 2
-    assert "expected <!-- numbers" in capsys.readouterr().err
 
 
 def test_automata_are_drawn(folder):
@@ -524,9 +514,8 @@ def test_bad_input_is_told(folder, tmp_path, capsys):
     [
         (("--workers", "32"), "workers=32: expected"),
         (("--timeout", "-1"), "timeout=-1.0: expected"),
-        (("--docs", "missing.md"), "missing.md"),
     ],
-    ids=["workers", "timeout", "docs"],
+    ids=["workers", "timeout"],
 )
 def test_bad_options_are_told_at_once(folder, tmp_path, capsys, options, told):
     out = tmp_path / "out"

@@ -936,7 +936,7 @@ def test_forty_actions(run, tmp_path):
 
 
 def test_deadlock(run, tmp_path):
-    """A run that ends says nothing, or repeats its last state for ever."""
+    """A run that ends says nothing, or stutters in its last state."""
     (tmp_path / "x.aut").write_text('des (0, 1, 2)\n(0, "a", 1)\n')
 
     assert run("check", tmp_path / "x.aut", "-f", "G a").code == 0

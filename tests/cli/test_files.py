@@ -415,7 +415,7 @@ def test_generate_formulas_refused(arguments, complaint, run):
 def test_generate_rers(run, tmp_path):
     """A folder that `solve` takes, and that the table agrees with."""
     out = tmp_path / "p"
-    arguments = ["generate", "rers", "--components", 2, "--style", "2019"]
+    arguments = ["generate", "rers", "--components", 2, "--style", "random-dense"]
     outcome = run(*arguments, "--formulas", 6, "--problems", 2, "--seed", 3, "-o", out)
 
     assert (outcome.code, outcome.out) == (0, "")

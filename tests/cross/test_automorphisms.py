@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections import Counter
+from functools import partial
 
 import pytest
 
@@ -48,7 +49,7 @@ def network_question(rng):
 
 
 def kind_of(seed):
-    """What the system is: models of DVE are rare, as they have to be compiled."""
+    """What the system is."""
     return "dve" if seed % 10 == 9 else ("network", "net")[seed % 2]
 
 
@@ -166,20 +167,31 @@ def test_ample_sets_of_orbits_are_refused_as_ample_sets_are(options):
             ask(system, formula, reduce=reduce, **options)
 
 
-def assert_names_agree(seed, counts):
+def assert_processes_agree(make, atoms_of, seed, counts):
     """Orbits of a model whose processes know each other have the plain verdict."""
     rng = random.Random(seed)
-    model = systems.naming_model(random.Random(seed))
-    formula = random_formula(rng, rng.sample(systems.naming_atoms(rng, model), 2))
+    model = make(rng)
+    formula = random_formula(rng, rng.sample(atoms_of(rng, model), 2))
     search = {"emptiness": rng.choice(SEARCHES)}  # no limit: the models are finite
     plain = ask(model, formula, reduce="none", **search)
     found = ask(model, formula, reduce="automorphisms", **search)
     assert found.verdict == plain.verdict, (seed, formula)
     counts[found.verdict] += 1
     counts["moved"] += "changes nothing" not in " ".join(found.plan.reasons)
+    if found.verdict == "holds" and found.plan.emptiness == plain.plan.emptiness:
+        assert found.stats.states <= plain.stats.states + 1, (seed, formula)
+        counts["fewer"] += found.stats.states < plain.stats.states
 
 
-@pytest.mark.thorough("each model is compiled, which takes seconds")
+assert_names_agree = partial(
+    assert_processes_agree, systems.naming_model, systems.naming_atoms
+)
+assert_instances_agree = partial(
+    assert_processes_agree, systems.promela_model, systems.promela_atoms
+)
+
+
+@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 def test_processes_that_know_each_other():
     """Twenty models."""
     counts = Counter()
@@ -187,6 +199,27 @@ def test_processes_that_know_each_other():
         assert_names_agree(seed, counts)
 
     assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(5)
+
+
+def test_instances_of_a_proctype():
+    """Buffers, rendezvous, atomic, d_step, timeout; some tell them apart."""
+    counts = Counter()
+    for seed in range(examples(60)):
+        assert_instances_agree(seed, counts)
+
+    assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(5)
+    assert counts["fewer"] >= at_least(2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_instances_of_a_proctype_many(part):
+    """2,000 models in ten parts."""
+    counts = Counter()
+    for seed in range(10_000 + 200 * part, 10_200 + 200 * part):
+        assert_instances_agree(seed, counts)
+
+    assert counts["moved"] > 50
 
 
 @pytest.mark.slow

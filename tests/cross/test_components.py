@@ -141,7 +141,7 @@ def test_many_formulas_about_one_network(network, texts):
 
 @pytest.mark.thorough("reduces six large networks")
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("style", ["2016", "2019"])
+@pytest.mark.parametrize("style", ["random-pairs", "random-dense"])
 def test_long_lassos_are_lifted(style, seed):
     """Every lasso of some larger networks replays; the cap forces groups to stay."""
     network = rers_network(4, style=style, seed=seed).network

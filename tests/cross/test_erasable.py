@@ -213,7 +213,7 @@ def test_automaton_of_two_in_a_row(repeats, expected):
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("style", ["2016", "2019"])
+@pytest.mark.parametrize("style", ["random-pairs", "random-dense"])
 def test_long_lassos_are_lifted(style, seed):
     """Every lasso of some larger networks replays, however far components go."""
     network = rers_network(4, style=style, seed=seed).network

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from benchmarks import spin
 from ltlpipe import UnsupportedError, load, save
 from ltlpipe.components.alphabet import trim_alone
-from ltlpipe.families.rers_networks import STYLES, Walker, rers_network
+from ltlpipe.families.random_lassos import Walker
+from ltlpipe.families.rers_networks import STYLES, rers_network
 from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.networks.exports import to_promela
 from tests.oracles import compose, reaches
@@ -86,9 +87,9 @@ def test_planned_run(style, n, seed):
 
 @pytest.mark.parametrize("n", [2, 3, 7])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_labels_of_2016(n, seed):
+def test_labels_of_random_pairs(n, seed):
     """On one transition of each participant, one or two; 1.5 n of two, rounded up."""
-    network, cycle = rers_network(n, style="2016", seed=seed)
+    network, cycle = rers_network(n, style="random-pairs", seed=seed)
 
     assert all(set(label_counts(c).values()) == {1} for c in network.components)
     assert set(participants(network)) == {1, 2}
@@ -98,15 +99,35 @@ def test_labels_of_2016(n, seed):
 
 @pytest.mark.parametrize("n", [2, 3, 7])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_labels_of_2019(n, seed):
+def test_labels_of_random_dense(n, seed):
     """Two to four participants, 2 n common labels; some repeat, to two targets."""
-    network, _ = rers_network(n, style="2019", seed=seed)
+    network, _ = rers_network(n, style="random-dense", seed=seed)
     counts = participants(network)
 
     assert sum(number for size, number in counts.items() if size > 1) == 2 * n
     assert max(counts) == min(n, 4)
     for component in network.components:
         assert max(label_counts(component).values()) >= 2
+        sources = Counter((s, a) for s, a, _ in component.transitions())
+        assert max(sources.values()) >= 2
+
+
+@pytest.mark.parametrize("n", [2, 7, 20])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_labels_of_chains(n, seed):
+    """Two participants at most, near each other; on many transitions, some to two."""
+    network, _ = rers_network(n, style="chain", seed=seed)
+    counts = participants(network)
+
+    assert counts[2] == 3 * n
+    assert set(counts) == {1, 2}
+    apart = [
+        action.participants[-1] - action.participants[0] for action in network.actions
+    ]
+    assert max(apart) <= STYLES["chain"].reach
+    repeats = [max(label_counts(c).values()) for c in network.components]
+    assert max(repeats) >= 10
+    for component in network.components:
         sources = Counter((s, a) for s, a, _ in component.transitions())
         assert max(sources.values()) >= 2
 
@@ -166,16 +187,19 @@ def test_spin_counts_the_same_states(style, tmp_path):
 
 
 def test_no_promela_for_more_than_two():
-    """A rendezvous is one of two: 2019 with three components is refused."""
+    """A rendezvous is one of two: dense networks of three components is refused."""
     with pytest.raises(UnsupportedError, match="is shared by 3 components"):
-        to_promela(rers_network(3, style="2019", seed=0).network)
+        to_promela(rers_network(3, style="random-dense", seed=0).network)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"n_components": 0}, "0 components"),
-        ({"style": "2020"}, "style '2020' is unknown: use 2016 or 2019"),
+        (
+            {"style": "2020"},
+            "style '2020' is unknown: use one of random-pairs, random-dense, chain",
+        ),
         ({"seed": -1}, "seed -1"),
         ({"synchronisations": -1}, "-1 synchronisations"),
         ({"n_components": 1, "synchronisations": 1}, "1 component synchronises"),
@@ -184,7 +208,7 @@ def test_no_promela_for_more_than_two():
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_arguments_out_of_range(change, message):
-    arguments = {"n_components": 3, "style": "2016", "seed": 0} | change
+    arguments = {"n_components": 3, "style": "random-pairs", "seed": 0} | change
     with pytest.raises(UnsupportedError) as caught:
         rers_network(arguments.pop("n_components"), **arguments)
 

@@ -1,4 +1,4 @@
-"""The nested search over bits: exact where it finds, honest where it does not."""
+"""The nested bitstate search: exact where it finds, honest where it does not."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def long_ones(draw):
 
 
 def bitstate(automaton, bits_mib=1.0, variant=0, *, tagless=False):
-    """A search over bits; `tagless` slots of its path are told apart by rows alone."""
+    """A bitstate search; `tagless` slots of its path are told apart by rows alone."""
     search = BitstateSE05(problem_of(automaton), bits_mib, variant)
     if tagless:
         search.registers[Reg.ID_BITS] = 30  # one bit is left for a tag

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from ltlpipe import check
 from ltlpipe.automata.conditions import fin, inf
 from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
-from ltlpipe.search.exploring import Exploration
+from ltlpipe.search.exploring import BATCH, Exploration, Recording
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.verdict.checking import product_size
 from tests.complete_searches import Limits, drive
@@ -58,6 +59,42 @@ def test_counts(automaton, data, budget):
     assert search.registers[Reg.TRANSITIONS] == len(there)
     assert search.fin_transitions == sum(t[1] & bits != 0 for t in there)
     assert search.visited().all()
+
+
+@given(automata(max_states=12, max_marks=4), st.sampled_from([1, 2, 5]))
+@settings(max_examples=examples(100))
+def test_recordings_are_those_of_one_state_at_a_time(automaton, budget):
+    """Several states at once are looked up as if each was expanded behind the other."""
+    made = []
+    for most in (None, budget):
+        recording = Recording(problem_of(automaton))
+        drive(recording, Limits(), max_budget=most)
+        recording.assert_consistent()
+        arrays, n = recording.arrays, recording.n_stored
+        m, levels = recording.n_transitions, recording.n_levels
+        parts = (arrays.ends[:n], arrays.dst[:m], arrays.marks[:m])
+        made.append((*parts, arrays.actions[:m], arrays.levels[:levels]))
+        rows = recording.store.rows[:n, 0]
+        sources = np.repeat(np.arange(n), np.diff(arrays.ends[:n], prepend=0))
+        for state in range(1, n):  # met first from the first that leads there
+            first = np.flatnonzero(arrays.dst[:m] == state)[0]
+            assert arrays.parent[state] == sources[first]
+        edges = [(src, dst) for src, _, dst in automaton.transitions]
+        places = zip(rows[sources].tolist(), rows[arrays.dst[:m]].tolist(), strict=True)
+        known = set(rows.tolist())
+        assert sorted(places) == sorted(e for e in edges if e[0] in known)
+    assert all(map(np.array_equal, *made))
+
+
+@pytest.mark.parametrize("width", [1, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH])
+def test_as_many_successors_as_a_batch(width):
+    """There is room for a state's successors behind those of others."""
+    ways = range(1, width + 1)
+    rows = [(0, 0, i) for i in ways] + [(i, 0, j) for i in ways for j in (i, width + i)]
+    search = Exploration(problem_of(Explicit(2 * width + 1, 0, tuple(rows))))
+    drive(search, Limits())
+    found = search.n_stored, search.registers[Reg.TRANSITIONS]
+    assert found == (2 * width + 1, 3 * width)
 
 
 def test_a_mark_in_inf_alone_is_not_counted():

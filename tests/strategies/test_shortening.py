@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 
 import numpy as np
@@ -11,20 +12,24 @@ from hypothesis import strategies as st
 
 from ltlpipe import LTS, LtlpipeWarning, Network, UnsupportedError, check
 from ltlpipe.families.nets import token_ring
+from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.words import Word, satisfies
 from ltlpipe.question.answer import Plan, Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import complete, run
 from ltlpipe.search.exploring import Recording
 from ltlpipe.search.shortest_lassos import shortest_in
-from ltlpipe.strategies.shortening import shortened, taken_by
+from ltlpipe.strategies.neighbourhoods import taken_by
+from ltlpipe.strategies.shortening import shortened
 from ltlpipe.strategies.slicing import sliced
 from ltlpipe.systems.runs import Run
 from ltlpipe.verdict import counterexample
 from ltlpipe.verdict.questions import question_of
 from tests.complete_searches import drive
 from tests.example_counts import examples
+from tests.families.test_rers_networks import successors
 from tests.hypothesis_strategies import formulas, networks, recurrent_formulas
 from tests.portfolio_settings import ALONE, searching_at_once
 
@@ -165,7 +170,7 @@ def test_short_cycles_take_the_place_of_long_ones():
 
 
 def test_runs_of_sets_that_wander():
-    """A search state by state may go another way, where there is too much nearby."""
+    """One component alone may go another way, where there is too much nearby."""
     others = [
         LTS.from_transitions([(0, f"go{k}", 1), (1, f"come{k}", 0)]) for k in range(15)
     ]
@@ -176,10 +181,62 @@ def test_runs_of_sets_that_wander():
     network = Network([faulty, *others])
     found = run_of_words(network, [*wandering, "fail"], ["again"])
     question = question_about(network, "G !fail")
-    kept = run(shortened(question, found, most_states=50))
-    assert names_of(network, kept.run) == ([*wandering, "fail"], ["again"])
-    best = run(shortened(question, found, most_states=50, wanders=True))
+    best = run(shortened(question, found, most_states=50))
     assert names_of(network, best.run) == (["s0", "s1", "s2", "s3", "fail"], ["again"])
+
+
+def test_what_two_do_together():
+    """One component alone finds no other way; with the one that it meets it does."""
+    left = [(0, "a", 1), (1, "b", 2), (2, "c", 3), (3, "fail", 4), (4, "again", 4)]
+    right = [(0, "a", 1), (1, "b", 2), (2, "c", 3)]
+    short = [(0, "now", 3)]
+    others = [[(0, f"go{k}", 1), (1, f"come{k}", 0)] for k in range(15)]
+    network = Network(
+        [LTS.from_transitions(t) for t in (left + short, right + short, *others)]
+    )
+    question = question_about(network, "G !fail")
+    found = run_of_words(network, ["a", "b", "c", "fail"], ["again"])
+    best = run(shortened(question, found, most_states=20))
+    assert names_of(network, best.run) == (["now", "fail"], ["again"])
+
+
+def planned_run(network, cycle):
+    """The run with these actions from the initial state back to it, by trial."""
+    initial = tuple(c.initial for c in network.components)
+    before = [{initial: None}]
+    for action in cycle:
+        reached = {}
+        for state in before[-1]:
+            for after in successors(network, state, action):
+                reached.setdefault(after, state)
+        before.append(reached)
+    states = [initial]
+    for reached in reversed(before[1:]):
+        states.append(reached[states[-1]])
+    numbers = np.array([network.action_index[n] for n in cycle], dtype=np.int32)
+    return Run(numbers, np.array(states[::-1]), 0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_runs_made_shorter(seed):
+    """A planned run is made a shorter one of the network, and stays a violation."""
+    network, cycle = rers_network(3, style="chain", seed=seed)
+    known = planned_run(network, cycle)
+    names = random.Random(seed).sample(sorted(set(cycle)), 2)
+    formula = parse("G({} -> ({} M !{}))".format(*names, names[1]))
+    assert not satisfies(formula.spot, Word((), cycle))
+    question = question_about(network, formula.text)
+    best = run(shortened(question, known, most_states=500)).run
+    assert len(best.actions) <= len(cycle)
+    prefix, cycle = names_of(network, best)
+    assert not satisfies(formula.spot, Word(tuple(prefix), tuple(cycle)))
+    states = {tuple(c.initial for c in network.components)}
+    for action in prefix:
+        states = set().union(*(successors(network, s, action) for s in states))
+    starts = states
+    for action in cycle:
+        states = set().union(*(successors(network, s, action) for s in states))
+    assert starts & states
 
 
 def test_limits_leave_what_was_found(monkeypatch):

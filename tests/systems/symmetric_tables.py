@@ -1,4 +1,4 @@
-"""The tables of ``docs/symmetric-models.md``, and systems built from them by hand.
+"""The tables of ``formulas/README.md``, and systems built from them by hand.
 
 Shares no code with the families, nor with networks: components are dictionaries of
 named states, composed by a breadth-first search of their own.
@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-GUIDE = Path(__file__).parents[2] / "docs" / "symmetric-models.md"
+GUIDE = Path(__file__).parents[2] / "formulas" / "README.md"
 
 _ROW = re.compile(r"^\| (.+?) \| `(.+?)` \| (.*?) ?\| (.+?) \|$")
 _HEAD = "| state | label | with | next state |"

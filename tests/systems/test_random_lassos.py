@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltlpipe.families.rers_networks import random_lassos, rers_network
+from ltlpipe.families.random_lassos import random_lassos
+from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.words import Word
 from ltlpipe.systems.networks.lts import LTS, Network
 from tests.families.test_rers_networks import BOTH, successors
@@ -33,7 +34,7 @@ def returns(network, state, cycle):
 
 def test_the_generator_decides():
     """Equal ones give equal runs."""
-    network = rers_network(3, style="2016", seed=1).network
+    network = rers_network(3, style="random-pairs", seed=1).network
     first, again = (
         random_lassos(network, 20, rng=np.random.default_rng(7), steps=50)
         for _ in range(2)

@@ -119,7 +119,7 @@ def test_nearest_deadlock():
 
 
 def test_nearest_deadlock_of_a_network():
-    """A long way and a short one; acceptance is all one."""
+    """A long way and a short one; its acceptance is irrelevant."""
     long = [(i, "a", i + 1) for i in range(9)]
     part = LTS.from_transitions([*long, (0, "b", 10)], accepting=[3])
     other = LTS.from_transitions([(0, "a", 0), (0, "b", 0)])

@@ -562,6 +562,27 @@ def test_turns_become_longer():
     assert all(b >= a for a, b in itertools.pairwise(lengths[:-1]))
 
 
+def test_who_knows_what_is_left_has_longer_turns():
+    """A strategy may ask for a larger share when it knows more."""
+    shared, other = [], []
+
+    def sharing(_question, trace):
+        for number in range(900):
+            shared.append(len(other))
+            trace.share = 1.0 if number < 300 else 3.0
+            yield Progress("searching", work=1000.0)
+        return Answer(EMPTY)
+
+    def alone(_question, _trace):
+        while True:
+            other.append(0)
+            yield Progress("searching", work=1000.0)
+
+    run(asked(Played("a", sharing), Played("b", alone)).job())
+    assert 150 < shared[300] <= 300 * conducting.GROWTH
+    assert shared[-1] - shared[300] < 400
+
+
 def test_two_wait_for_the_same_kernel():
     """There is one descriptor, which is waited for once."""
     reading, writing = os.pipe()

@@ -45,7 +45,7 @@ def test_states_are_saved():
 @pytest.mark.parametrize(
     ("formula", "reason"),
     [
-        ("X(r0 == 1)", "the formula is not stutter-invariant"),
+        ("F(p0 == 1 && X X(q0 == 1))", "the formula is not stutter-invariant"),
         ("F deadlock", "a proposition is about steps, not only about states"),
         ("G !(action=='t0')", "a proposition is about steps, not only about states"),
         (

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.kernels.jit import Interim
     from ltlpipe.runtime.worker_process import Worker
 
 # --- jobs -------------------------------------------------------------------
@@ -75,23 +77,28 @@ def called(kernel: Any, *arguments: Any) -> Job[Any]:
 
 def ready_pointer(function: Callable[..., int], signature: Any) -> Job[None]:
     """Have what `ltlpipe.runtime.kernels.jit.pointer` makes compiled, or load it."""
-    from ltlpipe.runtime.kernels.jit import INTERPRETED, callback, pointer
+    from ltlpipe.runtime.kernels.jit import INTERPRETED, pointer
 
     if INTERPRETED or (function, signature) in _POINTERS:
         return
     kinds = [signature.return_type, *signature.args]
 
-    @loading()
-    def is_stored() -> bool:
-        compiled = callback(function, signature)
-        target = compiled._targetdescr.target_context
-        return _is_stored(compiled._cache, compiled._sig, target)
-
+    is_stored = partial(_pointer_is_stored, function, signature)
     yield from _stored(is_stored, function, kinds)
     yield Progress("loading kernels")
     with loading():
         pointer(function, signature)
     _POINTERS.add((function, signature))
+
+
+@loading()
+def _pointer_is_stored(function: Callable[..., int], signature: Any) -> bool:
+    """Whether `ready_pointer` has nothing to compile."""
+    from ltlpipe.runtime.kernels.jit import callback
+
+    compiled = callback(function, signature)
+    target = compiled._targetdescr.target_context
+    return _is_stored(compiled._cache, compiled._sig, target)
 
 
 def ready_expand_pointer(function: Callable[..., int]) -> Job[None]:
@@ -102,6 +109,28 @@ def ready_expand_pointer(function: Callable[..., int]) -> Job[None]:
 
 
 _POINTERS: set[Any] = set()
+
+
+def has_own_code(function: Callable[..., int]) -> bool:
+    """Whether a successor function need not be compiled."""
+    from ltlpipe.runtime.kernels.jit import EXPAND_SIGNATURE, INTERPRETED
+
+    known = INTERPRETED or (function, EXPAND_SIGNATURE) in _POINTERS
+    return known or _pointer_is_stored(function, EXPAND_SIGNATURE)
+
+
+def worked(pointer: Interim, seconds: float) -> None:
+    """Note how long a kernel has called an interim function; replace it in time.
+
+    A worker compiles meanwhile.  This waits for nothing but the loading of the code.
+    """
+    pointer.seconds += seconds
+    if pointer.job is None and pointer.seconds > pointer.patience:
+        pointer.job = ready_expand_pointer(pointer.function)
+    if pointer.job is not None and not pointer.is_replaced:
+        for _ in pointer.job:
+            return
+        pointer.replace()
 
 
 def _stored(is_stored: Callable[[], bool], subject: Any, kinds: list[Any]) -> Job[None]:

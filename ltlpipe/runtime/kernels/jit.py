@@ -313,7 +313,7 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
 def _kept(compiler: Any, function: Any) -> Any:
     """Have a compiler keep its machine code, if it is of a function with a file."""
     if not INTERPRETED and Path(function.__code__.co_filename).is_file():
-        options = getattr(compiler, "targetoptions", _FLAGS)
+        options = getattr(compiler, "targetoptions", _POINTER_FLAGS)
         compiler._cache = _KernelCache(function, options)
     return compiler
 
@@ -325,6 +325,8 @@ INTERPRETED = bool(_config.DISABLE_JIT)
 # kernels own none: without Numba's runtime (`_nrt`) they are not counted, and a
 # kernel that tried to allocate would not compile.
 _FLAGS = {"error_model": "numpy", "_nrt": False}
+# Copied into what has its address, a function is given its arguments once, not twice.
+_POINTER_FLAGS = {**_FLAGS, "forceinline": True}
 
 
 def njit(function: Any = None, **flags: Any) -> Any:
@@ -407,6 +409,28 @@ class _Pointer(types.WrapperAddressProtocol):
         return self._signature
 
 
+class Interim(_Pointer):
+    """A function that another one replaces when its machine code is there.
+
+    Kernels ask for the address whenever they are called from Python.
+    """
+
+    def __init__(
+        self, meanwhile: _Pointer, function: Callable[..., int], patience: float
+    ) -> None:
+        super().__init__(meanwhile.compiled, meanwhile.signature())
+        self.function = function
+        self.seconds = 0.0  # of kernels that have called it
+        self.patience = patience  # seconds of them before it is compiled
+        self.job: Any = None  # compiles the function
+        self.is_replaced = False
+
+    def replace(self) -> None:
+        """Take the function's own machine code, which is there, from now on."""
+        self.compiled = pointer(self.function, self.signature()).compiled
+        self.is_replaced = True
+
+
 @cache
 def pointer(function: Callable[..., int], signature: Any) -> Any:
     """Return `function` in the form in which every kernel accepts it.
@@ -424,7 +448,7 @@ def pointer(function: Callable[..., int], signature: Any) -> Any:
 def callback(function: Callable[..., int], signature: Any) -> Any:
     """Return what compiles a function that is called by its address."""
     kinds = _sigutils.normalize_signature(signature)
-    made: Any = ccallback.CFunc(function, kinds, locals={}, options=_FLAGS)
+    made: Any = ccallback.CFunc(function, kinds, locals={}, options=_POINTER_FLAGS)
     return _kept(made, function)
 
 
@@ -432,6 +456,20 @@ def expand_pointer(function: Callable[..., int]) -> Any:
     """Return a successor function in the form in which every search accepts it."""
     return pointer(function, EXPAND_SIGNATURE)
 
+
+@cache
+def interim_pointer(
+    meanwhile: Callable[..., int], function: Callable[..., int], seconds: float
+) -> Interim:
+    """Return the same for a function that another one stands for until later.
+
+    Until kernels have called it for so many seconds, and it has been compiled.
+    """
+    return Interim(expand_pointer(meanwhile), function, seconds)
+
+
+N_LOCALS = 1 << 10
+"""Numbers of `locals_`."""
 
 if INTERPRETED:
 
@@ -441,6 +479,10 @@ if INTERPRETED:
     def trailing_zeros(word: Any) -> int:
         """Return the number of the lowest bit of a word that is not 0."""
         return (int(word) & -int(word)).bit_length() - 1
+
+    def locals_() -> Any:
+        """Return numbers for a call's own use."""
+        return np.zeros(N_LOCALS, dtype=np.int64)
 
 else:
 
@@ -483,3 +525,24 @@ else:
             return builder.cttz(args[0], ir.IntType(1)(1))
 
         return types.int64(types.uint64), generate
+
+    @intrinsic
+    def locals_(typing_context: Any) -> Any:  # noqa: ARG001
+        """Return int64[N_LOCALS] on the stack, for use until the caller returns."""
+        kind: Any = types.int64[::1]
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+            tools: Any = cgutils
+            view = context.make_array(kind)(context, builder)
+            count, size = (context.get_constant(types.intp, n) for n in (N_LOCALS, 8))
+            context.populate_array(
+                view,
+                data=tools.alloca_once(builder, ir.IntType(64), size=N_LOCALS),
+                shape=[count],
+                strides=[size],
+                itemsize=size,
+                meminfo=None,
+            )
+            return view._getvalue()
+
+        return kind(), generate

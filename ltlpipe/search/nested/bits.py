@@ -1,4 +1,4 @@
-"""What a search over bits keeps: its path, visited states, and a sample of them.
+"""What a bitstate search keeps: its path, visited states, and a sample of them.
 
 The path takes a byte or two per state, and a table to find it by.
 
@@ -33,7 +33,7 @@ of their own, so that a product without red searches has the whole array for blu
 Source: G. Holzmann, "An Analysis of Bitstate Hashing", FMSD 13(3), 1998; G. Holzmann,
 R. Joshi and A. Groce, "Swarm Verification Techniques", IEEE TSE 37(6), 2011.
 
-**Fingerprints.**  So many bits of a hash each, in a hash table: two states with the
+**Fingerprints.**  A b-bit hash of each state, in a hash table: two states with the
 same fingerprint are taken for one.  With n states and b bits, each new state is omitted
 with the probability n / 2^b, so that n^2 / 2^(b + 1) are, on average.
 Source: U. Stern and D. Dill, "A New Scheme for Memory-Efficient Probabilistic

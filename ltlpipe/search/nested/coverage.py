@@ -130,7 +130,7 @@ def decoded(text: str) -> tuple[str, list[Member]]:
         return str(told["product"]), members
     except (ValueError, TypeError, KeyError, RecursionError):
         raise LtlpipeError(
-            f"sample {text[:60]!r}: expected what a search over bits has written"
+            f"sample {text[:60]!r}: expected what a bitstate search has written"
         ) from None
 
 

@@ -31,6 +31,9 @@ Differences from the source:
   hence between two of them lies the number of a state that is still live.
 - A root with the highest number is an SCC of one state.  It becomes REMOVED and its
   number is free again, so trivial SCCs leave no interval.
+- With the rule `Lazy`, where rows are long, a frame notes how many of its transitions
+  have been looked at.  Its state is expanded again where it is left, and the next few
+  successors are stored and looked at.
 - With the rule `twice`, ``remove`` shares the stack with the search.  A state is marked
   as removed when it is put there, so it is put there once.
 
@@ -65,8 +68,8 @@ Differences from the source: lengths grow by 4 where the sequence of Luby et al.
 by 2, and each length is tried in every `Manner` before the next of the sequence; a walk
 also ends when it has stored `MOST_STORED` states.
 
-It answers EMPTY iff a walk has ended by itself: then that has been all of the product
-from which an accepting run may be left.
+It answers EMPTY iff a walk has ended by itself that has left out no successor: then it
+has seen all of the product from which an accepting run may be left.
 
 Invariants: those of `couvreur99`, of the walk that is being taken.
 
@@ -91,6 +94,7 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.rules import (
     YES,
     Dead,
+    Lazy,
     Path,
     SccReg,
     begin_notes,
@@ -98,6 +102,8 @@ from ltlpipe.search.scc.rules import (
     bury,
     count_scc,
     has_ended,
+    is_cut,
+    is_left,
     is_live,
     is_put_off,
     is_ranked_on,
@@ -112,6 +118,7 @@ from ltlpipe.search.scc.rules import (
     remove,
     restart,
     visit,
+    visit_next,
 )
 from ltlpipe.search.stacks import (
     COLOURS,
@@ -134,6 +141,12 @@ if TYPE_CHECKING:
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.scc.rules import Fin, Ranks, Tally
 
+LONG_ROW = 32
+"""Words of a row from which on successors are stored a few at a time."""
+
+BATCH_WORDS = 1 << 11
+"""Words of the successors that are stored at once: 16 KiB."""
+
 _PIECE_BUDGET = 1 << 8  # what ranking a piece of an SCC counts as
 
 
@@ -155,6 +168,7 @@ class Arrays(NamedTuple):
     ranks: Ranks | None = None
     tally: Tally | None = None
     guidance: Guidance | None = None
+    lazy: Lazy | None = None
 
 
 @specialised
@@ -211,11 +225,11 @@ def enter(expand, product, store, registers, arrays, state, marks, full):
     registers[Reg.VISITED] += 1 - is_later
     registers[Reg.REENTERED] += is_later
     registers[Reg.COUNT] += 1
-    numbers, fin = arrays.numbers, arrays.fin
-    numbers[state] = registers[Reg.COUNT]
+    arrays.numbers[state] = registers[Reg.COUNT]
     n = visit(
         arrays.path,
         arrays.guidance,
+        arrays.lazy,
         expand,
         product,
         store,
@@ -226,9 +240,18 @@ def enter(expand, product, store, registers, arrays, state, marks, full):
     )
     begin_notes(arrays.ranks, arrays.tally, registers, registers[Reg.N_ROOTS], state)
     push_root(registers, arrays, registers[Reg.COUNT], marks)
+    arrays.stack[registers[Reg.TOP]] = ~state
+    registers[Reg.TOP] += 1
+    registers[Reg.DEPTH] += 1
+    registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
+    return take_all(product, registers, arrays, n, full)
+
+
+@inlined
+def take_all(product, registers, arrays, n, full):
+    """Take the transitions to `n` successors, or let these wait."""
+    numbers, fin = arrays.numbers, arrays.fin
     bits, top = registers[Reg.MARK_BITS], registers[Reg.TOP]
-    arrays.stack[top] = ~state
-    top += 1
     status = Status.RUNNING
     for i in range(n - 1, -1, -1):  # the first successor ends on top
         dst = product.ids[i]
@@ -244,9 +267,16 @@ def enter(expand, product, store, registers, arrays, state, marks, full):
             if status == Status.FOUND:
                 break
     registers[Reg.TOP] = top
-    registers[Reg.DEPTH] += 1
-    registers[Reg.MAX_DEPTH] = max(registers[Reg.MAX_DEPTH], registers[Reg.DEPTH])
     return status
+
+
+@specialised
+def resume(lazy, expand, product, store, registers, arrays, state, full):
+    """Take the next transitions of a state on the path."""
+    if lazy is None:
+        return Status.RUNNING
+    n = visit_next(lazy, expand, product, store, registers, arrays, state)
+    return take_all(product, registers, arrays, n, full)
 
 
 @inlined
@@ -288,7 +318,7 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
             restart(arrays.guidance, product, store, registers, arrays)
         top = registers[Reg.TOP]
         if top == 0:
-            if has_ended(fin, registers, arrays):
+            if has_ended(fin, registers, arrays) and not is_cut(arrays.guidance):
                 return Status.EMPTY
             continue
         if (
@@ -303,6 +333,14 @@ def couvreur99_step(expand, product, store, registers, arrays, budget):
             registers[Reg.TOP] = top - 1
             remove(arrays.twice, expand, product, store, registers, arrays, entry)
             budget -= 1
+            continue
+        if entry < 0 and is_left(arrays.lazy, registers):
+            budget -= 1
+            status = resume(
+                arrays.lazy, expand, product, store, registers, arrays, ~entry, full
+            )
+            if status != Status.RUNNING:
+                return status
             continue
         if entry < 0:
             if not leave(registers, arrays, ~entry):
@@ -364,7 +402,15 @@ class Couvreur99(Search):
         }
         if self.problem.ample is not None:
             layout[Reg.STORED]["path.colours"] = COLOURS
+        if self._is_lazy:
+            layout[Reg.TOP]["lazy.next"] = INT32
         return layout
+
+    @property
+    def _is_lazy(self) -> bool:
+        """Whether successors are stored a few at a time; ample sets are small."""
+        is_long = len(self.problem.initial) >= LONG_ROW
+        return is_long and self.problem.ample is None and type(self) is Couvreur99
 
     def _as_arrays(self, made: dict[str, np.ndarray]) -> Arrays:
         parts: dict[str, dict[str, Any]] = {}
@@ -388,6 +434,9 @@ class Couvreur99(Search):
             no_seeds = np.zeros(0, dtype=np.uint16)
             reduction = Reduction(self.problem.ample, no_seeds)
             rules["path"] = Path(**parts["path"], reduction=reduction)
+        if "lazy" in parts:
+            batch = max(BATCH_WORDS // len(self.problem.initial), 1)
+            rules["lazy"] = Lazy(**parts["lazy"], batch=np.array([batch]))
         return rules
 
     def _clauses(self) -> list[int]:
@@ -399,6 +448,8 @@ class Couvreur99(Search):
         self.registers[Reg.MARK_BITS] = self.problem.mark_bits
 
     def _sweep(self) -> Iterator[None]:
+        if self._is_lazy:
+            return iter(())  # few wait, and frames know their places
         stack, marks, numbers = (
             self.arrays.stack,
             self.arrays.stack_marks,
@@ -520,7 +571,11 @@ class Walks(Couvreur99):
 
     def _rules(self, parts: dict[str, dict[str, np.ndarray]]) -> dict[str, Any]:
         guidance = make_guidance(
-            self._automaton, self._branching, self._seed, self._shortest
+            self._automaton,
+            self._branching,
+            len(self.problem.initial),
+            self._seed,
+            self._shortest,
         )
         return {**super()._rules(parts), "guidance": guidance}
 

@@ -4,7 +4,7 @@ A rule is a field of the search's arrays, and None where it does not hold: then 
 parts of the kernel that are here leave no code behind.
 
 Sources: see the modules of the searches: `ltlpipe.search.scc.couvreur99` (`Dead`,
-`Path`, and the rule "twice"), ``rabin`` (`Fin`), ``ranks`` (`Ranks`),
+`Path`, `Lazy` and the rule "twice"), ``rabin`` (`Fin`), ``ranks`` (`Ranks`),
 ``scc_enumeration`` (`Tally`) and ``walks`` (`Guidance`).
 """
 
@@ -23,11 +23,12 @@ from ltlpipe.search.guidance import (
     store_rows,
     visit_guided,
 )
-from ltlpipe.search.interning import row_of
-from ltlpipe.search.product import Setting, visit_successors
+from ltlpipe.search.interning import intern, row_of
+from ltlpipe.search.product import Setting, successors, visit_successors
 from ltlpipe.search.reduced import visit_ample
 from ltlpipe.search.registers import PRIVATE, Reg
 from ltlpipe.search.stacks import Colour, set_colour, write_marks
+from ltlpipe.search.store import copy_row
 
 if TYPE_CHECKING:
     from ltlpipe.por.component_sets import Reduction
@@ -246,6 +247,16 @@ def is_walked(guidance, registers):
 
 
 @specialised
+def is_cut(guidance):
+    """Whether a walk that has ended has left something out; then another begins."""
+    if guidance is None or guidance.registers[Place.CUT] == 0:
+        return False
+    guidance.registers[Place.CUT] = 0
+    guidance.registers[Place.LEFT] = 0
+    return True
+
+
+@specialised
 def restart(guidance, product, store, registers, arrays):
     """Forget what has been seen, and put the initial state, id 0, on the stack."""
     if guidance is None:
@@ -398,9 +409,13 @@ def lack_room(dead, fin, ranks, tally, registers, n):
 
 
 @specialised
-def visit(path, guidance, expand, product, store, registers, arrays, state, marks):
+def visit(
+    path, guidance, lazy, expand, product, store, registers, arrays, state, marks
+):
     """Generate the successors of a state that is new on the path; return n."""
     numbers = arrays.numbers
+    if lazy is not None:
+        return visit_some(lazy, expand, product, store, registers, numbers, state, 0)
     if guidance is not None:
         return visit_guided(
             expand, product, store, registers, guidance, numbers, state, marks
@@ -418,3 +433,53 @@ def leave_path(path, state):
     """Note that the frame of a state has ended, where that is asked for."""
     if path is not None:
         set_colour(path.colours, state, Colour.WHITE)
+
+
+# Successors that are stored a few at a time
+
+
+class Lazy(NamedTuple):
+    """Where frames go on whose states have more successors than are stored at once."""
+
+    next: np.ndarray  # int32[k], by the frame's place on the stack; 0 if none is left
+    batch: np.ndarray  # int64[1], successors that are stored at once
+
+
+@inlined
+def visit_some(lazy, expand, product, store, registers, numbers, state, first):
+    """Generate all successors of a state, and store some, from number `first` on.
+
+    Their frame is, or will be, on top of the stack, or where the next entry comes.
+    Returns how many are stored.
+    """
+    n = successors(expand, product, row_of(product, store, state))
+    rows, marks, actions = product.rows, product.marks, product.row_actions
+    kept = min(n - first, lazy.batch[0])
+    for i in range(kept if first > 0 else 0):
+        copy_row(rows, first + i, rows, i)
+        marks[i] = marks[first + i]
+        actions[i] = actions[first + i]
+    intern(store, registers, rows, kept, product.ids, product.hashes, numbers, 0)
+    registers[Reg.TRANSITIONS] += kept
+    registers[Reg.EXAMINED] += (n - kept) * rows.shape[1]
+    registers[Reg.EXPANSIONS] += 1
+    frame = registers[Reg.TOP] - (first > 0)
+    lazy.next[frame] = first + kept if first + kept < n else 0
+    return kept
+
+
+@inlined
+def visit_next(lazy, expand, product, store, registers, arrays, state):
+    """Generate the next successors of the state whose frame is on top; return n."""
+    first = np.int64(lazy.next[registers[Reg.TOP] - 1])
+    return visit_some(
+        lazy, expand, product, store, registers, arrays.numbers, state, first
+    )
+
+
+@specialised
+def is_left(lazy, registers):
+    """Whether the state whose frame is on top has successors that are not stored."""
+    if lazy is None:
+        return False
+    return lazy.next[registers[Reg.TOP] - 1] > 0

@@ -1,8 +1,10 @@
-"""The automorphisms of a DVE model that leave a property as it is.
+"""The automorphisms of a program that leave a property as it is.
 
 They take variables to variables with the same kind, bounds, initial value and place in
 a row, states of a process to the states with the same numbers in another one, and
-transitions to transitions with the same guards, messages and effects.  The initial
+transitions to transitions with the same conditions, messages and effects, with control
+kept alike, and with processes started alike.  Where the first of several moves is
+taken (`D_STEP`), the order of a process's moves counts, too.  The initial
 state has to stay as it is: generated code leaves out checks that no reachable state
 needs.  Numbers stay as they are, but for the values of variables that only name things,
 as process numbers, turns and leaders: these are renamed along with the constants that
@@ -28,11 +30,13 @@ automorphism has to take the places where they stand to each other.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions import syntax
+from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
 from ltlpipe.symmetry.groups.group import MOST_BITS, Space
@@ -45,7 +49,9 @@ from ltlpipe.symmetry.groups.models import (
 from ltlpipe.systems.programs.program import (
     BOUNDS,
     COMMUTATIVE,
+    D_STEP,
     Binary,
+    Conditional,
     Element,
     Lookup,
     Number,
@@ -61,16 +67,21 @@ if TYPE_CHECKING:
     from ltlpipe.symmetry.groups.group import Group
     from ltlpipe.symmetry.groups.models import Propositions
     from ltlpipe.systems.programs import program
-    from ltlpipe.systems.programs.model import DveModel
+    from ltlpipe.systems.programs.model import ProgramModel
     from ltlpipe.systems.programs.program import (
+        Action,
+        Assignment,
         Expression,
         Message,
+        Process,
         Program,
         Transition,
     )
 
 MOST_VALUES = 64
 """Of a naming."""
+
+_KINDS = frozenset({*BOUNDS, "pid", "short"})  # of variables that may hold names
 
 _PLAIN = "plain"  # what everything is that is no name
 
@@ -85,7 +96,7 @@ class Naming:
 
 
 def namings_of(
-    model: DveModel, propositions: Sequence[syntax.Expression]
+    model: ProgramModel, propositions: Sequence[syntax.Expression]
 ) -> Job[Namings]:
     """Return the namings of a model and of the propositions that are asked of it."""
     namings = Namings(model)
@@ -105,7 +116,7 @@ def namings_of(
 class Namings:
     """What `namings_of` returns."""
 
-    def __init__(self, model: DveModel) -> None:
+    def __init__(self, model: ProgramModel) -> None:
         self._model = model
         self._parents: dict[Hashable, Hashable] = {}
         self._constants: list[tuple[Hashable, int]] = []
@@ -113,7 +124,7 @@ class Namings:
         self._namings: dict[Hashable, Naming] = {}  # by the roots of their keys
         # Some variables are plain, whatever is done with them.
         for number, variable in enumerate(model.program.variables):
-            if variable.kind not in BOUNDS:
+            if variable.kind not in _KINDS:
                 self.plain(("variable", number))
         for channel in model.program.channels:
             for first in channel.cells:
@@ -150,13 +161,17 @@ class Namings:
 
     def read(self, transition: Transition) -> None:
         """Note what a transition does with variables."""
-        if transition.guard is not None:
-            self.plain(self.seen(transition.guard))
+        for condition in transition.conditions:
+            self.plain(self.seen(condition))
         if transition.message is not None:
-            for value in transition.message.values:
-                self.plain(self.seen(value))
-        for effect in transition.effects:
+            message = transition.message
+            for value in (*message.values, *message.matches):
+                if value is not None:
+                    self.plain(self.seen(value))
+        for effect in (*transition.exchange, *transition.effects):
             self._unite(self.seen(effect.target), self.seen(effect.value))
+        if transition.start is not None:
+            self.read(transition.start)
 
     def seen(self, expression: Expression) -> Hashable:
         """Return the key of an expression, whose parts are united as they meet."""
@@ -173,6 +188,11 @@ class Namings:
                 self._unite(cell, ("variable", expression.first + k))
             return cell
         keys = [self.seen(part) for part in parts(expression)]
+        if isinstance(expression, Conditional):
+            test, yes, no = keys
+            self.plain(test)
+            self._unite(yes, no)
+            return yes
         if isinstance(expression, Binary) and expression.op in ("==", "!="):
             self._unite(*keys)
         else:
@@ -232,16 +252,16 @@ class Namings:
         """Whether all variables can have all values, and these are few."""
         variables = [self._model.program.variables[v] for v in naming.variables]
         places = [self._model.layout.places[v] for v in naming.variables]
-        kinds = {variable.kind for variable in variables}
-        if len(kinds) != 1 or len(naming.values) > MOST_VALUES:
+        if not variables or len(naming.values) > MOST_VALUES:
             return False
-        low, high = BOUNDS[kinds.pop()]
+        low = max(variable.bounds[0] for variable in variables)
+        high = min(variable.bounds[1] for variable in variables)
         in_bounds = all(low <= value <= high for value in naming.values)
         return in_bounds and all(place.bits <= MOST_BITS for place in places)
 
 
-def group_of_program(model: DveModel, propositions: Propositions) -> Job[Group]:
-    """Return the group of a prepared DVE model and a property; it moves variables."""
+def group_of_program(model: ProgramModel, propositions: Propositions) -> Job[Group]:
+    """Return the group of a prepared program and a property; it moves variables."""
     namings = yield from namings_of(model, propositions.meanings)
     n_variables = len(model.program.variables)
     found = [namings.of("variable", number) for number in range(n_variables)]
@@ -251,7 +271,7 @@ def group_of_program(model: DveModel, propositions: Propositions) -> Job[Group]:
 
 
 def _drawn(
-    model: DveModel,
+    model: ProgramModel,
     namings: Namings,
     propositions: Propositions,
     *,
@@ -274,9 +294,16 @@ def _drawn(
         colour = "assertion", state
         drawing.graph.add(colour, drawing.processes[process], drawing.drawn(truth))
     actions = []
-    for action in program.actions:
-        moves = [drawing.transitions[transition] for transition in action.transitions]
-        actions.append(draw_ordered(drawing.graph, "action", moves))
+    tells_steps = any(map(uses_step, propositions.meanings))
+    for number, action in enumerate(program.actions):
+        moves = [drawing.transitions[t] for t in _moving(action)]
+        # Of moves of a process of which the first is taken, and where the one that a
+        # step begins with stands for others, the numbers count.
+        place = action.leader.process, action.leader.source
+        is_first = place in drawing.ranked and action.partner is not None
+        is_apart = is_first or (tells_steps and program.has_control)
+        called = "action", number if is_apart else None
+        actions.append(draw_ordered(drawing.graph, called, moves))
         if ticks.over(4):
             yield ticks.progress
     draw_propositions(
@@ -290,6 +317,12 @@ def _drawn(
     return drawing.graph
 
 
+def _moving(action: Action) -> tuple[Transition, ...]:
+    """Return the transitions of an action that are drawn by themselves."""
+    starts = action.leader.start is not None
+    return (action.leader,) if starts else action.transitions
+
+
 class _Drawing:
     """The graph of a program.
 
@@ -297,7 +330,7 @@ class _Drawing:
     names.
     """
 
-    def __init__(self, model: DveModel, namings: Namings) -> None:
+    def __init__(self, model: ProgramModel, namings: Namings) -> None:
         self.program: Program = model.program
         self.graph = ColouredGraph()
         self.namings = namings
@@ -324,7 +357,12 @@ class _Drawing:
             for value in sorted(naming.values):
                 self._points[number, value] = self.graph.add("name of a variable")
         self.channels: list[int] = []
-        self.processes: list[int] = []
+        self.processes = [-1] * len(self.program.processes)
+        self.ranked = {  # places of processes at which the first move is taken
+            (t.process, t.target)
+            for t in self.program.transitions()
+            if t.keeps == D_STEP
+        }
         self.transitions: dict[Transition, int] = {}
 
     def draw_names(self) -> None:
@@ -366,47 +404,62 @@ class _Drawing:
         return self._arrays[first]
 
     def draw_channels(self) -> None:
-        """Add the channels above the variables that hold their messages."""
+        """Add the channels; what messages do to buffers is said by assignments."""
         self.channels += [
-            draw_ordered(
-                self.graph,
-                ("channel", channel.types, channel.capacity),
-                [] if channel.length < 0 else [self.variables[channel.length]],
-            )
+            self.graph.add(("channel", channel.types, channel.capacity))
             for channel in self.program.channels
         ]
-        for channel, vertex in zip(self.program.channels, self.channels, strict=True):
-            for part, first in enumerate(channel.cells):
-                for message in range(channel.capacity):
-                    variable = self.variables[first + message]
-                    self.graph.add(("cell", part, message), vertex, variable)
+        for number, process in enumerate(self.program.processes):
+            self._draw_own(number, process)
 
-    def draw_process(self, number: int) -> None:
-        """Add a process, its states, variables and transitions."""
-        process = self.program.processes[number]
+    def _draw_own(self, number: int, process: Process) -> None:
         colour = (
             "process",
             tuple(sorted(process.committed)),
             tuple(sorted(process.accepting)),
         )
-        self.processes.append(self.graph.add(colour, self.variables[process.state]))
-        for transition in process.transitions:
-            self.transitions[transition] = self._draw(transition)
+        self.processes[number] = self.graph.add(colour, self.variables[process.state])
 
-    def _draw(self, transition: Transition) -> int:
-        guard, message = transition.guard, transition.message
+    def draw_process(self, number: int) -> None:
+        """Add the transitions of a process."""
+        ranks: Counter[int] = Counter()
+        for transition in self.program.processes[number].transitions:
+            place = number, transition.source
+            self.transitions[transition] = self._draw(
+                transition, ranks[transition.source] if place in self.ranked else -1
+            )
+            ranks[transition.source] += 1
+
+    def _draw(self, transition: Transition, rank: int = -1) -> int:
+        message, start = transition.message, transition.start
+        conditions = [self.drawn(condition) for condition in transition.conditions]
         parts = [
             self.processes[transition.process],
-            self.graph.add("none") if guard is None else self.drawn(guard),
+            draw_ordered(self.graph, "conditions", conditions),
             self.graph.add("none") if message is None else self._sent(message),
+            self.graph.add("none") if start is None else self._draw(start),
+            self._assigned(transition.exchange),
+            self._assigned(transition.effects),
         ]
-        for effect in transition.effects:
-            parts += [self.drawn(effect.target), self.drawn(effect.value)]
-        ends = "transition", transition.source, transition.target
-        return draw_ordered(self.graph, ends, parts)
+        ends = transition.source, transition.target
+        return draw_ordered(
+            self.graph, ("transition", *ends, transition.keeps, rank), parts
+        )
+
+    def _assigned(self, assignments: Sequence[Assignment]) -> int:
+        parts = [
+            draw_ordered(
+                self.graph, ("assignment", bounds), [self.drawn(target), self.drawn(v)]
+            )
+            for target, v, bounds in assignments
+        ]
+        return draw_ordered(self.graph, "assignments", parts)
 
     def _sent(self, message: Message) -> int:
-        values = [self.drawn(value) for value in message.values]
+        values = [
+            self.graph.add("none") if value is None else self.drawn(value)
+            for value in (*message.values, *message.matches)
+        ]
         colour = "message", message.sends
         return draw_ordered(
             self.graph, colour, [self.channels[message.channel], *values]
@@ -432,6 +485,9 @@ class _Drawing:
         if isinstance(expression, Unary):
             operand = self.drawn(expression.operand)
             return self.graph.add(("unary", expression.op), operand)
+        if isinstance(expression, Conditional):
+            operands = [self.drawn(part) for part in parts(expression)]
+            return draw_ordered(self.graph, "conditional", operands)
         assert isinstance(expression, Binary)
         operands = [self.drawn(expression.left), self.drawn(expression.right)]
         commutes = expression.op in COMMUTATIVE

@@ -88,6 +88,10 @@ class OnDemand(Mapping[str, Meaning], Generic[Meaning]):
     def __len__(self) -> int:
         return len(self._names())
 
+    def __bool__(self) -> bool:
+        """Whether names can be asked for: those that there are may be many."""
+        return True
+
 
 class NetModel(Net, Model):
     """A net as a model, whatever its arcs are.

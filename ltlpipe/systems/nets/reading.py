@@ -33,6 +33,7 @@ from ltlpipe.systems.plain import texts_of
 
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.nets.coloured.skeleton import BareNet
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
     from ltlpipe.systems.nets.net import NetModel
     from ltlpipe.systems.plain import Plain
@@ -45,7 +46,7 @@ _TYPES = re.compile(
 _COLOURED = re.compile(r"(.*/)?symmetric-?net", re.IGNORECASE)
 
 
-def parse_pnml(data: bytes, file: str) -> NetModel | SymmetricNet:
+def parse_pnml(data: bytes, file: str) -> NetModel | SymmetricNet | BareNet:
     """Read the net in the bytes of a PNML file; errors say they are in `file`.
 
     Raises
@@ -87,7 +88,7 @@ def parse_plain(data: bytes, file: str) -> Plain:
     )
 
 
-def build(plain: Plain, file: str) -> Job[NetModel | SymmetricNet]:
+def build(plain: Plain, file: str) -> Job[NetModel | SymmetricNet | BareNet]:
     """Build the net that `parse_plain` has returned."""
     if "coloured" in plain:
         return (yield from symmetric_net(from_plain(plain["coloured"]), file))

@@ -30,7 +30,7 @@ out_rows, out_letters, out_actions, out_marks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -63,6 +63,17 @@ def _not_widened() -> Job[None]:
     yield from ()
 
 
+class Interim(NamedTuple):
+    """What takes the place of successor functions until they are compiled.
+
+    For tables of a system its functions do the same as the system's own, if slower.
+    """
+
+    expand: Callable[..., int]
+    expand_orbits: Callable[..., int]
+    seconds: float  # of searching by them before the system's own are compiled
+
+
 @dataclass(frozen=True, kw_only=True)
 class PackedSystem:
     """What a search sees of a system, whatever its kind.
@@ -91,6 +102,8 @@ class PackedSystem:
     expand_orbits : function, optional
         The successor function of representatives
         (`ltlpipe.systems.networks.packing_kernels`).
+    interim : Interim, optional
+        What takes the place of the successor function until it is compiled.
     widened : callable
         The job that packs the system again with wider places where they were too
         narrow; it returns None if there are no wider ones.
@@ -114,10 +127,39 @@ class PackedSystem:
     state_based: bool = True
     overflowed: Callable[[], int | None] = lambda: None
     expand_orbits: Callable[..., int] | None = None
+    interim: Interim | None = None
     widened: Callable[[], Job[PackedSystem | None]] = _not_widened
     fields: tuple[Field, ...] = ()
     local_states: tuple[np.ndarray, ...] = ()
     dtype: type = np.int32
+
+    def ready(self) -> Job[None]:
+        """Have the successor function, or what takes its place, compiled or loaded."""
+        from ltlpipe.runtime.kernels.compilation import ready_expand_pointer
+
+        interim = self._interim_now
+        return ready_expand_pointer(self.expand if interim is None else interim.expand)
+
+    def pointer(self) -> Any:
+        """Return the successor function in the form in which searches accept it.
+
+        If it has to be compiled first, its interim takes its place until that is worth
+        it, and done.
+        """
+        from ltlpipe.runtime.kernels.jit import expand_pointer, interim_pointer
+
+        interim = self._interim_now
+        if interim is None:
+            return expand_pointer(self.expand)
+        return interim_pointer(interim.expand, self.expand, interim.seconds)
+
+    @property
+    def _interim_now(self) -> Interim | None:
+        """What takes the place of a function that has to be compiled first."""
+        from ltlpipe.runtime.kernels.compilation import has_own_code
+
+        interim = self.interim
+        return None if interim is None or has_own_code(self.expand) else interim
 
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the states, [n, n_fields], of rows uint64[n, w]."""

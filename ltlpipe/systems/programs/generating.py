@@ -252,16 +252,14 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, specialised
 from ltlpipe.systems.programs.kernels import (
-    MAX_MOVES,
+    are_steps,
     begun,
-    controlled,
     divided,
     finish,
+    moved,
     multiply,
-    next_kept,
     remainder,
     settle,
-    settled,
     stutter,
     wrapped,
 )
@@ -291,8 +289,8 @@ def expand_orbits(
 _OWN_NAMES = """
 np Select range i count committed specialised divided finish multiply remainder settle
 stutter wrapped expand ints words row select out_rows out_letters out_actions out_marks
-made choices at before origin holder timeout MAX_MOVES begun controlled next_kept
-settled called normalise_all _expand expand_orbits
+made choices at before holder timeout begun are_steps moved called normalise_all
+_expand expand_orbits
 """
 
 
@@ -343,9 +341,8 @@ def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
     program, n_own = blueprint.program, blueprint.layout.n_words
     buffers = "out_rows, out_letters, out_actions"
     body.line("count, holder, timeout = 0, -1, 0")
-    body.line(f"origin = begun(row, {n_own}, out_rows)")
-    body.line("at = origin")
-    body.line("while at < count <= MAX_MOVES or at == origin:")
+    body.line(f"at = begun(row, {n_own}, out_rows)")
+    body.line("while at >= 0:")
     body.indent += 1
     body.line("before = count")
     _write_row(blueprint, body, "out_rows[at, {}]")
@@ -358,12 +355,12 @@ def _write_walks(blueprint: Blueprint, body: Source) -> Job[list[str]]:
         body.line("    timeout = 1")
         body.line("    continue")
         body.line("timeout = 0")
-    body.line(f"count = controlled(ints, {buffers}, at, before, count)")
-    body.line(f"at = next_kept({n_own}, {buffers}, at, count)")
-    body.line("if at < count:")
+    body.line("if are_steps(ints, out_rows, out_actions, at, count):")
+    body.line("    break")
+    body.line(f"at, count = moved(ints, {n_own}, {buffers}, at, before, count)")
+    body.line("if at >= 0:")
     body.line("    holder = out_letters[at] >> 2")
     body.indent -= 1
-    body.line(f"count = settled(ints, {n_own}, {buffers}, count)")
     return functions
 
 

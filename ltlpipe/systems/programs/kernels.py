@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ltlpipe.runtime.kernels.jit import called, inlined
+from ltlpipe.runtime.kernels.jit import called, inlined, specialised
 from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.networks.packing_kernels import repeat
 from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS, FULL
@@ -26,6 +26,7 @@ class Header(IntEnum):
     AMPLE = 3  # place of the codes of `keep_ample`, 0 if all steps are taken
     CONTROL = 4  # place of the table of control, 0 if no process keeps it
     IS_FULL = 5  # becomes 1 where a step fails for want of room
+    CODE = 6  # place of the instructions of `ltlpipe.systems.programs.machine_kernels`
 
 
 N_HEADER = len(Header)
@@ -59,7 +60,7 @@ def remainder(a, b):
     return -left if a < 0 else left
 
 
-@called
+@inlined
 def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, count):
     """Complete `count` successors whose first `n_own` words and actions are there.
 
@@ -76,12 +77,14 @@ def finish(ints, row, n_own, out_rows, out_letters, out_actions, out_marks, coun
             out_rows[i, word] = row[word]
     if ints[Header.SEED] != 0:
         shuffle(ints[Header.SEED], row, out_rows, out_actions, count)
-    letter = letter_of(ints, ints[Header.LETTERS], row, np.int64(count == 0))
+    letter = np.int64(0)
+    if ints[ints[Header.LETTERS]] != 0:
+        letter = letter_of(ints, ints[Header.LETTERS], row, np.int64(count == 0))
     taken = ints[Header.TAKEN]
     for i in range(count):
         out_letters[i] = letter
         if taken != 0:
-            out_letters[i] = letter | ints[taken + out_actions[i]]
+            out_letters[i] |= ints[taken + out_actions[i]]
         out_marks[i] = 0
     return count
 
@@ -99,7 +102,7 @@ class Control(IntEnum):
     CODES = 3
 
 
-@called
+@specialised
 def begun(row, n_own, out_rows):
     """Keep a state behind the rows that moves are appended to; return where."""
     origin = out_rows.shape[0] - 1
@@ -108,13 +111,37 @@ def begun(row, n_own, out_rows):
     return origin
 
 
+@inlined
+def are_steps(ints, out_rows, out_actions, at, count):
+    """Whether all moves that begin at row `at` are steps, as they nearly always are."""
+    table = ints[Header.CONTROL]
+    codes = ints[table + Control.IS_LIMITED]
+    for i in range(count):
+        codes |= ints[table + Control.CODES + out_actions[i]]
+    return codes == 0 and at == out_rows.shape[0] - 1
+
+
 @called
-def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
+def moved(ints, n_own, out_rows, out_letters, out_actions, at, before, count):
     """Take note of moves that lead on from row `at`, which are ``before:count``.
 
+    Returns the next row behind which control is kept, and how many rows there are; or
+    -1, and how many steps there are.
+    """
+    count = controlled(ints, out_rows, out_letters, out_actions, at, before, count)
+    at = next_kept(n_own, out_rows, out_letters, out_actions, at, count)
+    if at < count <= MAX_MOVES:
+        return at, count
+    return -1, settled(ints, n_own, out_rows, out_letters, out_actions, count)
+
+
+@inlined
+def controlled(ints, out_rows, out_letters, out_actions, at, before, count):
+    """Note what becomes of control behind moves; return how many rows there are.
+
     Actions become those that the step begins with; letters tell by which code control
-    is kept behind a row, 0 if it is not, less than 0 if moves lead on.  Returns how
-    many rows there are: of several on an only way, the first is taken.
+    is kept behind a row, 0 if it is not, less than 0 if moves lead on.  Of several on
+    an only way, the first is taken.
     """
     table = ints[Header.CONTROL]
     begins = at == out_rows.shape[0] - 1
@@ -155,7 +182,7 @@ def failed(ints, out_rows, at, fault):
     return 0
 
 
-@called
+@inlined
 def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
     """Return the next row behind `at` behind which control is kept, or `count`.
 
@@ -180,7 +207,7 @@ def next_kept(n_own, out_rows, out_letters, out_actions, at, count):
     return count
 
 
-@called
+@inlined
 def settled(ints, n_own, out_rows, out_letters, out_actions, count):
     """Move the rows behind which control is not kept to the front; return how many.
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import itertools
 import math
-import sys
 from collections import Counter
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Number, Operation, Taken, Variable
-from ltlpipe.runtime.errors import UnsupportedError, warn
-from ltlpipe.runtime.files import rewriting
+from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError, warn
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.models import Model, Step
-from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, PackedSystem
+from ltlpipe.systems.networks.packing import MAX_SUCCESSORS, Interim, PackedSystem
 from ltlpipe.systems.programs.claims import as_truth
+from ltlpipe.systems.programs.generated import successor_functions
 from ltlpipe.systems.programs.interpreting import Interpreter
 from ltlpipe.systems.programs.program import FULL
 from ltlpipe.systems.programs.ranges import Ranges
@@ -29,7 +26,6 @@ from ltlpipe.systems.propositions.binding import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -38,6 +34,13 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.ranges import Layout
 
 _MAX_ACTIONS = 1 << 18
+
+_COMPILER_SECONDS, _CHARACTER_SECONDS = 1.0, 1.5e-4
+"""What compiling takes, roughly, and what it takes for each character of source.
+
+Searches by the machine take 1.4 to 2.2 times as long as those by compiled code: one has
+to last for this long before it is worth a compiler.
+"""
 
 ASSERT = "assert"
 """The proposition that no assertion is violated."""
@@ -191,12 +194,9 @@ class ProgramModel(Model):
                 raise self.full_error()
             yield Step(action, target)
 
-    def full_error(self) -> UnsupportedError:
+    def full_error(self) -> LtlpipeError:
         """Return the error that there are more processes than there is room for."""
-        return UnsupportedError(
-            f"{self.name}: more processes at once than have been found by trying the "
-            "model out: --processes=N gives their number"
-        )
+        raise NotImplementedError  # of models in which none are started
 
     def shown(self, state: Valuation) -> dict[str, int | str]:
         """Return the variables with their values, states of processes by name.
@@ -231,6 +231,13 @@ class ProgramModel(Model):
         return complete(generate(self.program, self.ranges, self.layout))
 
     @cached_property
+    def instructions(self) -> np.ndarray | None:
+        """The same for the machine (`machine_kernels`); None if that is too small."""
+        from ltlpipe.systems.programs.assembly import assembled
+
+        return complete(assembled(self.source))
+
+    @cached_property
     def max_successors(self) -> int:
         """A bound of the number of successors of a state."""
         leaders = (action.leader for action in self.program.actions)
@@ -256,6 +263,10 @@ class ProgramModel(Model):
 
             job = generate(self.program, self.ranges, self.layout)
             known["source"] = yield from job
+        if "instructions" not in known:
+            from ltlpipe.systems.programs.assembly import assembled
+
+            known["instructions"] = yield from assembled(self.source)
 
     def _control(self) -> np.ndarray:
         """Return what `ltlpipe.systems.programs.kernels.Control` says of actions."""
@@ -305,6 +316,11 @@ class ProgramModel(Model):
         if seed is not None:
             rng = np.random.default_rng(seed)
             header[Header.SEED] = rng.integers(1, np.iinfo(np.int64).max)
+        interim = None
+        if self.instructions is not None:
+            header[Header.CODE] = sum(map(len, tables))
+            tables.append(self.instructions)
+            interim = self._interim()
         extra = layout.with_extra(extra_values)
         n_words = max(layout.n_words, extra.word + 1)
         functions = successor_functions(self.source)
@@ -318,11 +334,19 @@ class ProgramModel(Model):
             initial=row_of(layout.places, self.program.initial, n_words),
             extra=extra,
             max_successors=self.max_successors,
+            interim=interim,
             fields=layout.places,
             dtype=np.int64,
             overflowed=lambda: error if ints[Header.IS_FULL] else None,
             widened=self._full,
         )
+
+    def _interim(self) -> Interim:
+        """Return what is used until the generated module is compiled."""
+        from ltlpipe.systems.programs import machine_kernels as machine
+
+        seconds = _COMPILER_SECONDS + _CHARACTER_SECONDS * len(self.source)
+        return Interim(machine.expand, machine.expand_orbits, seconds)
 
     def _full(self) -> Job[PackedSystem | None]:
         """Raise the error that a process finds no room."""
@@ -332,58 +356,3 @@ class ProgramModel(Model):
 
 class DveModel(ProgramModel):
     """A DVE model."""
-
-
-def successor_functions(source: str) -> Any:
-    """Return the module of generated source, the same for the same source.
-
-    It has `expand` and `expand_orbits`.  A function is compiled by `expand_pointer`,
-    which finds the machine code of earlier runs.
-
-    Raises
-    ------
-    UnsupportedError
-        An expression is nested deeper than Python can read.
-    """
-    try:
-        return _imported(source)
-    except SyntaxError as error:
-        if "nested" not in str(error):
-            raise
-        message = "an expression of the model is nested too deeply to be compiled"
-        raise UnsupportedError(message) from None
-
-
-@cache
-def _imported(source: str) -> Any:
-    digest = hashlib.sha256(source.encode()).hexdigest()[:24]
-    name = f"ltlpipe_dve_{digest}"
-    path = _written(name, source)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module: Any = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # Numba looks modules of cached code up by name
-    spec.loader.exec_module(module)
-    return module
-
-
-def _written(name: str, source: str) -> Path:
-    """Return the file that holds some source, written unless it is there.
-
-    Numba's cache asks whether a file has changed since: one that is there stays.
-    """
-    from ltlpipe.runtime.folders import cache_folder, move_to
-
-    path = cache_folder() / "dve" / f"{name}.py"
-    if path.exists() and path.read_text(encoding="utf-8") == source:
-        return path
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with rewriting(path) as stream:  # two processes write the same
-            stream.write(source.encode())
-    except OSError:
-        if not move_to():
-            raise
-        return _written(name, source)
-    return path

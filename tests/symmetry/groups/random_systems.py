@@ -7,7 +7,9 @@ Members of some networks and nets begin in different states.
 
 from __future__ import annotations
 
-from ltlpipe import LTS, Network
+import io
+
+from ltlpipe import LTS, Network, load
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.programs.model import read_dve_model
@@ -225,6 +227,76 @@ def naming_atoms(rng, model):
     if rng.random() < 0.3:
         i = rng.randrange(n)
         atoms += [f"turn == {i}", f"seen{i} == last", f"P{i}.q1", f"last < {n}"]
+    return atoms
+
+
+STEPS = (
+    "flag[_pid] = 1 - flag[_pid]",
+    "turn == _pid -> turn = 255",
+    "turn == 255 -> turn = _pid",
+    "x < 2 -> x++",
+    "x > 0 -> x--; own = 1 - own",
+    "own = turn",
+    "own == last -> last = turn; own = 255",
+    "own == 255 -> own = _pid",
+    "flag[_pid] == 1 && own != _pid -> atomic { x = 1; flag[_pid] = 0 }",
+    "atomic { x < 2 -> x++; turn == 255; turn = _pid; x-- }",
+    "d_step { x = 0; if :: own == 255 -> x = 1 :: flag[_pid] == 0 -> x = 2 fi }",
+    "q!x",
+    "q?x",
+    "q!2 -> own = 255",
+    "q?1",
+    "r!x",
+    "r?x -> own = 1 - flag[_pid]",
+    "atomic { r!1; flag[_pid] = 1 }",
+    "r?1 -> turn = 255",
+    "timeout -> x = 0",
+    "len(q) == 1 && empty(q) == 0 -> own = 0",
+    "(x == 1 -> flag[_pid] : own == 255) -> last = _pid",
+    "assert(x < 2 || turn != _pid)",
+)
+"""Statements of processes that are alike but for their numbers."""
+
+APART = (
+    "_pid == 1 -> x = 0",
+    "turn < _pid -> turn = _pid",
+    "x = _pid",
+    "flag[0] == 1 -> own = 1",
+    "q!_pid",
+    "turn = (turn + 1) % 2",
+    "_nr_pr == 2 -> x = 1",
+    "break",
+)
+"""Some that tell them apart."""
+
+
+def promela_model(rng):
+    """A Promela model of instances of a proctype, most of which are alike."""
+    n = rng.choice([2, 2, 3])
+    steps = rng.sample(STEPS, rng.randint(3, 5))
+    if rng.random() < 0.3:
+        steps.append(rng.choice(APART))
+    about_channels = ("q!", "q?", "r!", "r?", "empty")
+    talks = any(mark in step for step in steps for mark in about_channels)
+    if rng.random() < 0.3 and not talks:  # `else` is refused beside messages
+        steps.append("else -> x = 1 - (x & 1)")
+    lines = "\n".join(f"  :: {step}" for step in steps)
+    text = (
+        f"byte x, flag[{n}], turn = 255, last = 255;\n"
+        "chan q = [1] of { byte }; chan r = [0] of { byte };\n"
+        f"active [{n}] proctype P() {{ byte own = 255; do\n{lines}\n  od }}\n"
+    )
+    return load(io.StringIO(text), format="pml")
+
+
+def promela_atoms(rng, model):
+    """Propositions about one; few of them tell instances apart."""
+    n = len(model.processes)
+    atoms = ["x >= 1", "turn == 255", "turn == last", "deadlock", "_fault"]
+    atoms.append(" || ".join(f"P[{i}]:own == 255" for i in range(n)))
+    atoms.append(" + ".join(f"flag[{i}]" for i in range(n)) + " >= 2")
+    if rng.random() < 0.3:
+        atoms += ["turn == 1", "P[0]:own == last", "flag[1] == 1", "len(q) == 1"]
     return atoms
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from ltlpipe import check
+from ltlpipe import check, load
 from ltlpipe.runtime.jobs import run
 from ltlpipe.symmetry.groups.models import Propositions
 from ltlpipe.symmetry.groups.programs import group_of_program, namings_of
@@ -69,6 +70,32 @@ def test_arrays_that_names_index():
 
     assert namings.of("indices", model.program.arrays[0].first).values == {0, 1, 2, 3}
     assert found.order == 6
+
+
+@pytest.mark.parametrize(
+    ("steps", "n_kinds"),
+    [
+        ("turn == 255 -> turn = _pid :: turn == _pid -> turn = 255", 1),
+        ("turn == 255 -> q!1 :: flag[_pid] == 0 -> flag[_pid] = 1 :: q?1", 1),
+        ("atomic { r!1; flag[_pid] = 1 } :: d_step { r?1 -> flag[_pid] = 0 }", 1),
+        ("x = _pid", 2),
+        ("x < 2 + _pid / 2 -> x++", 2),
+        ("flag[0] == 1 -> flag[_pid] = 1", 2),
+        ("x = (x + _pid) & 3", 4),
+        ("turn < _pid -> turn = _pid", 4),
+        ("turn = 255 :: break", 4),
+    ],
+)
+def test_instances_of_a_proctype(steps, n_kinds):
+    """They end in the order of their numbers; so those that end are told apart."""
+    text = f"""byte x, flag[4], turn = 255;
+    chan q = [1] of {{ byte }}; chan r = [0] of {{ byte }};
+    active [4] proctype P() {{ do :: {steps} od }}"""
+    model = load(io.StringIO(text), format="pml")
+    found = group(model)
+    orbits = run(found.orbits())
+    states = [process.state for process in model.program.processes[:4]]
+    assert len({orbits[found.space.first[state]] for state in states}) == n_kinds
 
 
 def test_a_name_in_the_property():

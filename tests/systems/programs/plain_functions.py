@@ -7,6 +7,7 @@ compared with the interpreter.
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 import ltlpipe
+from ltlpipe.runtime.kernels.jit import expand_pointer, njit
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs import program
 
@@ -67,8 +69,18 @@ def buffers(packed):
     )
 
 
+@njit
+def _call(expand, ints, words, row, select, rows, letters, actions, marks):
+    return expand(ints, words, row, select, rows, letters, actions, marks)
+
+
+def compiled(function):
+    """A successor function as Python calls it."""
+    return partial(_call, expand_pointer(function))
+
+
 def successors(expand, packed, row, select=Select.ALL):
     """What a successor function says of a row: rows, letters, actions, marks."""
     made = buffers(packed)
-    count = expand(packed.ints, packed.words, row, select, *made)
+    count = expand(packed.ints, packed.words, row, int(select), *made)
     return Buffers(*(array[:count] for array in made))

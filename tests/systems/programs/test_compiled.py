@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from ltlpipe.automata.letters import universal
 from ltlpipe.logic.propositions.syntax import Element, Name, Number, Operation, Text
+from ltlpipe.runtime.jobs import Grant
+from ltlpipe.runtime.kernels import compilation
 from ltlpipe.runtime.kernels.jit import INTERPRETED, expand_pointer
+from ltlpipe.search.driver import advance
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg, Status
@@ -104,7 +111,7 @@ def reachable(model):
 
 def explored(packed):
     """A complete exploration by compiled code."""
-    search = Exploration(make_problem(packed, universal()))
+    search = Exploration(make_problem(replace(packed, interim=None), universal()))
     assert drive(search, Limits()).status == Status.EMPTY
     return search
 
@@ -121,6 +128,36 @@ def test_index_that_is_computed():
     found = set(map(tuple, packed.unpack(rows).tolist()))
     assert found == set(reachable(model))
     assert len(found) == 7
+
+
+@pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
+def test_a_search_that_goes_on_with_compiled_code():
+    """It is begun by instructions, and finds the same rows in the same order."""
+    text = """byte x, y; process P { state s; init s; trans
+      s -> s { guard x < 60; effect x = x + 1; },
+      s -> s { guard y < 60; effect y = y + 1; }; } system async;"""
+    packed = read_dve_model(text, "m.dve").pack([])
+    with patch.object(compilation, "has_own_code", lambda _: False):
+        search = Exploration(make_problem(packed, universal()))
+    pointer = search.problem.expand
+    machine = pointer.__wrapper_address__()
+    steps = advance(search, max_budget=100)
+    next(steps)
+    while search.n_stored < 1000:
+        steps.send(Grant())
+    assert pointer.seconds > 0
+    assert pointer.job is None  # too little work for a compiler
+    while not pointer.is_replaced:
+        compilation.worked(pointer, pointer.patience)
+        time.sleep(0.01)
+    assert pointer.__wrapper_address__() != machine
+    with suppress(StopIteration):
+        while True:
+            steps.send(Grant())
+    assert search.n_stored == 61 * 61
+    expected = explored(packed)
+    rows = search.store.rows[: search.n_stored]
+    assert rows.tolist() == expected.store.rows[: expected.n_stored].tolist()
 
 
 @pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")

@@ -1,4 +1,7 @@
-"""Generated successor functions against the interpreter, on random models."""
+"""Generated successor functions against the interpreter, on random models.
+
+And against `machine`, which executes the same source.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ltlpipe.runtime.jobs import run
 from ltlpipe.systems.networks.packing_kernels import Select
 from ltlpipe.systems.programs.model import read_dve_model
 from tests.example_counts import examples
-from tests.systems.programs.plain_functions import plain_functions, successors
+from tests.systems.programs.plain_functions import compiled, plain_functions, successors
 from tests.systems.programs.random_models import models
 
 
@@ -26,6 +29,8 @@ def compare_model(model, limit):
     with patch("ltlpipe.systems.programs.model.successor_functions", plain_functions):
         packed = model.pack([], extra_values=5)
     expand = packed.expand
+    assert packed.interim is not None
+    machine = compiled(packed.interim.expand)
     extra = packed.initial * 0
     extra[packed.extra.word] = 3 << packed.extra.shift
     rows = {model.initial(): packed.initial | extra}
@@ -34,6 +39,10 @@ def compare_model(model, limit):
     for state in waiting:
         steps = model.steps(state)
         made = successors(expand, packed, rows[state])
+        for one, other in zip(
+            made, successors(machine, packed, rows[state]), strict=True
+        ):
+            assert one.tolist() == other.tolist()
         states = [tuple(s) for s in packed.unpack(made.rows).tolist()]
         assert states == [step.state for step in steps]
         assert made.actions.tolist() == [step.action for step in steps]
@@ -49,6 +58,8 @@ def compare_model(model, limit):
         stuttered = successors(expand, packed, rows[state], Select.STUTTER)
         assert stuttered.rows.tolist() == [rows[state].tolist()]
         assert stuttered.actions.tolist() == [-1]
+        repeated = successors(machine, packed, rows[state], Select.STUTTER)
+        assert repeated.rows.tolist() == stuttered.rows.tolist()
     return waiting
 
 

@@ -167,7 +167,8 @@ class Cells(Tuples):
                 wrong.append(place)
             else:
                 for colours, count in known.items():
-                    tokens[self.number(place, colours)] = count
+                    cell = self.number(place, colours)
+                    tokens[cell] = tokens.get(cell, 0) + count
         return tokens, wrong
 
     def initial(self, file: str) -> dict[int, int]:

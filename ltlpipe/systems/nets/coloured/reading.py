@@ -15,10 +15,16 @@ refused by name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from ltlpipe.runtime.xml import local_name
-from ltlpipe.systems.nets.coloured.declarations import SORT_ELEMENTS, DeclarationReader
+from ltlpipe.systems.nets.coloured.declarations import (
+    MAX_COLOURS,
+    SORT_ELEMENTS,
+    DeclarationReader,
+)
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
     DOT,
@@ -82,6 +88,9 @@ TERM_ELEMENTS: Known = {
 _OPERANDS = "a variable, a constant, <successor>, <predecessor> or "
 _OPERANDS += "<partitionelementof>"
 _GUARDS = "a guard: a comparison, <and>, <or>, <not> or <imply>"
+
+
+_Entry: TypeAlias = Bound | Constant | Every
 
 
 class _All(NamedTuple):
@@ -206,7 +215,59 @@ class ColouredReader(DeclarationReader):
                 "sort of the place has",
             )
         pairs = zip(entries, domain, strict=True)
-        return Tokens(1, tuple(self._entry(term, sort) for term, sort in pairs))
+        return self._product(element, [self._choices(*pair) for pair in pairs])
+
+    def _product(
+        self, element: Any, choices: list[list[tuple[int, _Entry]]]
+    ) -> Multiset:
+        """Return a tuple of sums of colours, with weights, as a sum of tuples."""
+        if prod(map(len, choices)) > MAX_COLOURS:
+            self.unsupported(element, f"a tuple of more than {MAX_COLOURS:,} tuples")
+        if sum(any(weight < 0 for weight, _ in own) for own in choices) > 1:
+            self.unsupported(element, "a tuple of several differences")
+        sides: dict[bool, list[Multiset]] = {False: [], True: []}
+        for chosen in product(*choices):
+            weight = prod(own for own, _ in chosen)
+            tokens = Tokens(abs(weight), tuple(entry for _, entry in chosen))
+            sides[weight < 0].append(tokens)
+        left, right = (
+            side[0] if len(side) == 1 else Sum(tuple(side)) for side in sides.values()
+        )
+        return Difference(left, right) if sides[True] else left
+
+    def _choices(self, term: Any, sort: int) -> list[tuple[int, _Entry]]:
+        """Return the colours, with weights, that an entry of a tuple is the sum of."""
+        kind = "all" if isinstance(term, _All) else local_name(term)
+        if kind in ("add", "subtract"):
+            first, *others = (self._inner(t, sort) for t in self._terms(term, 1))
+            sign = 1 if kind == "add" else -1
+            return first + [(sign * w, entry) for own in others for w, entry in own]
+        if kind in ("numberof", "scalarproduct"):
+            number, what = self._terms(term, 2, most=2)
+            times = self._number(number)
+            return [(times * w, e) for w, e in self._inner(what, sort) if times]
+        own = "" if kind == "all" else term.get("declaration") or ""
+        if kind == "useroperator" and own in self.parts and own not in self.constants:
+            return [(1, Constant(colour)) for colour in self._colours_of(term, sort)]
+        return [(1, self._entry(term, sort))]
+
+    def _inner(self, term: Any, sort: int) -> list[tuple[int, _Entry]]:
+        """Return the colours of a term inside an entry."""
+        entries = self._entries(term)
+        if len(entries) != 1:
+            self.refuse(
+                term, f"<{local_name(term)}> of {len(entries)} colours in a sum"
+            )
+        return self._choices(entries[0], sort)
+
+    def _colours_of(self, element: Any, sort: int) -> list[int]:
+        """Return the colours of an element of a partition."""
+        partition, number = self.parts[element.get("declaration")]
+        known = self.partitions[partition]
+        if not self._same(known.sort, sort):
+            name = self.sorts[sort].name
+            self.refuse(element, f"a part of another sort, expected {name!r}")
+        return [c for c, part in enumerate(known.elements) if part == number]
 
     def guard(self, element: Any) -> Guard:
         """Return the condition that a term is, without negations."""
@@ -325,7 +386,7 @@ class ColouredReader(DeclarationReader):
             return [_All(element, sort) for sort in self.domain(every)]
         return [element]
 
-    def _entry(self, term: Any, sort: int) -> Bound | Constant | Every:
+    def _entry(self, term: Any, sort: int) -> _Entry:
         if not isinstance(term, _All):
             return self._colour(term, sort)
         if not self._same(term.sort, sort):

@@ -17,19 +17,23 @@ import numpy as np
 
 from ltlpipe.logic.propositions.syntax import Enabled, Number
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.nets.coloured.bindings import Firing
 from ltlpipe.systems.nets.coloured.cells import Cells, Moves
 from ltlpipe.systems.nets.coloured.interpreter import Interpreter
-from ltlpipe.systems.nets.coloured.unfolding import unfolding
+from ltlpipe.systems.nets.coloured.merging import merging
+from ltlpipe.systems.nets.coloured.skeleton import BareNet, skeleton
+from ltlpipe.systems.nets.coloured.unfolding import TooLargeNetError, unfolding
 from ltlpipe.systems.nets.coloured.vocabulary import Coloured
 from ltlpipe.systems.nets.net import at_least
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Step, Valuation
+    from ltlpipe.systems.nets.coloured.merging import MergedNet
     from ltlpipe.systems.nets.coloured.net import ColouredNet
     from ltlpipe.systems.nets.coloured.unfolding import UnfoldedNet
 
@@ -73,7 +77,7 @@ class SymmetricNet(Coloured):
         self.interpreter = Interpreter(coloured)
         marked = self.cells.initial(self.file)
         self._initial = tuple(marked.get(cell, 0) for cell in range(len(self.cells)))
-        self._unfolded: UnfoldedNet | UnsupportedError | None = None
+        self._made: dict[Any, Any] = {}  # of it, or errors
 
     def _sizes(self) -> dict[str, int]:
         net = self.coloured
@@ -134,19 +138,36 @@ class SymmetricNet(Coloured):
         UnsupportedError
             It is too large.
         """
-        if self._unfolded is None:
-            try:
-                self._unfolded = yield from unfolding(self.coloured, self.file)
-            except UnsupportedError as error:
-                self._unfolded = error
-        if isinstance(self._unfolded, UnsupportedError):
-            raise self._unfolded
-        return self._unfolded
+        found: UnfoldedNet = yield from self._once(unfolding)
+        return found
 
     @property
     def is_unfolded(self) -> bool:  # type: ignore[override]
         """Whether `unfolding` has been tried."""
-        return self._unfolded is not None
+        return unfolding in self._made
+
+    def merging(self) -> Job[MergedNet | None]:
+        """Return the net with merged colours, once; None if it tells all of them apart.
+
+        Raises
+        ------
+        UnsupportedError
+            It is too large even so.
+        """
+        found: MergedNet | None = yield from self._once(merging)
+        return found
+
+    def _once(self, make: Callable[[ColouredNet, str], Job[Any]]) -> Job[Any]:
+        """Return what is made of the net, or raise again what was raised."""
+        if make not in self._made:
+            try:
+                self._made[make] = yield from make(self.coloured, self.file)
+            except UnsupportedError as error:
+                self._made[make] = error
+        found = self._made[make]
+        if isinstance(found, UnsupportedError):
+            raise found
+        return found
 
     def unfolded_run(
         self, unfolded: UnfoldedNet, actions: np.ndarray, states: np.ndarray
@@ -172,11 +193,14 @@ class SymmetricNet(Coloured):
         raise TypeError("a symmetric net is packed unfolded")
 
 
-def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | UnfoldedNet]:
+def symmetric_net(
+    coloured: ColouredNet, file: str
+) -> Job[SymmetricNet | UnfoldedNet | BareNet]:
     """Return the model of a symmetric net.
 
-    It is unfolded here if its cells or moves are too many to have numbers.  With dots
-    in ids, two nodes might have one id with colours: unfolding tells.
+    It is unfolded here if its cells or moves are too many to have numbers; where it is
+    too large for that, the model is what is left without colours.  With dots in ids,
+    two nodes might have one id with colours: unfolding tells.
 
     Raises
     ------
@@ -184,7 +208,13 @@ def symmetric_net(coloured: ColouredNet, file: str) -> Job[SymmetricNet | Unfold
         It has to be unfolded, and is too large.
     """
     if Cells(coloured).first[-1] > MOST_CELLS or Moves(coloured).first[-1] > MOST_MOVES:
-        return (yield from unfolding(coloured, file))
+        try:
+            return (yield from unfolding(coloured, file))
+        except TooLargeNetError as error:
+            bare = yield from skeleton(coloured, Ticks("forgetting colours"))
+            if bare is None:
+                raise
+            return BareNet(bare, error)
     net = SymmetricNet(coloured, file)
     if _ids_have_dots(coloured):
         yield from net.unfolding()

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.nets.coloured.cells import Tuples
-    from ltlpipe.systems.nets.coloured.net import ColouredNet, Multiset
+    from ltlpipe.systems.nets.coloured.net import (
+        ColouredNet,
+        ColouredTransition,
+        Multiset,
+    )
     from ltlpipe.systems.nets.structure import Node
 
 
@@ -104,6 +108,10 @@ def _among(numbers: list[int], tuples: Tuples, node: int) -> range:
     return range(bisect_left(numbers, first), bisect_left(numbers, end))
 
 
+class TooLargeNetError(UnsupportedError):
+    """A symmetric net has too many transitions or arcs when it is unfolded."""
+
+
 MAX_TRANSITIONS = 1_000_000
 """Transitions of an unfolded net, those that are left out later among them."""
 
@@ -140,10 +148,10 @@ def unfolded(net: ColouredNet) -> UnfoldedNet:
 
 def unfolding(net: ColouredNet, file: str) -> Job[UnfoldedNet]:
     """Return the job that `unfolded` does; messages name `file`."""
-    return (yield from _Unfolding(net, file).job())
+    return (yield from Unfolding(net, file).job())
 
 
-class _Unfolding:
+class Unfolding:
     """The work on one net, whose cells and moves are known by their numbers.
 
     Attributes
@@ -183,7 +191,7 @@ class _Unfolding:
                 about = self.moves.split(self.listed[k])
                 message = self.moves.refusal(self.file, *about, self.wrong[k])
                 raise UnsupportedError(message)
-        return (yield from self._built(taken, marked))
+        return (yield from self._built(self._differing(taken), marked))
 
     def _list(self) -> Job[None]:
         """List the moves that guards and places which never change leave."""
@@ -199,12 +207,14 @@ class _Unfolding:
         unchanged = {
             number: counted(place.marking, [])
             for number, place in enumerate(net.places)
-            if number not in growing
+            if number not in growing and self._is_told(number)
         }
         for number, inside in enumerate(known):
             if inside is None:
                 continue
-            for colours in bindings(net, net.transitions[number], inside, unchanged):
+            transition = net.transitions[number]
+            inside = self._colours(transition, inside)
+            for colours in bindings(net, transition, inside, unchanged):
                 if colours is not None:
                     self.listed.append(self.moves.number(number, colours))
                     if len(self.listed) > MAX_TRANSITIONS:
@@ -212,6 +222,18 @@ class _Unfolding:
                 if ticks.over(4):
                     ticks.memory_bytes = _BINDING_BYTES * len(self.listed)
                     yield ticks.progress
+
+    def _colours(
+        self, transition: ColouredTransition, inside: dict[int, list[int]]
+    ) -> dict[int, list[int]]:
+        """Return the colours under which a transition is looked at."""
+        del transition
+        return inside
+
+    def _is_told(self, place: int) -> bool:
+        """Whether each tuple of a place has a cell of its own."""
+        del place
+        return True
 
     def _weigh(self) -> Job[None]:
         """Count what the listed moves take and put."""
@@ -240,7 +262,7 @@ class _Unfolding:
             self._refuse(f"{MAX_ARCS:,} arcs")
 
     def _refuse(self, limit: str) -> None:
-        raise UnsupportedError(
+        raise TooLargeNetError(
             f"{self.file}: the symmetric net unfolds into more than {limit}"
         )
 
@@ -277,6 +299,10 @@ class _Unfolding:
             if self.ticks.over(1 + len(takers[cell])):
                 yield self.ticks.progress
         return sorted(taken), sorted(marked)
+
+    def _differing(self, taken: list[int]) -> list[int]:
+        """Return the moves that become transitions, in order."""
+        return taken
 
     def _built(self, taken: list[int], marked: list[int]) -> Job[UnfoldedNet]:
         """Return the net of what can be reached."""

@@ -20,7 +20,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.programs.promela import syntax
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Site: TypeAlias = syntax.Variable
 Holder: TypeAlias = "syntax.Variable | tuple[Site, int]"
@@ -59,6 +59,17 @@ def _first_values(variable: syntax.Variable) -> tuple[Any, ...]:
     return initial if isinstance(initial, tuple) else (initial,)
 
 
+def _fits(send: syntax.Send, receive: syntax.Receive) -> bool:
+    """Whether constants allow that what is sent is received."""
+    pairs = zip(send.values, receive.arguments, strict=False)
+    return len(send.values) == len(receive.arguments) and not any(
+        isinstance(value, syntax.Number)
+        and isinstance(argument.value, syntax.Number)
+        and value.value != argument.value.value
+        for value, argument in pairs
+    )
+
+
 class Sites:
     """The sites of the channels of variables and fields."""
 
@@ -84,8 +95,9 @@ class Sites:
         for variable in variables:
             for value in _first_values(variable):
                 self._refuse(variable.type, value)
+        sends = [node for node in statements if isinstance(node, syntax.Send)]
         for node in statements:
-            self._check(node)
+            self._check(node, sends)
 
     def _size(self) -> int:
         return sum(map(len, self._known.values()))
@@ -119,14 +131,31 @@ class Sites:
             place = f"{value.place.file}:{value.place.line}"
             raise UnsupportedError(f"{place}: a number, expected a channel")
 
-    def _check(self, node: Any) -> None:
-        """Refuse to make a channel of a number; messages may hold either."""
+    def _check(self, node: Any, sends: Iterable[syntax.Send]) -> None:
+        """Refuse to make a channel of a number; messages may hold either.
+
+        Constants at the same place of what is sent and received tell them apart.
+        """
         if isinstance(node, syntax.Assign):
             self._refuse(node.target.variable.type, node.value)
         elif isinstance(node, syntax.Run):
             parameters = self._parameters[node.proctype]
             for parameter, value in zip(parameters, node.arguments, strict=False):
                 self._refuse(parameter.type, value)
+        elif isinstance(node, syntax.Receive):
+            targets = {
+                number: argument.value.variable.type
+                for number, argument in enumerate(node.arguments)
+                if argument.kind == "store"
+                and isinstance(argument.value, syntax.Reference)
+            }
+            if syntax.CHAN not in targets.values():
+                return
+            sites = self.of(node.channel)
+            for send in sends:
+                if sites & self.of(send.channel) and _fits(send, node):
+                    for number, type_ in targets.items():
+                        self._refuse(type_, send.values[number])
 
     def _note(self, node: Any) -> None:
         if isinstance(node, syntax.Assign):

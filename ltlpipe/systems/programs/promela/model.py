@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions import syntax as propositions
-from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.errors import LtlpipeError, RoomError, UnsupportedError
 from ltlpipe.systems.models import OwnQuestion
 from ltlpipe.systems.programs import program as ir
 from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.promela.claims import automaton_of
 from ltlpipe.systems.programs.promela.facts import ACCEPT, FAULT, VALID_END
-from ltlpipe.systems.programs.promela.lowering import lower
-from ltlpipe.systems.programs.promela.planning import planned
+from ltlpipe.systems.programs.promela.lowering import general_plan, lower
+from ltlpipe.systems.programs.promela.planning import MAX_PROCESSES, planned
 from ltlpipe.systems.programs.promela.showing import Shown
 from ltlpipe.systems.programs.promela.storage import FAULTS, GLOBAL
 from ltlpipe.systems.programs.promela.translation import all_of, any_of, equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
     from ltlpipe.systems.programs.promela import syntax
     from ltlpipe.systems.programs.promela.lowering import Lowered
+    from ltlpipe.systems.programs.promela.storage import Plan
 
 
 _OPERATORS = frozenset(("==", "<", "<=", "+", "*", "/", "%", "&&", "||"))
@@ -45,21 +46,83 @@ def promela_model(
         Whether a failed ``assert`` is an error, behind which nothing moves; else it is
         a step without effect.
     processes : int, optional
-        The most processes at once; None finds it out.
+        The most processes at once; None finds it out, and makes room for twice as many
+        where a search meets more.
     """
     plan = yield from planned(tree, processes)
-    return PromelaModel(lower(tree, plan, assertions=assertions))
+    can_grow = processes is None
+    return _Family(tree, plan, can_grow=can_grow).model(assertions=assertions)
+
+
+class _Family:
+    """The models that questions about one text are about, with room for as many."""
+
+    def __init__(self, tree: syntax.Model, plan: Plan, *, can_grow: bool) -> None:
+        self.tree, self._plan, self._can_grow = tree, plan, can_grow
+        self._models: dict[tuple[bool, bool, frozenset[str]], PromelaModel] = {}
+
+    def model(
+        self,
+        *,
+        assertions: bool,
+        has_last: bool = True,
+        mentions: frozenset[str] = frozenset(),
+    ) -> PromelaModel:
+        """Return the model whose assertions fail, or not, and which tells more."""
+        key = assertions, has_last, mentions
+        if key not in self._models:
+            tree = replace(self.tree, mentions=self.tree.mentions | mentions)
+            made = lower(tree, self._plan, assertions=assertions, has_last=has_last)
+            again = partial(
+                self.model, assertions=assertions, has_last=has_last, mentions=mentions
+            )
+            self._models[key] = PromelaModel(made, self, again)
+        return self._models[key]
+
+    def lacks_room(self, model: PromelaModel) -> LtlpipeError:
+        """Return the error that there are more processes than a model has room for."""
+        name, n_slots = model.name, len(model.lowered.translator.plan.slots)
+        if not self._can_grow:
+            return UnsupportedError(
+                f"{name}: more than {n_slots} processes at once, as --processes says"
+            )
+        if n_slots >= MAX_PROCESSES:
+            return UnsupportedError(
+                f"{name}: more than {MAX_PROCESSES} processes at once, the limit of "
+                "Promela"
+            )
+
+        def roomier() -> PromelaModel:
+            if len(self._plan.slots) <= n_slots:
+                number = min(2 * n_slots, MAX_PROCESSES)
+                self._plan = general_plan(self.tree, number)
+                self._models.clear()
+            return model.again()
+
+        return RoomError(
+            f"{name}: more processes at once than the {n_slots} that have been found "
+            "by trying the model out: --processes=N gives their number",
+            roomier,
+        )
 
 
 class PromelaModel(ProgramModel):
-    """A Promela model."""
+    """A Promela model.
 
-    def __init__(self, lowered: Lowered) -> None:
+    `again` returns the same, with the room for processes that its family has by then.
+    """
+
+    def __init__(
+        self, lowered: Lowered, family: _Family, again: Callable[[], PromelaModel]
+    ) -> None:
         super().__init__(lowered.program)
         self.lowered = lowered
         self.tree = lowered.translator.model
-        self._variants: dict[tuple[bool, frozenset[str]], PromelaModel] = {}
-        self._mentions = self.tree.mentions  # of the model as it is written
+        self._family, self.again = family, again
+
+    def full_error(self) -> LtlpipeError:
+        """Return the error that there are more processes than there is room for."""
+        return self._family.lacks_room(self)
 
     @property
     def n_actions(self) -> int:
@@ -77,21 +140,11 @@ class PromelaModel(ProgramModel):
         named = names_in(texts)
         has_priority = {"priority"} if "get_priority" in named else set()
         wanted = named & {"_last"} | has_priority
-        return self._variant(FAULT in named, frozenset(wanted))
+        return self._family.model(assertions=FAULT in named, mentions=frozenset(wanted))
 
     def without_assertions(self) -> PromelaModel:
         """Return the model in which assertions never fail."""
-        return self._variant(False, frozenset())
-
-    def _variant(self, assertions: bool, mentions: frozenset[str]) -> PromelaModel:
-        key = assertions, mentions
-        if key not in self._variants:
-            plan = self.lowered.translator.plan
-            tree = replace(self.tree, mentions=self._mentions | mentions)
-            found = PromelaModel(lower(tree, plan, assertions=assertions))
-            found._variants, found._mentions = self._variants, self._mentions
-            self._variants[key] = found
-        return self._variants[key]
+        return self._family.model(assertions=False)
 
     def bound(
         self, proposition: propositions.Expression, text: str
@@ -160,8 +213,7 @@ class PromelaModel(ProgramModel):
 
         Assertions never fail, and no state knows of what only properties mention.
         """
-        plan = self.lowered.translator.plan
-        return PromelaModel(lower(self.tree, plan, assertions=False, has_last=False))
+        return self._family.model(assertions=False, has_last=False)
 
     def proposition(self, tree: syntax.Expression) -> propositions.Expression:
         """Return an expression of the model as a proposition about its states."""

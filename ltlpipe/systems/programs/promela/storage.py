@@ -39,7 +39,7 @@ MAX_VARIABLES = 1 << 14
 """Entries of a state beyond which a model is refused."""
 
 FAULTS = {
-    FAILED: "an index out of range, or a division by zero",
+    FAILED: "an index out of range, a division by zero, or a look at no channel",
     ASSERTION: "a failed assertion",
     BLOCKED: "a d_step that blocks behind its first statement",
     FULL: "more processes than there is room for",

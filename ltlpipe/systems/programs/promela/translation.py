@@ -149,7 +149,11 @@ class Translator(ABC):
                 choices.append((condition, self._measured(tree.name, channel)))
             else:
                 choices.append((condition, self._polled(tree, channel, frame)))
-        return self._chosen(choices)
+        # As in Spin, a channel that has not been initialised is an error.
+        none: Expression = Binary("/", Number(0), Number(0))
+        if isinstance(self.value(tree.channel, frame), Lookup):
+            none = Number(0)  # an index out of range has failed before
+        return self._chosen(choices, none)
 
     @abstractmethod
     def called(self, tree: syntax.Call, frame: Frame) -> Expression:
@@ -300,9 +304,13 @@ class Translator(ABC):
             for channel in found
         ]
 
-    def _chosen(self, choices: Sequence[tuple[Expression, Expression]]) -> Expression:
-        """Return the value whose condition holds; 0 if there is none."""
-        value: Expression = Number(0)
+    def _chosen(
+        self,
+        choices: Sequence[tuple[Expression, Expression]],
+        none: Expression = Number(0),  # noqa: B008
+    ) -> Expression:
+        """Return the value whose condition holds; `none` if there is none."""
+        value = none
         for condition, choice in reversed(choices):
             value = folded(Conditional(condition, choice, value))
         return value

@@ -154,6 +154,26 @@ X, Y, K, N = Bound(0, 0, 3), Bound(1, 0, 3), Bound(3, 0, 2), Bound(2, 0, 4)
             Difference(Tokens(1, (Every(3),)), Tokens(1, (X,))),
         ),
         ("ring", op("numberof", number(0), var("x")), Sum(())),
+        ("ring", const("high"), Tokens(1, (Constant(1),))),
+        (
+            "ring",
+            const("low"),
+            Sum((Tokens(1, (Constant(0),)), Tokens(1, (Constant(2),)))),
+        ),
+        (
+            "pair",
+            op(
+                "tuple",
+                op("add", var("x"), op("numberof", number(2), const("r2"))),
+                var("i"),
+            ),
+            Sum((Tokens(1, (X, N)), Tokens(2, (Constant(1), N)))),
+        ),
+        (
+            "pair",
+            op("tuple", op("subtract", every("ring"), var("x")), var("i")),
+            Difference(Tokens(1, (Every(3), N)), Tokens(1, (X, N))),
+        ),
         ("ring", "<empty/>", Sum(())),
     ],
 )
@@ -295,6 +315,7 @@ FINE = place("p", "ring") + transition("t")
             "the variable 'k' of the sort 'Kind', expected one of 'Ring'",
         ),
         (transition("t", op("ltp", var("x"), var("y"))), "<ltp> of colours"),
+        (place("p", "kind", const("low")), "a part of another sort, expected 'Kind'"),
         (transition("t", '<booleanconstant value="1"/>'), "expected true or false"),
         (place("p", "ring") + place("p", "ring"), "the id 'p' again"),
     ],
@@ -309,6 +330,18 @@ def test_refused(body, message):
     ("body", "message"),
     [
         (place("p", "side"), "the partition 'side' as a sort"),
+        (
+            place(
+                "p",
+                "pair",
+                op(
+                    "tuple",
+                    op("subtract", every("ring"), const("r1")),
+                    op("subtract", every("n"), integer(0)),
+                ),
+            ),
+            "a tuple of several differences",
+        ),
         (transition("t", var("x")), "<variable>, expected a guard"),
         (transition("t", op("lessthan", var("k"), const("a"))), "which has no order"),
         (FINE + arc("p", "t", "<makelist/>"), "<makelist>, expected a multiset"),

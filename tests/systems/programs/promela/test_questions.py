@@ -6,8 +6,10 @@ import io
 
 import pytest
 
-from ltlpipe import FormulaError, check, deadlocks, livelock, load
+from ltlpipe import FormulaError, UnsupportedError, check, deadlocks, livelock, load
 from ltlpipe.logic.formulas import parse
+from ltlpipe.systems.programs.promela import planning
+from ltlpipe.verdict.checking import product_size
 
 MODEL = """#define odd (x % 2 == 1)
 mtype = { red, green };
@@ -35,6 +37,34 @@ ltl { <> P[1]@here U P:own == 7 }
 def read(text, **how):
     """A model of a text."""
     return load(io.StringIO(text), format="pml", **how)
+
+
+LATE = """int n; byte x;
+proctype Q() { x++; false }
+init { do :: n < 30 -> n++ :: else -> break od; run Q(); run Q(); run Q(); run Q() }
+"""
+
+
+def test_more_processes_than_trying_out_has_found(monkeypatch):
+    """Asked again with room for twice as many, until that is enough."""
+    monkeypatch.setattr(planning, "_MOST_STATES", 10)
+    model = read(LATE)
+    assert len(model.processes) == 1
+    assert check(model, "[] (x <= 4)").verdict == "holds"
+    assert check(model, "<> (x == 4)").verdict == "holds"
+    found = check(model, "[] (x < 4)")
+    assert found.verdict == "violated"
+    assert product_size(read(LATE), None) == product_size(read(LATE, processes=5), None)
+
+
+def test_more_processes_than_promela_has(monkeypatch):
+    """Never left out."""
+    monkeypatch.setattr(planning, "_MOST_STATES", 10)
+    monkeypatch.setattr("ltlpipe.systems.programs.promela.model.MAX_PROCESSES", 4)
+    with pytest.raises(UnsupportedError, match="more than 4 processes at once"):
+        check(read(LATE), "[] (x <= 4)")
+    with pytest.raises(UnsupportedError, match="more than 2 processes at once"):
+        check(read(LATE, processes=2), "[] (x <= 4)")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from ltlpipe import InputError, UnsupportedError, load
@@ -202,6 +204,27 @@ def test_declarations_behind_statements_are_steps():
 def test_states(text, expected):
     """As many as Spin stores."""
     assert n_states(text) == expected
+
+
+def test_texts_without_a_name_that_begin_alike():
+    """A DVE model says what kind of system it is."""
+    promela = load(io.StringIO("byte x; active proctype P() { x = 1 }"))
+    assert promela.processes == ("P[0]",)
+    dve = load(io.StringIO("byte x; process P { state s; init s; } system async;"))
+    assert dve.processes == ("P",)
+
+
+CHANNELS = """chan c = [1] of { byte }, d = [1] of { byte, byte }
+active proctype P() { d!1,c; d!2,1 }
+active proctype R() { chan e; byte n; do :: d?%s,e -> e!n :: d?2,n od }
+"""
+
+
+def test_numbers_that_are_received_as_channels():
+    """Refused unless constants tell them from channels."""
+    with pytest.raises(UnsupportedError, match="2: a number, expected a channel"):
+        n_states(CHANNELS % "_")
+    assert n_states(CHANNELS % "1") > 5
 
 
 def test_options_are_for_promela(tmp_path):

@@ -125,6 +125,11 @@ FAULTS = {
         "atomic",
     ),
     "channel": ("chan c; active proctype P() { c!1 }", "channel"),
+    "length": (
+        "chan c; byte x; active proctype P() { if :: len(c) > 0 -> x = 1 :: else fi }",
+        "no channel",
+    ),
+    "poll": ("chan c[2]; byte x; active proctype P() { c[x]?[1] }", "no channel"),
     "trace": (
         (
             "chan q = [2] of { byte }; active proctype P() { q!1; q!1 }"
@@ -172,7 +177,7 @@ MANY = "byte x; proctype Q() { x = 1; x == 2 } init { do :: run Q() od }"
 def test_more_processes_than_there_is_room_for():
     """Not left out, but an error that says what to do."""
     model = model_of(MANY, processes=3)
-    with pytest.raises(UnsupportedError, match="more processes at once"):
+    with pytest.raises(UnsupportedError, match="more than 3 processes at once"):
         compare_model(model, 1000)
 
 
