@@ -15,11 +15,11 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.eca import quotient, reading
 from ltlpipe.systems.programs.eca import sets as on_sets
 from ltlpipe.systems.programs.eca.enumeration import enumerated, prepare
-from ltlpipe.systems.programs.eca.program import RunEndedError
+from ltlpipe.systems.programs.eca.program import If, RunEndedError
 from ltlpipe.systems.programs.eca.reading import machine_of
 from ltlpipe.systems.programs.eca.sampling import sampled
 from ltlpipe.systems.programs.eca.sets import DoubtError, Step, run, split
-from ltlpipe.systems.programs.program import EvaluationError, evaluate
+from ltlpipe.systems.programs.program import Binary, EvaluationError, evaluate
 from tests.example_counts import at_least, examples
 from tests.systems.programs.eca.random_programs import Counts, differing
 from tests.systems.programs.eca.small_programs import (
@@ -240,11 +240,19 @@ def test_sets_have_what_states_have():
         n = len(rules.source.variables)
         sets = [np.unique([rng.randint(-3, 7) for _ in range(2)]) for _ in range(n)]
         for each in rules.rules:
-            for condition in each.conditions:
-                n_told += _agrees(condition, sets, rng)
+            conditions = list(each.conditions)
             for statement in each.body:
-                if hasattr(statement, "value"):
+                if isinstance(statement, If):
+                    conditions.append(statement.condition)
+                else:
                     n_told += _assigns(statement.variable, statement.value, sets, rng)
+            either = [
+                Binary(op, a, b)
+                for op in ("||", "&&")
+                for a, b in product(conditions, repeat=2)
+            ]
+            for condition in (*conditions, *rng.sample(either, min(4, len(either)))):
+                n_told += _agrees(condition, sets, rng)
     assert n_told > at_least(20)
 
 
