@@ -171,18 +171,25 @@ def test_parities_that_regions_do_not_see():
     assert min(counts.values()) > at_least(2)
 
 
-def test_a_change_behind_the_prefix_is_found():
+@pytest.mark.parametrize("kind", ["output", "error", "refusal", "division"])
+def test_a_change_behind_the_prefix_is_found(kind: str):
     """What no state of the prefix does refutes the guess, however late it comes."""
     for late, is_proved in ((5_000, False), (5_001, True)):
-        rules = [
-            rule(f"(input == 1) && ((b % 9001) == {late})", 25),
-            rule("(input == 1)", 24, "b = ((b + 2) % 9000)"),
-        ]
-        machine = machine_in(
-            program("\n".join(rules), declared="\t int b = 0;"), limit=100
-        )
+        value = "(b % 9001)"
+        rules = [rule("(input == 1)", 24, "b = ((b + 2) % 9000)")]
+        if kind == "output":
+            rules.insert(0, rule(f"(input == 1) && ({value} == {late})", 25))
+        elif kind == "error":
+            ends = f"if((input == 1 && ({value} == {late}) && cf==1)) {{"
+            rules.insert(0, f"{ends} cf = 0; __VERIFIER_error(1); }}")
+        elif kind == "refusal":
+            rules = [rules[0].replace("(input", f"({value} != {late}) && (input")]
+        else:
+            rules = [rules[0].replace("b = ", f"c = (7 / ({value} - {late})); b = ")]
+        declared = "\t int b = 0;\n\t int c = 0;\n"
+        machine = machine_in(program("\n".join(rules), declared=declared), limit=100)
         assert machine.is_complete == is_proved
-        assert machine.n_seen == (100 if is_proved else None)
+        assert (machine.n_seen is not None) == is_proved
 
 
 def test_what_has_no_bound_is_not_proved():
