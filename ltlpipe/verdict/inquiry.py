@@ -198,9 +198,11 @@ class Inquiry:
     ) -> None:
         """Make the question, and the portfolio that answers it."""
         self._question = question_of(system, asked, self.options)
-        if self._derived:
-            given, about = self._question.given, derivation(self.system, self.options)
-            self._question.given = replace(given, reasons=(*given.reasons, about))
+        about = [derivation(self.system, self.options)] if self._derived else []
+        if isinstance(self.system, EcaSystem) and self.system.proof is not None:
+            about.append(self.system.proof)
+        given = self._question.given
+        self._question.given = replace(given, reasons=(*given.reasons, *about))
         self._question.takes_ends &= takes_ends
         self._question.simplifies = simplifies
         self._portfolio = Portfolio(

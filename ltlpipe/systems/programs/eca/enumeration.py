@@ -6,7 +6,7 @@ States are enumerated breadth first up to a bound; what lies behind it is not kn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,13 +27,13 @@ from ltlpipe.systems.programs.eca.ranges import Ranges
 from ltlpipe.systems.programs.eca.tables import laid_out, make_tables, representative
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.eca.liveness import Behaviour
     from ltlpipe.systems.programs.eca.rules import Rules
 
 ENUMERATING = "enumerating states"
-
-FEW = 1 << 16
-"""States of a program that is not worth a closer look at its rules."""
 
 _BUDGET = 1 << 12  # states of a call
 _BLOCK = 1 << 16  # rows that are entered into slots without a pause
@@ -60,6 +60,9 @@ class Machine:
         Steps in which only such states are met.
     rows : uint64[n, w], fields : int64[n_variables, 4]
         The values of variables in each state, where they lie and how (`Tables.fields`).
+    n_seen : int or None
+        Of a machine that was guessed and proved: the states that the guess is from.
+        Its own are classes of states, of which rows have the values of one.
     """
 
     inputs: tuple[int, ...]
@@ -71,6 +74,7 @@ class Machine:
     depth: int
     rows: np.ndarray
     fields: np.ndarray
+    n_seen: int | None = None
 
     @property
     def n_states(self) -> int:
@@ -82,8 +86,16 @@ class Machine:
         """Whether the steps of all states are known."""
         return self.n_expanded == self.n_states
 
+    def values(self, variable: int, states: np.ndarray) -> np.ndarray:
+        """Return the values of a variable in some states, int64."""
+        word, shift, mask, low = self.fields[variable].tolist()
+        bits = self.rows[states, word] >> np.uint64(shift)
+        values: np.ndarray = (bits & np.uint64(mask)).astype(np.int64) + low
+        return values
 
-class Prepared(NamedTuple):
+
+@dataclass(eq=False)
+class Prepared:
     """A program as the kernel takes it."""
 
     inputs: tuple[int, ...]
@@ -91,22 +103,8 @@ class Prepared(NamedTuple):
     tables: Tables
     space: Space  # with the first state
     registers: np.ndarray
-
-
-def machine_of(rules: Rules, limit: int) -> Job[Machine]:
-    """Enumerate the states of a program, and stop when there are `limit`."""
-    prepared = yield from prepare(rules)
-    if prepared is not None and limit > FEW:
-        machine = yield from enumerated(prepared, FEW)
-        if machine.is_complete:
-            return machine
-        prepared = yield from prepare(rules, follows=True)
-    if prepared is None:
-        steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
-        first = np.zeros(2, np.int64)
-        rows, fields = np.zeros((1, 0), np.uint64), np.zeros((0, 4), np.int64)
-        return Machine(rules.source.inputs, (), first, *steps, 1, 0, rows, fields)
-    return (yield from enumerated(prepared, limit))
+    ranges: Ranges
+    behaviours: Sequence[Behaviour]
 
 
 def prepare(
@@ -131,39 +129,50 @@ def prepare(
     if not used:
         return None
     tables, deepest = yield from make_tables(ranges, behaviours, layout, outputs)
-    registers = np.zeros(len(Reg), dtype=np.int64)
-    registers[Reg.STORED] = registers[Reg.LEVEL_END] = 1
-    space = Space(
-        np.zeros((_ROOM + 1, layout.n_words), dtype=np.uint64),
-        np.zeros(4 * _ROOM, dtype=np.uint32),
-        np.zeros(_ROOM + 2, dtype=np.int64),
-        np.zeros((4 * _ROOM, 2), dtype=np.int16),
-        np.zeros(4 * _ROOM, dtype=np.int32),
-        np.zeros((2, len(layout.fields)), dtype=np.int64),
-        np.zeros(deepest + 2, dtype=np.int64),
-    )
     known = ranges.initial
-    space.rows[0] = layout.row(
+    row = layout.row(
         representative(ranges, v, value, known[v], int(need))
         for v, (value, need) in enumerate(
             zip(rules.source.initial, liveness.initial_needs, strict=True)
         )
     )
+    begun = yield from beginning(row, len(layout.fields), deepest + 2)
+    inputs = rules.source.inputs
+    return Prepared(inputs, tuple(outputs), tables, *begun, ranges, behaviours)
+
+
+def beginning(
+    row: np.ndarray, n_fields: int, depth: int
+) -> Job[tuple[Space, np.ndarray]]:
+    """Return the space of a first state, and registers; `depth` is the stack's."""
+    registers = np.zeros(len(Reg), dtype=np.int64)
+    registers[Reg.STORED] = registers[Reg.LEVEL_END] = 1
+    space = Space(
+        np.zeros((_ROOM + 1, len(row)), dtype=np.uint64),
+        np.zeros(4 * _ROOM, dtype=np.uint32),
+        np.zeros(_ROOM + 2, dtype=np.int64),
+        np.zeros((4 * _ROOM, 2), dtype=np.int16),
+        np.zeros(4 * _ROOM, dtype=np.int32),
+        np.zeros((2, n_fields), dtype=np.int64),
+        np.zeros(depth, dtype=np.int64),
+    )
+    space.rows[0] = row
     yield from called(enter_rows, space, 0, 1)
-    return Prepared(rules.source.inputs, tuple(outputs), tables, space, registers)
+    return space, registers
 
 
 def enumerated(prepared: Prepared, limit: int) -> Job[Machine]:
-    """Enumerate the states of a program, once, and stop when there are `limit`."""
-    inputs, outputs, tables, space, registers = prepared
+    """Enumerate the states of a program, from where that has stopped, up to `limit`."""
+    tables, registers = prepared.tables, prepared.registers
     registers[Reg.LIMIT] = limit
-    space = yield from _run(tables, space, registers)
+    space = yield from _run(tables, prepared.space, registers)
+    prepared.space = space
     n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
     first, n_expanded = space.first[: n + 1], int(registers[Reg.EXPANDED])
     first[n_expanded:] = m
     return Machine(
-        inputs,
-        outputs,
+        prepared.inputs,
+        prepared.outputs,
         first,
         space.label[:m],
         space.target[:m],
@@ -183,16 +192,12 @@ def _run(tables: Tables, space: Space, registers: np.ndarray) -> Job[Space]:
         held = sum(array.nbytes for array in space)
         yield Progress(ENUMERATING, 1 + n, held)
         if status == Status.GROW:
-            space = yield from _grown(space, registers, held)
-            n = int(registers[Reg.STORED])
-            for begin in range(0, n, _BLOCK):
-                yield from called(enter_rows, space, begin, min(begin + _BLOCK, n))
-                yield Progress(ENUMERATING, _BLOCK / 10, held)
+            space = yield from grown(space, registers, held)
         elif status != Status.RUNNING:
             return space
 
 
-def _grown(space: Space, registers: np.ndarray, held: int) -> Job[Space]:
+def grown(space: Space, registers: np.ndarray, held: int) -> Job[Space]:
     """Return the same with more room: for states, for steps, or for both."""
     n, m = int(registers[Reg.STORED]), int(registers[Reg.STEPS])
     room = len(space.rows) - 1
@@ -217,6 +222,10 @@ def _grown(space: Space, registers: np.ndarray, held: int) -> Job[Space]:
     label = yield from longer(space.label, steps, m)
     target = yield from longer(space.target, steps, m)
     slots = np.zeros(4 * (1 << (room - 1).bit_length()), dtype=np.uint32)
-    return space._replace(
+    space = space._replace(
         rows=rows, slots=slots, first=first, label=label, target=target
     )
+    for begin in range(0, n, _BLOCK):
+        yield from called(enter_rows, space, begin, min(begin + _BLOCK, n))
+        yield Progress(ENUMERATING, _BLOCK / 10, held)
+    return space

@@ -352,6 +352,27 @@ def enumerate_step(tables, space, registers, budget):
 
 
 @njit
+def expand_listed(tables, space, registers, states, spans, begin, end):
+    """Expand the states that are listed from one place to before another.
+
+    `spans` (int64[2, n]) become the first step of each, and that behind the last.
+    Returns the place at which there was no room left.
+    """
+    n_inputs = tables.inputs.shape[0]
+    room = min(space.rows.shape[0] - 1, space.slots.shape[0] // 2)
+    for k in range(begin, end):
+        if (
+            registers[Reg.STORED] + n_inputs > room
+            or registers[Reg.STEPS] + n_inputs > space.target.shape[0]
+        ):
+            return np.int64(k)
+        spans[0, k] = registers[Reg.STEPS]
+        expand(tables, space, registers, states[k])
+        spans[1, k] = registers[Reg.STEPS]
+    return np.int64(end)
+
+
+@njit
 def enter_rows(space, begin, end):
     """Enter the rows from one to before another into slots."""
     slots = space.slots

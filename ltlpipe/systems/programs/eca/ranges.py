@@ -34,7 +34,7 @@ from ltlpipe.systems.programs.program import (
 from ltlpipe.systems.programs.ranges import MAX, MIN, Interval, combined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.program import Statement
@@ -239,7 +239,9 @@ def joined(known: list[Known], other: Sequence[Known]) -> None:
             known[k] = Known(min(a.low, b.low), max(a.high, b.high), a.mask | b.mask)
 
 
-def interval(expression: Expression, known: Sequence[Known]) -> tuple[int, int]:
+def interval(
+    expression: Expression, known: Sequence[Known] | Mapping[int, Known]
+) -> tuple[int, int]:
     """Return bounds of the value of an expression, if it has one."""
     if isinstance(expression, Number):
         return expression.value, expression.value
@@ -263,7 +265,9 @@ def _within(low: int, high: int) -> tuple[int, int]:
     return (low, high) if low >= MIN and high <= MAX else (MIN, MAX)
 
 
-def _entries(expression: Lookup, known: Sequence[Known]) -> tuple[int, int]:
+def _entries(
+    expression: Lookup, known: Sequence[Known] | Mapping[int, Known]
+) -> tuple[int, int]:
     low, high = interval(expression.index, known)
     values = expression.values[max(low, 0) : max(high + 1, 0)]
     if not values or len(values) > _MOST_ENTRIES:

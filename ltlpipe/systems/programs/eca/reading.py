@@ -10,11 +10,18 @@ from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import Progress
 from ltlpipe.runtime.kernels.compilation import called
 from ltlpipe.runtime.names import counted
-from ltlpipe.systems.programs.eca.enumeration import ENUMERATING, machine_of
+from ltlpipe.systems.programs.eca.enumeration import (
+    ENUMERATING,
+    Machine,
+    enumerated,
+    prepare,
+)
 from ltlpipe.systems.programs.eca.java import as_c
 from ltlpipe.systems.programs.eca.kernels import join_steps
 from ltlpipe.systems.programs.eca.program import input_name, output_name
+from ltlpipe.systems.programs.eca.quotient import proved
 from ltlpipe.systems.programs.eca.rules import outputs_of, rules_of
+from ltlpipe.systems.programs.eca.sampling import sampled
 from ltlpipe.systems.programs.eca.syntax import read_source
 from ltlpipe.systems.programs.eca.system import EcaComponent, EcaSystem
 
@@ -23,12 +30,16 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.plain import Plain
-    from ltlpipe.systems.programs.eca.enumeration import Machine
     from ltlpipe.systems.programs.eca.program import Source
+    from ltlpipe.systems.programs.eca.rules import Rules
 
 MOST_STATES = 1 << 22
 """Reduced states at which no more are looked at."""
 
+FEW = 1 << 16
+"""States of a program that is not worth a closer look at its rules."""
+
+_MORE = 4  # times as many, chosen, from which a machine is guessed once more
 _BLOCK = 1 << 13  # states whose steps are joined without a pause
 _STEP_BYTES = 40  # of a step of the machine, with the two of the component
 
@@ -58,13 +69,46 @@ def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
     except RecursionError:  # of operators, one behind the other: more than parentheses
         raise InputError("an expression is nested too deeply", file=file) from None
     component = yield from component_of(machine, outputs_of(rules), file, source)
-    lacks = None
+    lacks = proof = None
+    if machine.n_seen is not None:
+        classes = counted(machine.n_states, "class")
+        proof = f"{classes} proved by induction, from {machine.n_seen:,} states"
     if not machine.is_complete:
         lacks = (
             f"{counted(machine.n_expanded, 'state')} of the program, reduced, are all "
             f"that was looked at, and with them all runs of {machine.depth} inputs"
         )
-    return EcaSystem(component, source, n_states=machine.n_states, lacks=lacks)
+    return EcaSystem(
+        component, source, n_states=machine.n_states, lacks=lacks, proof=proof
+    )
+
+
+def machine_of(rules: Rules, limit: int) -> Job[Machine]:
+    """Enumerate the states of a program, and stop when there are `limit`.
+
+    Of one with many states a small machine is guessed on the way, and proved.
+    """
+    prepared = yield from prepare(rules)
+    if prepared is not None and limit > FEW:
+        machine = yield from enumerated(prepared, FEW)
+        if machine.is_complete:
+            return machine
+        prepared = yield from prepare(rules, follows=True)
+    if prepared is None:
+        steps = np.zeros((0, 2), np.int16), np.zeros(0, np.int32)
+        first = np.zeros(2, np.int64)
+        rows, fields = np.zeros((1, 0), np.uint64), np.zeros((0, 4), np.int64)
+        return Machine(rules.source.inputs, (), first, *steps, 1, 0, rows, fields)
+    machine = yield from enumerated(prepared, min(FEW, limit))
+    if machine.is_complete:
+        return machine
+    found = yield from proved(prepared, machine)
+    if found is None:
+        sample = yield from sampled(prepared, machine, _MORE * min(FEW, limit))
+        found = yield from proved(prepared, sample)
+    if found is not None or limit <= FEW:
+        return found or machine
+    return (yield from enumerated(prepared, limit))
 
 
 def component_of(

@@ -88,10 +88,13 @@ class EcaSystem(Network):
         Reduced states, before inputs.
     lacks : str or None
         What is missing behind the bound, in words.
+    proof : str or None
+        Of what was guessed and proved, in words; then states are classes of states.
     """
 
     source: Source
     n_states: int
+    proof: str | None
 
     def __init__(
         self,
@@ -100,11 +103,13 @@ class EcaSystem(Network):
         *,
         n_states: int,
         lacks: str | None = None,
+        proof: str | None = None,
     ) -> None:
         super().__init__([component], component.name)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "n_states", n_states)
         object.__setattr__(self, "lacks", lacks)
+        object.__setattr__(self, "proof", proof)
 
     __hash__ = None
 

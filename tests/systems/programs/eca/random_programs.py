@@ -184,6 +184,43 @@ class ReadsInput(Draw):
         return f"if({test} ({self._guard()})) {{ {self._statement(depth + 1)} }}"
 
 
+class Counts(Draw):
+    """A program with counters that go round, of which tests see remainders only."""
+
+    def __init__(self, rng: random.Random, *, errors: bool = False) -> None:
+        divisors = [rng.choice([2, 3]) for _ in range(2)]
+        self.counters = {
+            f"c{k}": (divisor, divisor * rng.choice([5, 20, 33]))
+            for k, divisor in enumerate(divisors)
+        }
+        super().__init__(rng, errors=errors)
+
+    def _guard(self, depth: int = 0) -> str:
+        rng = self.rng
+        if rng.random() < 0.6:
+            return super()._guard(depth)
+        name = rng.choice([*self.counters])
+        divisor, size = self.counters[name]
+        if rng.random() < 0.05:
+            return f"({name} >= {size - divisor})"
+        return f"({name} % {divisor}) == {rng.randrange(divisor)}"
+
+    def _statement(self, depth: int = 0) -> str:
+        rng = self.rng
+        if rng.random() < 0.5:
+            return super()._statement(depth)
+        name = rng.choice([*self.counters])
+        divisor, size = self.counters[name]
+        step = divisor * rng.randint(1, 4) + (rng.random() < 0.2)
+        return f"{name} = (({name} + {step}) % {size});"
+
+    def _program(self) -> str:
+        declared = "".join(f"int {name} = 0;\n" for name in self.counters)
+        return (
+            super()._program().replace("int cf = 1;\n", f"int cf = 1;\n{declared}", 1)
+        )
+
+
 def differing(source: Source, machine: Machine, most: int) -> tuple[list[int], int]:
     """Compare a program with its machine on states that can be reached, breadth first.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.programs.eca.enumeration import machine_of
-from ltlpipe.systems.programs.eca.reading import system_of
+from ltlpipe.systems.programs.eca.reading import machine_of, system_of
 from ltlpipe.systems.programs.eca.rules import rules_of
 from ltlpipe.systems.programs.eca.syntax import read_source
 

@@ -8,8 +8,9 @@ import pytest
 
 from ltlpipe.runtime.errors import InputError
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.programs.eca import enumeration
-from ltlpipe.systems.programs.eca.enumeration import enumerated, machine_of, prepare
+from ltlpipe.systems.programs.eca import reading
+from ltlpipe.systems.programs.eca.enumeration import enumerated, prepare
+from ltlpipe.systems.programs.eca.reading import machine_of
 from tests.example_counts import at_least, examples
 from tests.systems.programs.eca.random_programs import Draw, ReadsInput, differing
 from tests.systems.programs.eca.small_programs import (
@@ -191,7 +192,7 @@ def test_regions_are_carried_from_rule_to_rule(monkeypatch):
     """
     rules = rules_in(_in_phases())
     assert complete(machine_of(rules, 1 << 20)).n_states > 5_000
-    monkeypatch.setattr(enumeration, "FEW", 100)
+    monkeypatch.setattr(reading, "FEW", 100)
     machine = complete(machine_of(rules, 1 << 20))
     assert machine.n_states == 18  # c, d0 and d1
     assert differing(rules.source, machine, 2_000)[0] == []

@@ -206,12 +206,12 @@ def test_components_are_their_machines(monkeypatch):
             rules = rules_in(Draw(random.Random(seed)).text)
         except InputError:
             continue
-        machine = complete(enumeration.machine_of(rules, 500))
+        machine = complete(reading.machine_of(rules, 500))
         with monkeypatch.context() as small:
             small.setattr(enumeration, "_BLOCK", 1 + seed % 7)
             small.setattr(enumeration, "_ROOM", 64)
             small.setattr(reading, "_BLOCK", 1 + seed % 5)
-            again = complete(enumeration.machine_of(rules, 500))
+            again = complete(reading.machine_of(rules, 500))
             whole = reading.component_of(again, machine.outputs, "", rules.source)
             component = complete(whole)
         behind: dict[int, list[tuple[int, str]]] = {}
