@@ -21,6 +21,7 @@ from ltlpipe import (
     UnsupportedError,
 )
 from ltlpipe.question.options import OPTIONS
+from ltlpipe.runtime import errors
 
 CONTRACT = [
     *("load", "check", "solve", "analyze"),
@@ -150,6 +151,7 @@ def test_options_are_parameters_of_check():
 def test_tree_of_errors():
     """One root to catch, and the kinds that are documented."""
     kinds = {InputError, FormulaError, ReplayError, UnsupportedError}
+    kinds |= {errors.RoomError}  # for whoever asks about a system, and asks again
 
     assert set(LtlpipeError.__subclasses__()) == kinds
     assert all(kind.__bases__ == (LtlpipeError,) for kind in kinds)

@@ -51,7 +51,7 @@ from ltlpipe.question.options import OPTIONS
 from ltlpipe.runtime.arguments import is_automaton, is_frame, is_one, wrong_kind
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.runtime.files import read_text
-from ltlpipe.systems.formats import READ_SUFFIXES
+from ltlpipe.systems.formats import FORMATS, READ_SUFFIXES
 from ltlpipe.systems.models import System
 from ltlpipe.systems.reading import system_of
 from ltlpipe.verdict.verdict import HOLDS, VIOLATED
@@ -81,6 +81,9 @@ _PUBLISHED = re.compile(r"problem[-_]?(\d{1,9})\.dot(\.gz)?", re.IGNORECASE | re
 _PROGRAM = re.compile(
     r"(problem[-_]?\d{1,9})\.(c|java)(\.gz)?", re.IGNORECASE | re.ASCII
 )
+_PROGRAMS = [s for form in FORMATS if form.is_network for s in form.suffixes]
+"""Suffixes of programs; the first that is there is read."""
+
 _CONSTRAINTS = re.compile(r"constraints-(.+?)\.txt(\.gz)?", re.IGNORECASE)
 _PROPERTIES = re.compile(
     r"problem[-_]?(\d{1,9})(?:(?P<text>[-_]properties.*\.txt)|(?:\D.*)?\.ltl)(\.gz)?",
@@ -270,7 +273,7 @@ def find_problems(paths: Iterable[StrPath]) -> list[Problem]:
                 f"({', '.join(READ_SUFFIXES)}) and formulas in *.ltl, or with "
                 "model.pnml and LTL*.xml, or with "
                 "problemNNN.dot and problemNNN-properties*.txt, or with "
-                "NAME.c (or NAME.java) and constraints-NAME.txt",
+                "NAME.c and constraints-NAME.txt",
                 file=str(path),
             )
         problems.extend(found)
@@ -313,10 +316,11 @@ def _programs_in(folder: Path, files: Iterable[str]) -> Iterator[tuple[str, str,
     listed = {m[1]: m[0] for m in map(_CONSTRAINTS.fullmatch, files) if m is not None}
     known = set(files)
     for name in sorted(listed, key=_natural):
-        endings = (".c", ".c.gz", ".java", ".java.gz")  # C, if both are there
+        endings = [f"{e}{z}" for e in _PROGRAMS for z in ("", ".gz")]
         program = next((name + e for e in endings if name + e in known), None)
         if program is None:
-            message = f"constraints without {name}.c or {name}.java beside them"
+            programs = " or ".join(f"{name}{ending}" for ending in _PROGRAMS)
+            message = f"constraints without {programs} beside them"
             raise InputError(message, file=str(folder / listed[name]))
         yield name, program, listed[name]
     for found in map(_PROGRAM.fullmatch, sorted(known)):

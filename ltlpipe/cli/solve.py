@@ -37,7 +37,8 @@ def solve(
         typer.Argument(
             metavar="PATH",
             help="Folders with system.* beside *.ltl, problemNNN.dot beside "
-            "problemNNN-properties*.txt, or NAME.c (or NAME.java) beside "
+            "problemNNN-properties*.txt, or NAME.c "
+            "(or NAME.java) beside "
             "constraints-NAME.txt, at any depth; or task tables, .csv or "
             ".parquet with columns system, formula and options.",
         ),

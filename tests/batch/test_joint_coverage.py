@@ -144,7 +144,7 @@ def test_reduced_samples_say_the_same_about():
 )
 def test_damaged_samples(text):
     frame = solve(tasks(HOLDS)[:1])
-    with pytest.raises(LtlpipeError, match=r"sample .*: expected what a search over"):
+    with pytest.raises(LtlpipeError, match=r"sample .*: expected what a bitstate"):
         joint_coverage(frame.assign(sample=text))
 
 

@@ -59,7 +59,10 @@ def test_a_model_from_standard_input():
     [
         (["--format", "aut"], "error: -:1: expected 'des (INITIAL, "),
         (["--format", "pnml"], "error: -:1: no XML"),
-        (["--format", "x"], "--format x: expected dot, aut, hoa, dve, c, pnml or pml"),
+        (
+            ["--format", "x"],
+            "--format x: expected dot, aut, hoa, dve, c, java,",
+        ),
         (["--alphabet", "declared"], "-: declares no alphabet"),
         (["--alphabet", "own"], "--alphabet own: expected one of used, declared"),
     ],

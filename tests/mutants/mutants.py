@@ -43,7 +43,7 @@ WORKERS = ("search/shared/test_workers.py",)
 MUTANTS = [
     Mutant(
         "rows are told apart by their first word",
-        "search/store.py",
+        "runtime/kernels/rows.py",
         "for w in range(rows.shape[1]):  # noqa: SIM110 (a kernel has no `all`)",
         "for w in range(1):",
         STORE,

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 MOST_CELLS = 1 << 17
 """Cells of a net that need not be unfolded: entries of each marking."""
 
+FEW = 10_000
+"""Cells and moves of a net that is unfolded in passing."""
+
 MOST_MOVES = 1 << 62
 """Moves of such a net: they have numbers of 64 bits."""
 
@@ -142,6 +145,11 @@ class SymmetricNet(Coloured):
         return found
 
     @property
+    def is_small(self) -> bool:
+        """Whether unfolding it takes little time."""
+        return bool(self.cells.first[-1] + self.moves.first[-1] <= FEW)
+
+    @property
     def is_unfolded(self) -> bool:  # type: ignore[override]
         """Whether `unfolding` has been tried."""
         return unfolding in self._made
@@ -211,7 +219,10 @@ def symmetric_net(
         try:
             return (yield from unfolding(coloured, file))
         except TooLargeNetError as error:
-            bare = yield from skeleton(coloured, Ticks("forgetting colours"))
+            try:
+                bare = yield from skeleton(coloured, Ticks("forgetting colours"))
+            except ValueError:  # even without colours it has too many tokens
+                raise error from None
             if bare is None:
                 raise
             return BareNet(bare, error)
