@@ -19,16 +19,23 @@ from ltlpipe.systems.programs.eca.syntax import READING
 if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
 
-_CLASS = re.compile(r"\bclass\s+\w+[^{};]*\{")
-_TEXT = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*+(\S+)", re.DOTALL)
+# What has no end of its own is bounded: a text that never ends it is read once.
+_CLASS = re.compile(r"\bclass\s{1,99}\w{1,999}[^{};]{0,999}\{")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 
 _REWRITTEN = [
     (re.compile(pattern), c)
     for pattern, c in (
-        (r"\b(?:import|package)\s[^;]*;", ""),
-        (r"\bclass\s+Errors\s*\{[^{}]*\{[^{}]*\}[^{}]*\}", ""),
-        (r"\bstatic\s+BufferedReader\s[^;]*;", ""),
-        (r"\bpublic\s+static\s+void\s+main\s*\([^()]*\)", "int main()"),
+        (r"\b(?:import|package)\s[^;]{0,999};", ""),
+        (
+            r"\bclass\s{1,99}Errors\s{0,99}\{[^{}]{0,999}\{[^{}]{0,999}\}[^{}]{0,999}\}",
+            "",
+        ),
+        (r"\bstatic\s{1,99}BufferedReader\s[^;]{0,999};", ""),
+        (
+            r"\bpublic\s{1,99}static\s{1,99}void\s{1,99}main\s{0,99}\([^()]{0,999}\)",
+            "int main()",
+        ),
         (r"\b(?:public|private|static|final)\s", " "),
         (r"\bthrows\s+Exception\b", ""),
         (r"\b(?:int|String)\s*\[\]\s*(\w+)\s*=\s*\{", r"int \1[] = {"),
@@ -38,10 +45,13 @@ _REWRITTEN = [
         (r'\b(\w+)\.equals\(\s*("\w"|\w+\[\d+\])\s*\)', r"(\1 == \2)"),
         (r"\bSystem\.out\.println\(", r'printf("%d\\n", '),
         (
-            r'\bthrow\s+new\s+IllegalArgumentException\(\s*"[^"]*"\s*\)',
+            r'\bthrow\s{1,99}new\s{1,99}IllegalArgumentException\(\s*"[^"]{0,999}"\s*\)',
             'fprintf(stderr, "", input)',
         ),
-        (r"\bthrow\s+new\s+IllegalStateException\([^;]*\)", "__VERIFIER_error(0)"),
+        (
+            r"\bthrow\s{1,99}new\s{1,99}IllegalStateException\([^;]{0,999}\)",
+            "__VERIFIER_error(0)",
+        ),
         (r"\bErrors\.__VERIFIER_error\b", "__VERIFIER_error"),
         (r"\btrue\b", "1"),
         (r"\bfalse\b", "0"),
@@ -66,9 +76,10 @@ def as_c(text: str, file: str) -> Job[str]:
     if begin is None:
         raise InputError("expected 'public class NAME {'", file=file)
     for outside, place in ((text[: begin.start()], 0), (text[end + 1 :], end + 1)):
-        if found := _TEXT.match(outside):
-            line = 1 + text.count("\n", 0, place + found.start(1))
-            message = f"expected one class and nothing else, found {found[1]!r}"
+        bare = _COMMENT.sub(_without_comment, outside)
+        if found := re.search(r"\S+", bare):
+            line = 1 + text.count("\n", 0, place) + bare.count("\n", 0, found.start())
+            message = f"expected one class and nothing else, found {found[0]!r}"
             raise InputError(message, file=file, line=line)
     functions = re.findall(r"\bvoid\s+(\w+)\s*\(", text)
     prototypes = "".join(f"void {name}(int);" for name in functions)
@@ -78,3 +89,9 @@ def as_c(text: str, file: str) -> Job[str]:
 
 def _number(letter: re.Match[str]) -> str:
     return str(ord(letter[1]) - (64 if letter[1].isupper() else 69))
+
+
+def _without_comment(found: re.Match[str]) -> str:
+    """Return the lines of a comment, or what begins one that does not end."""
+    is_whole = found[0].startswith("//") or found[0].endswith("*/")
+    return "\n" * found[0].count("\n") if is_whole else found[0]
