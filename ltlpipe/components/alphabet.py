@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 _ACTIONS_AT_ONCE = 1 << 14  # until the next progress
 _BUDGET = 1 << 20  # transitions of a call
-_KNOWN = "_happening"  # where a network keeps its actions, if all it has can happen
 _ACTION_BYTES = 200  # of an entry of a dictionary
 _TRANSITION_BYTES = 64  # of all copies
 
@@ -91,6 +90,9 @@ def trim(network: Network, barred: Collection[int] = ()) -> Job[Network]:
     smaller, _ = yield from _with_happening(network, barred)
     return smaller
 
+
+_happening: Beside[list[np.ndarray]] = Beside(list)
+"""For each network that is its own trim, whether each action can happen."""
 
 _trimmed: Beside[list[Network]] = Beside(list)
 
@@ -131,12 +133,13 @@ def _with_happening(
 
     A network that is its own trim remembers so: it is asked about in each question.
     """
-    if not barred and _KNOWN in vars(network):
-        return network, vars(network)[_KNOWN]
+    known = _happening.of(network)
+    if known and not barred:
+        return network, known[0]
     kept, happening = yield from saturate(network, barred)
     if kept.all():
         if not barred:
-            vars(network)[_KNOWN] = happening
+            known.append(happening)
         return network, happening
     components = []
     begin = 0

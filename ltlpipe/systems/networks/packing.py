@@ -37,6 +37,7 @@ import numpy as np
 from ltlpipe.automata.conditions import MAX_MARKS
 from ltlpipe.automata.letters import OTHER
 from ltlpipe.runtime.errors import UnsupportedError
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.fields import Field, allocation, row_of
 
@@ -52,7 +53,9 @@ PACKING = "packing"
 
 _PER_TRANSITION = 0.5  # microseconds, roughly, of all that is done to one
 _FEW = 64  # states that are numbered as they are, whatever the transitions
-_REACHED = "_reached"  # where a component keeps the states that it reaches
+_reached: Beside[list[np.ndarray]] = Beside(list)
+"""For each component the states that it reaches, once they are known."""
+
 _NARROW = 64  # states that wait; more are looked at together
 
 MAX_SUCCESSORS = 1 << 22
@@ -268,9 +271,9 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
     int32[k], ascending; the component remembers them.  It may have far more states than
     transitions.
     """
-    if _REACHED in vars(component):
-        known: np.ndarray = vars(component)[_REACHED]
-        return known
+    known = _reached.of(component)
+    if known:
+        return known[0]
     m = component.n_transitions
     src, dst, start = component.src, component.dst, component.initial
     if component.n_states <= 4 * m + _FEW:
@@ -310,6 +313,5 @@ def reachable_states(component: LTS, ticks: Ticks) -> Job[np.ndarray]:
                 waiting.append(target)
         if ticks.over():
             yield ticks.progress
-    found = named[is_seen].astype(np.int32)
-    vars(component)[_REACHED] = found
-    return found
+    known.append(named[is_seen].astype(np.int32))
+    return known[0]
