@@ -28,6 +28,9 @@ _GROWTH_REBUILT = 2
 _LARGE = 1 << 20
 """Bytes from which an array grows without a copy: the system moves its pages."""
 
+_SPARED = 1 << 24
+"""Bytes from which a table that is rebuilt grows by half: its room counts."""
+
 ROUNDING = 512
 """Bytes by which packed arrays, those of 31 workers too, exceed what entries need."""
 
@@ -114,9 +117,9 @@ def affordable_length(
     """Return a new length for an array: longer by half, or what memory is left for.
 
     Large arrays grow by an eighth; those that are `rebuilt`, as hash tables are, become
-    twice as long.  The new length has at least `needed` entries, of `entry_bytes` each,
-    those of arrays that follow its length included; if they take more than
-    `free_bytes`, `OutOfMemoryError` is raised.
+    twice as long while they are small, and grow by half then.  The new length has at
+    least `needed` entries, of `entry_bytes` each, those of arrays that follow its length
+    included; if they take more than `free_bytes`, `OutOfMemoryError` is raised.
     """
     affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
     # Growing by crumbs would take for ever; then the limit is reached.
@@ -125,7 +128,7 @@ def affordable_length(
         raise OutOfMemoryError
     growth = _GROWTH_IN_PLACE if length * entry_bytes >= _LARGE else _GROWTH
     if rebuilt:
-        growth = _GROWTH_REBUILT
+        growth = _GROWTH if length * entry_bytes >= _SPARED else _GROWTH_REBUILT
     return int(min(max(least, growth * length), affordable))
 
 
