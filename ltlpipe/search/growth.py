@@ -117,9 +117,9 @@ def affordable_length(
     """Return a new length for an array: longer by half, or what memory is left for.
 
     Large arrays grow by an eighth; those that are `rebuilt`, as hash tables are, become
-    twice as long while they are small, and grow by half then.  The new length has at
-    least `needed` entries, of `entry_bytes` each, those of arrays that follow its length
-    included; if they take more than `free_bytes`, `OutOfMemoryError` is raised.
+    twice as long while they are small, and grow by half then.  The new length has
+    at least `needed` entries, of `entry_bytes` each, those of arrays that follow its
+    length included; if they take more than `free_bytes`, `OutOfMemoryError` is raised.
     """
     affordable = length + int(min(free_bytes, 1 << 50) // entry_bytes)
     # Growing by crumbs would take for ever; then the limit is reached.
