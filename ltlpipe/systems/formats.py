@@ -139,7 +139,7 @@ def _read_c() -> Reader:
 def _read_java() -> Reader:
     from ltlpipe.systems.programs.eca.reading import build_java
 
-    return Reader(lambda text, _file: text, build_java)
+    return Reader(_unparsed, build_java)
 
 
 def _read_pnml() -> Reader:
