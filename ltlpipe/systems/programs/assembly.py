@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.kernels.jit import N_LOCALS
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks.packing import PACKING
 from ltlpipe.systems.programs.machine_kernels import WIDTH, Op
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.runtime.jobs import Job
-
-N_REGISTERS = 1 << 10
-"""Registers of the machine."""
 
 _INSTRUCTION_WORK = 5.0  # units
 
@@ -137,7 +135,7 @@ class _Assembler:
 
     def _new(self) -> int:
         self._next += 1
-        if self._next > N_REGISTERS:
+        if self._next > N_LOCALS:
             raise TooManyRegistersError
         return self._next - 1
 
