@@ -116,9 +116,10 @@ def are_steps(ints, out_rows, out_actions, at, count):
     """Whether all moves that begin at row `at` are steps, as they nearly always are."""
     table = ints[Header.CONTROL]
     codes = ints[table + Control.LIMITS] & 1
-    for i in range(count):
+    begins = at == out_rows.shape[0] - 1
+    for i in range(count if begins else 0):  # not once for each row: they can be many
         codes |= ints[table + Control.CODES + out_actions[i]]
-    return codes == 0 and at == out_rows.shape[0] - 1
+    return begins and codes == 0
 
 
 @called
