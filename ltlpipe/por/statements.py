@@ -4,13 +4,12 @@ Where all that a process can do in one of its states is its own affair, and invi
 nothing is lost if it does not stop there: whoever comes there keeps control, as inside
 ``atomic``.  These are the places whose actions may be taken before all others
 (`ltlpipe.por.groups`) and none of which is blocked, so every cycle has a state in which
-processes stop.  Ample sets store such a state, if alone; here it is passed by.
+processes stop.  Ample sets store such a state; here it is passed by.  docs/models-por.md
+has the proof.
 
-Source: G. J. Holzmann, "The Engineering of a Model Checker: the Gnu i-Protocol Case
-Study Revisited", SPIN 1999, LNCS 1680, pp. 232-244, Sec. 4 (statement merging).
-
-Differences from the source: choices are merged, too, not only sequences; and so are
-statements that may block, for who waits for what nobody else can change waits for ever.
+Spin merges sequences of statements (its switch ``-o3`` leaves that out).  Here choices
+are merged, too, and so are statements that may block, for who waits for what nobody
+else can change waits for ever.
 """
 
 from __future__ import annotations
