@@ -4,8 +4,8 @@ Where all that a process can do in one of its states is its own affair, and invi
 nothing is lost if it does not stop there: whoever comes there keeps control, as inside
 ``atomic``.  These are the places whose actions may be taken before all others
 (`ltlpipe.por.groups`) and none of which is blocked, so every cycle has a state in which
-processes stop.  Ample sets store such a state; here it is passed by.  docs/models-por.md
-has the proof.
+processes stop.  Ample sets store such a state; here it is passed by.  The proof is in
+docs/models-por.md.
 
 Spin merges sequences of statements (its switch ``-o3`` leaves that out).  Here choices
 are merged, too, and so are statements that may block, for who waits for what nobody

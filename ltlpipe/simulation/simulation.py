@@ -251,9 +251,7 @@ class Simulation(Displayed):
         if deadlock is None and found is not None and found.stutters:
             deadlock = "stutter"
         self._formula = asked
-        self._options = Options(
-            deadlock=deadlock, semantics=semantics, unknown=unknown
-        )
+        self._options = Options(deadlock=deadlock, semantics=semantics, unknown=unknown)
         self._pose(given)
         if self._stutters:
             refuse_if_lacking(given)
@@ -286,16 +284,17 @@ class Simulation(Displayed):
         self._walker = walker_of(question, MOST_EXAMINED)
 
     def _make_room(self, error: RoomError) -> None:
-        """Go on in a system with more room, where the run and the lasso are the same."""
+        """Go on in a system with more room, with the same run and lasso."""
         before = self._walker
         self._pose(error.roomier())
         if self._track is not None:
             steps = same_steps(before, self._walker, self._track.steps)
             self._track = self._track._replace(steps=tuple(steps))
-        first, *others = [*self._points, *reversed(self._ahead)]
-        taken = same_steps(before, self._walker, [p.taken for p in others if p.taken])
-        every = [first._replace(state=self._walker.initial())]
-        for point, step in zip(others, taken, strict=True):
+        points = [*self._points, *reversed(self._ahead)]
+        taken = [point.taken for point in points if point.taken is not None]
+        every = [points[0]._replace(state=self._walker.initial())]
+        same = same_steps(before, self._walker, taken)
+        for point, step in zip(points[1:], same, strict=True):
             every.append(point._replace(state=step.state, taken=step))
         self._split(every, self.n_steps)
 

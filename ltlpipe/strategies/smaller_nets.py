@@ -37,8 +37,8 @@ class SmallerNetQuestion(Substitute):
         before, after = reduction.net, reduction.reduced
         reason = (
             f"a net of {len(after.places)} places and {len(after.transitions)} "
-            f"transitions, not {len(before.places)} and {len(before.transitions)}, does "
-            f"the same: {told} (docs/reductions.md)"
+            f"transitions, not {len(before.places)} and {len(before.transitions)}, "
+            f"does the same: {told} (docs/reductions.md)"
         )
         super().__init__(original, STRUCTURAL, reason)
         self._facts = {}

@@ -19,7 +19,6 @@ from ltlpipe.verdict.recorded import walker_of
 from tests.example_counts import examples
 from tests.systems.programs.promela.random_programs import random_program
 
-
 CROWD = """
 byte c, n;
 proctype W(byte k) { byte own = k; if :: c++ :: n++ fi; own == 9 }

@@ -98,7 +98,7 @@ class Control(IntEnum):
 
     WORD = 0  # where the field for errors lies
     SHIFT = 1
-    LIMITS = 2  # 1 if a step can fail for want of room, 2 if too many moves are no fault
+    LIMITS = 2  # bits: a step can fail for want of room; too many moves are no fault
     CODES = 3
 
 

@@ -9,9 +9,8 @@ import pytest
 from ltlpipe import LtlpipeError, check
 from ltlpipe.por import statements
 from ltlpipe.por.groups import find_groups
-from ltlpipe.por.statements import passed_places, run_in_single_moves
+from ltlpipe.por.statements import passed_places
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.systems.programs.model import read_dve_model
 from ltlpipe.systems.programs.promela.model import promela_model
 from ltlpipe.systems.programs.promela.reading import read_model
 from tests.example_counts import at_least, examples
@@ -46,7 +45,9 @@ def atoms(rng, model, n):
     """Propositions about values of variables, `n` of them."""
     program = model.program
     kinds = "state", "error", "length", "timeout"
-    known = {number for number, v in enumerate(program.variables) if v.kind not in kinds}
+    known = {
+        number for number, v in enumerate(program.variables) if v.kind not in kinds
+    }
     for channel in program.channels:
         for cell in channel.cells:
             known -= set(range(cell, cell + channel.capacity))
@@ -125,7 +126,9 @@ def test_states_are_fewer_and_deadlocks_the_same():
             continue
         found = reachable(fewer, LIMIT)
         assert found.keys() <= states.keys()
-        ends = [{s for s in some if not some[s] and not s[-1]} for some in (found, states)]
+        ends = [
+            {s for s in some if not some[s] and not s[-1]} for some in (found, states)
+        ]
         assert ends[0] == ends[1]
         kept += len(found) < len(states)
     assert kept >= at_least(20)
