@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ltlpipe.automata.translating import stutter_invariant
 from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.folding import MOST_NAMED, folded
-from ltlpipe.logic.propositions.syntax import Number, Taken
+from ltlpipe.logic.formulas import is_about_ends
+from ltlpipe.logic.propositions.syntax import Deadlock, Number, Taken
 from ltlpipe.question.conditions import COLOURED, MODEL, refuse
 from ltlpipe.question.options import NEVER
 from ltlpipe.question.property import (
@@ -253,7 +254,11 @@ class ModelQuestion(Question):
         from ltlpipe.por.groups import find_groups
 
         yield from self.prepared()  # whose facts include possible failures
-        return (yield from find_groups(self.system, list(self.propositions.values())))
+        known, formula = self.propositions, self.translated
+        ends = {text for text, own in known.items() if isinstance(own, Deadlock)}
+        at_ends = formula is not None and is_about_ends(formula, ends)
+        job = find_groups(self.system, list(known.values()), at_ends=at_ends)
+        return (yield from job)
 
     def stuttering(self) -> Job[Decision]:
         """Decide, once, whether the property is stutter-invariant."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from functools import cache
 
 import pytest
 
-from ltlpipe import LtlpipeError, check
+from ltlpipe import LtlpipeError, UnsupportedError, check
+from ltlpipe.logic.formulas import is_about_ends, parse
 from ltlpipe.por import statements
 from ltlpipe.por.groups import find_groups
 from ltlpipe.por.statements import passed_places
@@ -15,7 +17,7 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.promela.model import promela_model
 from ltlpipe.systems.programs.promela.reading import read_model
 from tests.example_counts import at_least, examples
-from tests.por.models.random_models import random_dve
+from tests.por.models.random_models import random_dve, random_net
 from tests.por.models.twins import reachable
 from tests.systems.programs.promela.random_programs import random_program
 from tests.systems.programs.test_generating import compare_model
@@ -58,6 +60,8 @@ def atoms(rng, model, n):
 
 
 SHAPES = (
+    "G !deadlock",
+    "G (deadlock -> {})",
     "G {}",
     "F {}",
     "G F {}",
@@ -114,6 +118,47 @@ def test_verdicts_are_the_same():
 def test_verdicts_of_many_models_are_the_same(part):
     """3,000 of them."""
     assert sum(map(compare, range(1000 + 150 * part, 1150 + 150 * part))) > 50
+
+
+@pytest.mark.parametrize(
+    ("formula", "is_about"),
+    {
+        "G !deadlock": True,
+        "!F deadlock": True,
+        "G(a==1 || !deadlock || b==1)": True,
+        "G(a==1 -> !deadlock)": True,
+        "F deadlock": False,
+        "G deadlock": False,
+        "G(deadlock -> a==1 && deadlock)": False,
+        "G(deadlock -> F a==1)": False,
+        "G(a==1 <-> deadlock)": False,
+        "G a==1": False,
+    }.items(),
+)
+def test_formulas_about_ends(formula, is_about):
+    assert is_about_ends(parse(formula), {"deadlock"}) == is_about
+
+
+def test_ends_with_ample_sets():
+    """Runs that end do so in the same letters; of nets, too."""
+    kept = 0
+    for seed in range(examples(40)):
+        rng = random.Random(seed)
+        if seed % 2:
+            model = random_net(rng)
+            letters = [f"{place.name}>0" for place in model.places]
+        else:
+            model = random_dve(rng)
+            letters = atoms(rng, model, 2)
+        formula = f"G(deadlock -> {rng.choice(letters)})"
+        expected = check(model, formula, reduce="none", max_states=2000)
+        with suppress(UnsupportedError):  # there is nothing to be left out
+            asked = {"reduce": "ample", "emptiness": "couvreur99", "max_states": 2000}
+            found = check(model, formula, **asked)
+            if "unknown" not in (found.verdict, expected.verdict):
+                assert found.verdict == expected.verdict, (seed, formula)
+                kept += found.verdict == "violated"
+    assert kept >= at_least(2)
 
 
 def test_states_are_fewer_and_deadlocks_the_same():
