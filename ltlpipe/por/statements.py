@@ -44,8 +44,8 @@ def passed_places(program: Program, codes: np.ndarray) -> frozenset[Place]:
 
     `codes`, int64[n_actions, 3], are those of `ltlpipe.por.groups.find_groups`.
     """
-    if any(process.committed for process in program.processes):
-        return frozenset()  # in which nobody else can go on
+    if not program.can_pass:
+        return frozenset()
     leading: dict[Place, list[Place]] = defaultdict(list)
     others: set[Place] = set()
     for action, (kind, first, second) in zip(

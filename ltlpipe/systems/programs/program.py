@@ -471,6 +471,15 @@ class Program:
         keeps = self.merged or any(t.keeps for t in self.transitions())
         return bool(keeps) or self.can_be_full or self.timeout >= 0
 
+    @property
+    def can_pass(self) -> bool:
+        """Whether there can be places that are `merged`.
+
+        With committed states what a process can do depends on those of others.
+        """
+        committed = any(process.committed for process in self.processes)
+        return not (self.synchronous or committed)
+
     def keeper(self, action: Action) -> tuple[int, int]:
         """Return which process keeps control behind an action, and how; 0 is not."""
         holder = action.holder
