@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ltlpipe.question.conditions import STRUCTURAL, obstacle
 from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
-from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.kinds import is_symmetric_net
 
 if TYPE_CHECKING:
     from ltlpipe.question.question import Question
@@ -61,7 +61,7 @@ def with_merged_colours(question: Question) -> Job[MergedQuestion | None]:
 
 def _merged(question: ModelQuestion) -> Job[MergedQuestion | None]:
     net = question.system
-    if not isinstance(net, SymmetricNet):
+    if not is_symmetric_net(net):
         return None
     try:
         merged = yield from net.merging()

@@ -5,15 +5,16 @@ Searches state by state are given it; their runs are led back to single statemen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.question.conditions import STATEMENTS, obstacle
 from ltlpipe.question.model import ModelQuestion, Substitute
-from ltlpipe.systems.programs.model import ProgramModel
+from ltlpipe.systems.kinds import is_program
 
 if TYPE_CHECKING:
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.model import ProgramModel
     from ltlpipe.systems.runs import Run
 
 
@@ -33,7 +34,7 @@ def with_merged_statements(question: Question) -> Job[Question]:
     """Return a question about merged statements; itself if none may be, or can be."""
     if not isinstance(question, ModelQuestion) or obstacle(question, STATEMENTS):
         return question
-    if not isinstance(question.system, ProgramModel):
+    if not is_program(question.system):
         return question
     asked = question
     return (yield from question.fact(STATEMENTS, lambda: _merged(asked)))
@@ -46,8 +47,7 @@ def _merged(question: ModelQuestion) -> Job[ModelQuestion]:
     if groups.codes is None:
         return question
     decision = yield from question.stuttering()
-    system = question.system
-    assert isinstance(system, ProgramModel)
+    system: Any = question.system
     places = passed_places(system.program, groups.codes)
     if not decision.allowed or not places:
         return question
