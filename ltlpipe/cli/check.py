@@ -137,6 +137,7 @@ def check(
     if not empty:  # it imports Spot while this process reads
         processes.prepare("spot", "ltlpipe.automata.translation")
     from ltlpipe.batch.tasks import CRASH
+    from ltlpipe.question.conditions import INSTANT
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import files_of, load_job
@@ -218,7 +219,7 @@ def check(
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
-            has_kernels = "numba" in sys.modules
+            has_kernels = any(v.plan.strategy not in (None, INSTANT) for v in verdicts)
             prelude = PRELUDE_ALONE if are_few and not has_kernels else PRELUDE
             with noting() as said:
                 try:
