@@ -50,10 +50,10 @@ import spot
 
 from benchmarks import acceptance_aims, fin_removal, por, record
 from benchmarks.acceptance_tables import disagreements, of_tela, summary
+from benchmarks.families.leader_election import leader_election
 from benchmarks.tasks import significant
 from ltlpipe import UnsupportedError, check
 from ltlpipe.batch.table import comparison_columns, row_of
-from ltlpipe.families.leader_election import leader_election
 from ltlpipe.families.networks import philosophers
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formula_files import read_formulas

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.networks.lts import Network
 
-_EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 generate = typer.Typer(
@@ -51,48 +50,6 @@ def ring(n: Size, out: _Out = None) -> None:
     from ltlpipe.families.networks import ring as family
 
     _write(family(n), out)
-
-
-@generate.command("leader-election")
-def leader_election(
-    n: Size = 3,
-    variant: Annotated[
-        int,
-        typer.Option(
-            min=1, max=2, help="1: node 1 always wins; 2: the nodes win in turn."
-        ),
-    ] = 1,
-    edges: Annotated[
-        str | None,
-        typer.Option(metavar="A-B,...", help="Edges of the graph; by default a ring."),
-    ] = None,
-    out: _Out = None,
-) -> None:
-    """N nodes that elect a leader by extinction, again and again."""
-    from ltlpipe.families.leader_election import leader_election as family
-
-    pairs = None if edges is None else _pairs(edges)
-    _write(family(n, variant=variant, edges=pairs), out)
-
-
-@generate.command("client-server")
-def client_server(n: Size, out: _Out = None) -> None:
-    """N interchangeable clients and the server that serves one of them at a time."""
-    from ltlpipe.families.networks import client_server as family
-
-    _write(family(n), out)
-
-
-@generate.command()
-def dispatcher(
-    n: Annotated[int, typer.Argument(metavar="N", help="How many requests.")],
-    m: Annotated[int, typer.Argument(metavar="M", help="How many workers.")],
-    out: _Out = None,
-) -> None:
-    """N interchangeable requests, M interchangeable workers, and their dispatcher."""
-    from ltlpipe.families.networks import dispatcher as family
-
-    _write(family(n, m), out)
 
 
 class Protocol(str, Enum):
@@ -291,18 +248,6 @@ def _ratios(text: str) -> list[float]:
         ) from None
 
 
-def _pairs(edges: str) -> list[tuple[int, int]]:
-    """Read ``1-2,2-3``."""
-    found = [_EDGE.fullmatch(edge) for edge in edges.split(",")]
-    if None in found:
-        wrong = edges.split(",")[found.index(None)]
-        raise typer.BadParameter(
-            f"{wrong!r} is not an edge, expected pairs of nodes like 1-2,2-3",
-            param_hint="'--edges'",
-        )
-    return [(int(edge[1]), int(edge[2])) for edge in found if edge]
-
-
 def _write(network: Network, out: str | None) -> None:
     from ltlpipe.systems.writing import hoa_text, save
 
@@ -361,55 +306,6 @@ def dining(n: Size, out: _NetOut = None) -> None:
 
 
 @generate.command()
-def token_ring(n: Size, out: _NetOut = None) -> None:
-    """N processes that pass a token round, as a Petri net."""
-    from ltlpipe.families.nets import token_ring as family
-
-    _write_net(family(n), out)
-
-
-@generate.command()
-def kanban(
-    cells: Annotated[int, typer.Argument(metavar="CELLS", help="Cells of the line.")],
-    cards: Annotated[int, typer.Option(metavar="K", help="Cards of each cell.")] = 3,
-    batch: Annotated[
-        int, typer.Option(metavar="B", help="Parts that arrive at a time.")
-    ] = 1,
-    out: _NetOut = None,
-) -> None:
-    """CELLS of a production line with cards, as a Petri net."""
-    from ltlpipe.families.nets import kanban as family
-
-    _write_net(family(cells, cards, batch), out)
-
-
-@generate.command()
-def coloured_dining(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N dining philosophers as a symmetric net, which can deadlock."""
-    from ltlpipe.families.nets import coloured_dining as family
-
-    _write_net(family(n), out, unfolded=unfolded)
-
-
-@generate.command()
-def coloured_token_ring(
-    n: Size, out: _NetOut = None, unfolded: _Unfolded = False
-) -> None:
-    """Dijkstra's ring of N + 1 machines as a symmetric net."""
-    from ltlpipe.families.nets import coloured_token_ring as family
-
-    _write_net(family(n), out, unfolded=unfolded)
-
-
-@generate.command()
-def shared_memory(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N processors with memories that share a bus, as a symmetric net."""
-    from ltlpipe.families.nets import shared_memory as family
-
-    _write_net(family(n), out, unfolded=unfolded)
-
-
-@generate.command()
 def coloured_client_server(
     n: Annotated[int, typer.Argument(metavar="N", help="How many clients.")],
     m: Annotated[int, typer.Argument(metavar="M", help="How many servers.")],
@@ -433,14 +329,6 @@ def coloured_client_server(
         write_text(priorities, constraint(n, m))
         print(f"wrote {priorities}", file=sys.stderr)
     _write_net(net, out, unfolded=unfolded)
-
-
-@generate.command()
-def coloured_peers(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N peers that invite each other and talk in pairs, as a symmetric net."""
-    from ltlpipe.families.nets import coloured_peers as family
-
-    _write_net(family(n), out, unfolded=unfolded)
 
 
 def _write_net(

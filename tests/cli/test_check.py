@@ -10,10 +10,11 @@ import time
 
 import pytest
 
+from benchmarks.families.nets import coloured_token_ring
 from ltlpipe import Plan, Statistics, Verdict, load, results, solve
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.cli.verdicts import Form, report
-from ltlpipe.families.nets import coloured_client_server, coloured_token_ring
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.writing import save_pnml
 from tests.cli.command_line import HARD, MANY, RING, program

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe.families.nets import dining, kanban, token_ring
+from benchmarks.families.nets import coloured_peers, token_ring
+from ltlpipe.families.nets import coloured_client_server, dining
+from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.reading import parse_pnml
-from ltlpipe.systems.nets.writing import pnml_text
+from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 from ltlpipe.systems.reading import load
 from ltlpipe.verdict import unboundedness
 
+CLIENTS = unfolded(coloured_client_server(2, 1))
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
 
 
@@ -20,9 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
     ("args", "net"),
     [
         (["dining", 3], dining(3)),
-        (["token-ring", 4], token_ring(4)),
-        (["kanban", 2], kanban(2, 3)),
-        (["kanban", 2, "--cards", 5, "--batch", 2], kanban(2, 5, 2)),
+        (["coloured-client-server", 2, 1, "--unfolded"], CLIENTS),
     ],
     ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else "",
 )
@@ -70,7 +71,7 @@ def test_the_example_written_by_hand():
 def test_the_first_marking_of_a_large_net_is_what_is_marked(run, tmp_path):
     """Places without tokens are left out, and it is said that they are."""
     net = tmp_path / "peers.pnml"
-    run("generate", "coloured-peers", 6, "-o", net)
+    save_pnml(coloured_peers(6), net)
 
     done = run("check", net, "-f", "G(talking == 0)")
 
