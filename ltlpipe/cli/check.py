@@ -63,30 +63,27 @@ def check(
     empty: shared.Empty = False,
     own: Annotated[
         list[str] | None,
-        typer.Option(
+        shared.question_option(
             "-N",
             "--property",
             metavar="NAME",
             help="A property of the model itself, by its name; without any property "
             "all are asked.",
-            rich_help_panel=shared.QUESTION,
         ),
     ] = None,
     answers: Annotated[
         str | None,
-        typer.Option(
+        shared.output_option(
             metavar="mcc",
             help="Print only FORMULA lines, for the Model Checking Contest.",
-            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     verify: Annotated[
         str | None,
-        typer.Option(
+        shared.run_option(
             metavar="FILE",
             help="Search nothing: replay the lassos of what check --json has printed, "
             "against SYSTEM or the system that it names.",
-            rich_help_panel=shared.RUN,
         ),
     ] = None,
     out: Annotated[
@@ -104,10 +101,8 @@ def check(
     why: shared.Why = False,
     simulate: Annotated[
         bool,
-        typer.Option(
-            "--simulate",
-            help="Then step through the last counterexample found.",
-            rich_help_panel=shared.COUNTEREXAMPLE,
+        shared.lasso_option(
+            "--simulate", help="Then step through the last counterexample found."
         ),
     ] = False,
     explain: shared.Explain = False,

@@ -78,57 +78,51 @@ def compare(
     empty: shared.Empty = False,
     emptiness: Annotated[
         str | None,
-        typer.Option(
+        shared.search_option(
             metavar="LIST",
             help="Emptiness checks separated by commas, all, or auto: the one that "
             "suits each automaton. By default auto with tgra, tfla, tela; else all.",
-            rich_help_panel=shared.SEARCH,
         ),
     ] = None,
     acceptance: Annotated[
         str,
-        typer.Option(
+        shared.search_option(
             metavar="LIST",
             help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
             "or all.",
-            rich_help_panel=shared.SEARCH,
         ),
     ] = "ba",
     grid: Annotated[
         list[str] | None,
-        typer.Option(
+        shared.search_option(
             metavar="OPTION=A,B [OPTION=C,D ...]",
             help="Ways are all choices of these values, such as 'translator=spot,"
             'ltl2tgba -D %f\' (A+B is a list; commas may stand in "...").',
-            rich_help_panel=shared.SEARCH,
         ),
     ] = None,
     repeat: Annotated[
         int,
-        typer.Option(
+        shared.search_option(
             metavar="N",
             min=1,
             help="Ask each question so often in each way, in alternating order; "
             "seconds are medians.",
-            rich_help_panel=shared.SEARCH,
         ),
     ] = 1,
     sizes: Annotated[
         bool,
-        typer.Option(
+        shared.search_option(
             "--sizes",
             help="Explore each product completely: its size and its share of"
             " Fin transitions.",
-            rich_help_panel=shared.SEARCH,
         ),
     ] = False,
     plot: Annotated[
         str | None,
-        typer.Option(
+        shared.output_option(
             metavar="FILE",
             help="Scatter plots of the seconds of searches: one acceptance against "
             "another, or each way against the first (.svg, .pdf, .png).",
-            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     out: Annotated[

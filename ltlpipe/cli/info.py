@@ -33,10 +33,9 @@ def info(
     system: shared.System,
     count: Annotated[
         bool,
-        typer.Option(
+        shared.output_option(
             "--count",
             help="Count the states and transitions that can be reached, all of them.",
-            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = False,
     as_json: shared.AsJson = False,

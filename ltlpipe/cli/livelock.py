@@ -24,11 +24,10 @@ def livelock(
     system: shared.System,
     progress: Annotated[
         list[str] | None,
-        typer.Option(
+        shared.question_option(
             metavar="A,B",
             help="The progress actions; may be given several times.  Of a Promela "
             "model they are its labels 'progress' by default.",
-            rich_help_panel=shared.QUESTION,
         ),
     ] = None,
     as_json: shared.AsJson = False,

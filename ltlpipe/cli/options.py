@@ -41,17 +41,23 @@ QUESTION, SEARCH, LIMITS, COUNTEREXAMPLE, RUN, OUTPUT_GROUP, EXPERTS = (
 """The groups of options in ``--help``, in order."""
 _GROUPS = (QUESTION, SEARCH, LIMITS, COUNTEREXAMPLE, RUN, OUTPUT_GROUP, EXPERTS)
 
+question_option = partial(typer.Option, rich_help_panel=QUESTION)
+search_option = partial(typer.Option, rich_help_panel=SEARCH)
+lasso_option = partial(typer.Option, rich_help_panel=COUNTEREXAMPLE)
+run_option = partial(typer.Option, rich_help_panel=RUN)
+output_option = partial(typer.Option, rich_help_panel=OUTPUT_GROUP)
+expert_option = partial(typer.Option, rich_help_panel=EXPERTS)
+
 System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
 SystemOrNone = Annotated[
     list[str] | None, typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
+    question_option(
         "--format",
         metavar="NAME",
         help=f"What the files are, whatever they are called: {READ_NAMES}.",
-        rich_help_panel=QUESTION,
     ),
 ]
 OUTPUT = f"{OUTPUT_FILE} With --to, - is standard output."
@@ -65,104 +71,77 @@ OutputFormat = Annotated[
 ]
 Formulas = Annotated[
     list[str] | None,
-    typer.Option(
-        "-f",
-        "--formula",
-        metavar="FORMULA",
-        help="LTL formula.",
-        rich_help_panel=QUESTION,
-    ),
+    question_option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
 ]
 FormulaFile = Annotated[
     str | None,
-    typer.Option(
+    question_option(
         "-F",
         "--formulas",
         metavar="FILE",
         help="File of formulas, one per line; or properties of the Model Checking "
         "Contest (.xml).",
-        rich_help_panel=QUESTION,
     ),
 ]
 AutomatonFile = Annotated[
     str | None,
-    typer.Option(
+    question_option(
         "--automaton",
         metavar="FILE",
         help="Automaton of the NEGATED property: HOA, a never claim, or LBTT.",
-        rich_help_panel=QUESTION,
     ),
 ]
 Empty = Annotated[
     bool,
-    typer.Option(
-        "--empty",
-        help="Ask whether the network has no accepting run.",
-        rich_help_panel=QUESTION,
-    ),
+    question_option("--empty", help="Ask whether the network has no accepting run."),
 ]
 
 
 def table_file(text: str) -> Any:
     """Return the option of the file for a table of results, with its help."""
-    return typer.Option(
-        "-o", "--out", metavar="FILE", help=text, rich_help_panel=OUTPUT_GROUP
-    )
+    return output_option("-o", "--out", metavar="FILE", help=text)
 
 
 def report_file(text: str) -> Any:
     """Return the option of the file for an HTML report, with its help."""
-    return typer.Option(metavar="FILE", help=text, rich_help_panel=OUTPUT_GROUP)
+    return output_option(metavar="FILE", help=text)
 
 
 AsJson = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print one JSON object per line.", rich_help_panel=OUTPUT_GROUP
-    ),
+    output_option("--json", help="Print one JSON object per line."),
 ]
 Steps = Annotated[
     bool,
-    typer.Option(
+    lasso_option(
         "--steps",
         help="Print each step of a lasso: the moves of components and the "
         "obligations left.",
-        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Chart = Annotated[
     bool,
-    typer.Option(
+    lasso_option(
         "--chart",
         help="Draw each lasso as a sequence chart: a column per component, a row per "
         "step.",
-        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Why = Annotated[
     bool,
-    typer.Option(
+    lasso_option(
         "--why",
         help="Print a table for each lasso: the value of each subformula at each step, "
         "and which values violate the formula.",
-        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Explain = Annotated[
     bool,
-    typer.Option(
-        "--explain",
-        help="Print the plan: what was tried, and why.",
-        rich_help_panel=OUTPUT_GROUP,
-    ),
+    output_option("--explain", help="Print the plan: what was tried, and why."),
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet",
-        help="Print no progress and no summary.",
-        rich_help_panel=OUTPUT_GROUP,
-    ),
+    output_option("--quiet", help="Print no progress and no summary."),
 ]
 
 

@@ -34,48 +34,38 @@ def simulate(
     system: shared.SystemOrNone = None,
     formula: Annotated[
         str | None,
-        typer.Option(
+        shared.question_option(
             "-f",
             "--formula",
             metavar="FORMULA",
             help="LTL formula whose remaining obligations are shown; by default the "
             "lasso's.",
-            rich_help_panel=shared.QUESTION,
         ),
     ] = None,
     lasso: Annotated[
         str | None,
-        typer.Option(
+        shared.lasso_option(
             metavar="FILE",
             help="A counterexample to walk along: what check --json prints, or a run "
             "that was saved.",
-            rich_help_panel=shared.COUNTEREXAMPLE,
         ),
     ] = None,
     last: Annotated[
         bool,
-        typer.Option(
+        shared.lasso_option(
             "--last",
             help="Walk along the last counterexample that check has found on this "
             "machine; no SYSTEM is given then.",
-            rich_help_panel=shared.COUNTEREXAMPLE,
         ),
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Seed of random walks.",
-            min=0,
-            rich_help_panel=shared.SEARCH,
-        ),
+        shared.search_option(metavar="N", help="Seed of random walks.", min=0),
     ] = None,
     plain: Annotated[
         bool,
-        typer.Option(
-            "--plain",
-            help="Lines of text instead of an application on a terminal.",
-            rich_help_panel=shared.OUTPUT_GROUP,
+        shared.output_option(
+            "--plain", help="Lines of text instead of an application on a terminal."
         ),
     ] = False,
     **chosen: Any,

@@ -49,80 +49,71 @@ def solve(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
+        shared.run_option(
             metavar="N",
             min=1,
             help="Number of worker processes; limits are then enforced from outside, "
             "too.",
-            rich_help_panel=shared.RUN,
         ),
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(
+        shared.run_option(
             metavar="FILE",
             help="SQLite file that keeps each result; the same command resumes an "
             "interrupted run.",
-            rich_help_panel=shared.RUN,
         ),
     ] = None,
     retry: Annotated[
         str,
-        typer.Option(
+        shared.run_option(
             metavar="LIST",
             help="Solve tasks of --store again that ended so: unknown, crash, ...",
-            rich_help_panel=shared.RUN,
         ),
     ] = "",
     engine: Annotated[
         str,
-        typer.Option(
+        shared.run_option(
             metavar="NAME",
             help="local: processes of this machine; dask: the cluster of --scheduler.",
-            rich_help_panel=shared.RUN,
         ),
     ] = LOCAL,
     scheduler: Annotated[
         str | None,
-        typer.Option(
+        shared.run_option(
             metavar="ADDRESS",
             help="Address of the Dask scheduler, such as tcp://host:8786.",
-            rich_help_panel=shared.RUN,
         ),
     ] = None,
     attempts: Annotated[
         int,
-        typer.Option(
+        shared.run_option(
             metavar="N",
             min=1,
             help="How often a task is started whose Dask workers die.",
-            rich_help_panel=shared.RUN,
         ),
     ] = ATTEMPTS,
     grid: Annotated[
         list[str] | None,
-        typer.Option(
+        shared.search_option(
             metavar="OPTION=A,B [OPTION=C,D ...]",
             help="Solve each task with each of these values (A+B is a list).",
-            rich_help_panel=shared.SEARCH,
         ),
     ] = None,
     allow_translators: Annotated[
         list[str] | None,
-        typer.Option(
+        shared.expert_option(
             metavar="PROGRAM",
             help="Let task tables run this program, with any arguments, in their "
             "column translator; can be given again.",
-            rich_help_panel=shared.EXPERTS,
         ),
     ] = None,
     rers: Annotated[
         str | None,
-        typer.Option(
+        shared.output_option(
             metavar="FILE",
             help="Answers as RERS wants them, problem,property,true|false; and a "
             "summary per problem.",
-            rich_help_panel=shared.OUTPUT_GROUP,
         ),
     ] = None,
     report: Annotated[
@@ -135,10 +126,8 @@ def solve(
     explain: shared.Explain = False,
     log: Annotated[
         bool,
-        typer.Option(
-            "--log",
-            help="Print a line per finished task on standard error.",
-            rich_help_panel=shared.OUTPUT_GROUP,
+        shared.output_option(
+            "--log", help="Print a line per finished task on standard error."
         ),
     ] = False,
     quiet: shared.Quiet = False,
