@@ -35,15 +35,13 @@ from ltlpipe.question.given_options import (
     DEFAULT,
     configuration_of,
     options_of,
-    renamed,
 )
-from ltlpipe.question.options import KINDS, OPTIONS, SOLVE, Options
+from ltlpipe.question.options import KINDS, NEVER, OPTIONS, SOLVE, Options
 from ltlpipe.runtime.arguments import ANY, TEXT, a_kind, expect, several, wrong_kind
 from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
     UnsupportedError,
-    silenced,
 )
 from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.names import nearest
@@ -324,12 +322,27 @@ def meant(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns with the options of a task, as `options_text` has them."""
     limits = {title: options.get(name) for name, title in LIMIT_COLUMNS.items()}
-    return {"configuration": configuration_of(_renamed(options)), **limits}
+    return {"configuration": configuration_of(_of_today(options)), **limits}
 
 
-def _renamed(options: Mapping[str, Any]) -> dict[str, Any]:
-    with silenced():  # stores of earlier versions have earlier names
-        return renamed(options)
+_EARLIER = {
+    "accepting": "network_acceptance",
+    "ample_inner": "red_ample",
+    "cap_states": "max_component_states",
+    "fair": "fair_sets",
+    "progress": "fair_sets",
+    "stack_test": "ndfs_stack_test",
+    "strict": "unknown",
+}
+"""Names of options in stores and tables of earlier versions, and of this one."""
+
+
+def _of_today(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a row under the names of this version."""
+    given = dict(options)
+    if "strict" in given:
+        given["strict"] = "error" if given["strict"] else NEVER
+    return {_EARLIER.get(name, name): value for name, value in given.items()}
 
 
 _OPTION = re.compile(r" (?=[a-z_]+=)")
@@ -357,8 +370,7 @@ def configuration_in(text: str) -> str:
         if not found:
             return text
         try:
-            with silenced():
-                known = setting_name(name)
+            known = setting_name(_EARLIER.get(name, name))
             given[known] = setting_value(known, value)
         except UnsupportedError:
             return text
@@ -410,7 +422,6 @@ def setting_name(name: str) -> str:
     """Return the option of a column or a flag; refuse unknown ones."""
     expect(TEXT, option=name)
     plain = name.strip().lower().lstrip("-").replace("-", "_")
-    (plain,) = renamed({plain: None})
     known = options_of(SOLVE)
     if plain not in known:
         listed = ", ".join(known)

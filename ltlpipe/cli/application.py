@@ -64,16 +64,12 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str, place: _Place) -> None:
-    from ltlpipe.cli.options import Command
-
     found = getattr(import_module(f"ltlpipe.cli.{place.module}"), place.name)
     settings: dict[str, Any] = {"context_settings": _WITH_H}
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name, **settings)
     else:
-        app.command(name, **({"cls": Command} if place.has_short_help else settings))(
-            found
-        )
+        app.command(name, **({} if place.has_short_help else settings))(found)
 
 
 def _print_version(wanted: bool) -> None:

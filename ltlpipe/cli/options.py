@@ -7,16 +7,13 @@ them.
 from __future__ import annotations
 
 import inspect
-import sys
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import options_of
-from ltlpipe.question.options import OLD_NAMES
 from ltlpipe.systems.formats import (
     OUTPUT_FILE,
     READ_NAMES,
@@ -143,30 +140,6 @@ Quiet = Annotated[
     bool,
     output_option("--quiet", help="Print no progress and no summary."),
 ]
-
-
-class Command(TyperCommand):
-    """A command that accepts the flags of earlier versions, with a warning."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments, including those of earlier versions."""
-        flags = {flag for parameter in self.params for flag in parameter.opts}
-        return super().parse_args(ctx, [_of_today(arg, flags) for arg in args])
-
-
-def _of_today(arg: str, flags: set[str]) -> str:
-    """Return an argument with the flag of this version."""
-    old, found, value = arg.partition("=")
-    now = OLD_NAMES.get(old.removeprefix("--").replace("-", "_"))
-    if now is None or not old.startswith("--") or old in flags:
-        return arg
-    if old == "--strict":
-        now, found, value = "unknown", "=", "error"
-    flag = f"--{flag_of(now)}"
-    if flag not in flags:
-        return arg
-    print(f"warning: {old} is called {flag} now", file=sys.stderr)
-    return flag + found + value
 
 
 def _print_short(context: typer.Context, wanted: bool) -> None:

@@ -114,8 +114,6 @@ class Option:
         The commands, and functions of the same names, that have it.
     systems : str
         The systems to which it applies.
-    old : tuple of str
-        Names of earlier versions, which are accepted for one more release.
     kind : type
         Of a value; tuple where it can be given again.
     default
@@ -137,7 +135,6 @@ class Option:
     unlimited: bool = False
     commands: frozenset[str] = ABOUT_RUNS
     systems: str = ALL_SYSTEMS
-    old: tuple[str, ...] = ()
     kind: type = str
     default: Any = None
     default_name: str | None = None
@@ -367,14 +364,12 @@ class _Question:
         details="With never, the result carries a warning.",
         choices=("error", NEVER),
         commands=ABOUT_PROPERTIES | {SIMULATE},
-        old=("strict",),
     )
     network_acceptance: str = _of_networks(
         TOGETHER,
         "Whether accepting components have to accept in the same state (together), or "
         "each infinitely often, no matter when (each).",
         choices=(TOGETHER, EACH),
-        old=("accepting",),
     )
     fairness: str | None = _option(
         None,
@@ -390,7 +385,6 @@ class _Question:
         "A set of actions, or of components, for --fairness; a pattern such as 'P_*' "
         "is a set for each that it fits.",
         "A,B",
-        old=("fair", "progress"),
     )
     visible: str | None = _of_networks(
         None,
@@ -561,7 +555,6 @@ class _Experts:
         "How the red search of se05 repeats ample sets: full (all steps to known "
         "states) or stored (two bytes per state).",
         choices=("full", "stored"),
-        old=("ample_inner",),
     )
     compress: bool = _option(
         False,
@@ -583,7 +576,6 @@ class _Experts:
         "Limit of states of a composition during component reduction.",
         "N",
         least=1,
-        old=("cap_states",),
     )
     share: float = _of_networks(
         256.0,
@@ -600,7 +592,6 @@ class _Experts:
         details="Inner states are compared with those on the stack (Gnad et al. 2021, "
         "Lemma 1): violations may be found earlier, at a cost that grows with "
         "the stack.",
-        old=("stack_test",),
     )
     deterministic: bool = _option(
         False,
@@ -750,10 +741,6 @@ OPTIONS: dict[str, Option] = {
     for each in fields(group)
 }
 """Every option of a question by its name in Python."""
-
-OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old}
-OLD_NAMES["violations"] = "automaton"
-"""The old and the current name of an option."""
 
 declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True", past="past=True")
 declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")

@@ -404,7 +404,7 @@ def test_formula_file(run, ring, tmp_path):
         (["-f", ""], "error: formula: an empty formula"),
         (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read: No such file"),
         (
-            ["-f", "G c", "--strict"],
+            ["-f", "G c", "--unknown", "error"],
             "error: formula: no action of the system is called",
         ),
         ([], "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"),
@@ -811,7 +811,7 @@ def test_plans_of_acceptance(run, tmp_path):
     fair = reasons("--fairness", "weak")
     assert fair[0].startswith("couvreur99, because fairness adds marks")
     assert "weakly fair to each component (1 of them, 1 mark)" in fair[2]
-    strong = reasons("--fairness", "strong", "--fair-sets", "a", "--progress", "a,b")
+    strong = reasons("--fairness", "strong", "--fair-sets", "a", "--fair-sets", "a,b")
     assert "strongly fair to each set of actions (2 of them, 4 marks)" in strong[2]
 
 
