@@ -12,8 +12,6 @@ import typer
 from ltlpipe.systems.formats import OUTPUT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ltlpipe.systems.nets.coloured.net import ColouredNet
     from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.networks.lts import Network
@@ -72,22 +70,9 @@ def population(
     _write(getattr(networks, protocol.value)(n), out)
 
 
-class SetFormat(str, Enum):
-    """Formats for sets of random networks: those that represent acceptance.
-
-    Petri nets are an exception: unfolders do not need acceptance.
-    """
-
-    HOA = "hoa"
-    PROMELA = "pml"
-    PETRI = "ll_net"
-
-
 @generate.command("random-nba")
 def random_nba(
-    n: Annotated[
-        str, typer.Argument(metavar="N", help="Components; A-B with --count.")
-    ],
+    n: Annotated[int, typer.Argument(metavar="N", help="Components.")],
     seed: Annotated[
         int, typer.Option(min=0, metavar="S", help="Reproduces the system.")
     ] = 0,
@@ -98,70 +83,32 @@ def random_nba(
         ),
     ] = "15-100",
     local_ratio: Annotated[
-        str,
+        float,
         typer.Option(
             metavar="R",
-            help="Share of transitions with internal (local) labels, 0 <= R < 1; "
-            "R,R,... with --count.",
+            help="Share of transitions with internal (local) labels, 0 <= R < 1.",
         ),
-    ] = "0.4",
+    ] = 0.4,
     sharing: Annotated[
         str,
         typer.Option(metavar="K", help="Components that share a global label, or A-B."),
     ] = "2",
-    count: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="K",
-            help="Write K systems (seeds S, S+1, ...) for each number of components and"
-            " each ratio into the folder --out.",
-        ),
-    ] = None,
-    formats: Annotated[
-        list[SetFormat] | None,
-        typer.Option(
-            "--format",
-            help="Formats of the systems of --count; may be repeated; by default HOA.",
-        ),
-    ] = None,
     out: _Out = None,
 ) -> None:
     """N random Büchi automata that synchronise in pairs (Gnad et al., CAV 2021).
 
     In a component at least one state and at most 3 % accept, on no cycle of
-    local transitions.
-
-    The experiment of the paper: random-nba 2-8 --local-ratio 0,0.2,0.4,0.6,0.8
-    --count 150 --out FOLDER
+    local transitions.  The systems of the paper have 2 to 8 components and
+    --local-ratio 0 to 0.8, with 150 seeds each.
     """
-    from ltlpipe.families.random_networks import random_network, random_set
+    from ltlpipe.families.random_networks import random_network
 
-    numbers = _range(n, "'N'")
-    ratios = _ratios(local_ratio)
-    n_states = _range(states, "'--states'")
-    shares = _range(sharing, "'--sharing'")
-    if count is not None:
-        chosen = [SetFormat.HOA] if not formats else list(dict.fromkeys(formats))
-        if SetFormat.PROMELA in chosen and shares[1] > 2:
-            raise typer.BadParameter("pml holds labels of two components: --sharing 2")
-        networks = random_set(
-            range(numbers[0], numbers[1] + 1),
-            ratios,
-            count,
-            seed=seed,
-            n_states=n_states,
-            sharing=shares,
-        )
-        _write_set(networks, out, chosen)
-        return
-    if numbers[0] != numbers[1] or len(ratios) > 1 or formats:
-        raise typer.BadParameter(
-            "ranges, several ratios and --format are for sets:"
-            " expected --count K --out FOLDER"
-        )
     network = random_network(
-        numbers[0], seed=seed, n_states=n_states, local_ratio=ratios[0], sharing=shares
+        n,
+        seed=seed,
+        n_states=_range(states, "'--states'"),
+        local_ratio=local_ratio,
+        sharing=_range(sharing, "'--sharing'"),
     )
     _write(network, out)
 
@@ -237,17 +184,6 @@ def _range(text: str, hint: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
-def _ratios(text: str) -> list[float]:
-    """Read ``0,0.2,0.4``; duplicates are dropped."""
-    try:
-        return list(dict.fromkeys(float(part) for part in text.split(",")))
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r}, expected numbers like 0.4 or 0,0.4",
-            param_hint="'--local-ratio'",
-        ) from None
-
-
 def _write(network: Network, out: str | None) -> None:
     from ltlpipe.systems.writing import hoa_text, save
 
@@ -256,29 +192,6 @@ def _write(network: Network, out: str | None) -> None:
         return
     for written in save(network, out):
         print(f"wrote {written}", file=sys.stderr)
-
-
-def _write_set(
-    networks: Iterable[tuple[str, Network]], out: str | None, formats: list[SetFormat]
-) -> None:
-    """Write each network to a folder in all formats; `networks` are (name, network)."""
-    from pathlib import Path
-
-    from ltlpipe.runtime.errors import LtlpipeError
-    from ltlpipe.systems.writing import save
-
-    if out is None:
-        raise typer.BadParameter("expected a folder", param_hint="'--out'")
-    try:
-        Path(out).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LtlpipeError(f"{out}: cannot be written: {error.strerror}") from None
-    n_files = 0
-    for name, network in networks:
-        for suffix in formats:
-            save(network, Path(out) / f"{name}.{suffix.value}")
-            n_files += 1
-    print(f"wrote {n_files} files to {out}", file=sys.stderr)
 
 
 _NetOut = Annotated[
