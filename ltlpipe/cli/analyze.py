@@ -170,7 +170,7 @@ def _explain(
     formulas: list[Formula | FormulaError], number: int, timeout: float
 ) -> None:
     """Print why one formula is interruptible, or why not."""
-    from ltlpipe.batch.explanation import explanation
+    from ltlpipe.batch.formula_columns import explanation
     from ltlpipe.runtime.jobs import Limits, StoppedError
 
     if number > len(formulas):
