@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -65,50 +65,36 @@ def check(
     formula_file: shared.FormulaFile = None,
     automaton: shared.AutomatonFile = None,
     empty: shared.Empty = False,
-    own: Annotated[
-        list[str] | None,
-        shared.question_option(
-            "-N",
-            "--property",
-            metavar="NAME",
-            help="A property of the model itself, by its name; without any property "
-            "all are asked.",
-        ),
-    ] = None,
-    answers: Annotated[
-        str | None,
-        shared.output_option(
-            metavar="mcc",
-            help="Print only FORMULA lines, for the Model Checking Contest.",
-        ),
-    ] = None,
-    verify: Annotated[
-        str | None,
-        shared.run_option(
-            metavar="FILE",
-            help="Search nothing: replay the lassos of what check --json has printed, "
-            "against SYSTEM or the system that it names.",
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        shared.table_file(
-            "Result table with a row for each formula, .csv or .parquet."
-        ),
-    ] = None,
-    report: Annotated[
-        str | None, shared.report_file("Write an HTML report about the answers.")
-    ] = None,
+    own: list[str] | None = shared.question_option(
+        None,
+        "-N",
+        "--property",
+        metavar="NAME",
+        help="A property of the model itself, by its name; without any property "
+        "all are asked.",
+    ),
+    answers: str | None = shared.output_option(
+        None,
+        metavar="mcc",
+        help="Print only FORMULA lines, for the Model Checking Contest.",
+    ),
+    verify: str | None = shared.run_option(
+        None,
+        metavar="FILE",
+        help="Search nothing: replay the lassos of what check --json has printed, "
+        "against SYSTEM or the system that it names.",
+    ),
+    out: str | None = shared.table_file(
+        "Result table with a row for each formula, .csv or .parquet."
+    ),
+    report: str | None = shared.report_file("Write an HTML report about the answers."),
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
     chart: shared.Chart = False,
     why: shared.Why = False,
-    simulate: Annotated[
-        bool,
-        shared.lasso_option(
-            "--simulate", help="Then step through the last counterexample found."
-        ),
-    ] = False,
+    simulate: bool = shared.lasso_option(
+        False, "--simulate", help="Then step through the last counterexample found."
+    ),
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -392,14 +378,12 @@ def formulas_of(
 @shared.takes(LIVELOCK)
 def livelock(
     system: shared.System,
-    progress: Annotated[
-        list[str] | None,
-        shared.question_option(
-            metavar="A,B",
-            help="The progress actions; may be given several times.  Of a Promela "
-            "model they are its labels 'progress' by default.",
-        ),
-    ] = None,
+    progress: list[str] | None = shared.question_option(
+        None,
+        metavar="A,B",
+        help="The progress actions; may be given several times.  Of a Promela "
+        "model they are its labels 'progress' by default.",
+    ),
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
     chart: shared.Chart = False,

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -76,58 +76,44 @@ def compare(
     formula: shared.Formulas = None,
     formula_file: shared.FormulaFile = None,
     empty: shared.Empty = False,
-    emptiness: Annotated[
-        str | None,
-        shared.search_option(
-            metavar="LIST",
-            help="Emptiness checks separated by commas, all, or auto: the one that "
-            "suits each automaton. By default auto with tgra, tfla, tela; else all.",
-        ),
-    ] = None,
-    acceptance: Annotated[
-        str,
-        shared.search_option(
-            metavar="LIST",
-            help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
-            "or all.",
-        ),
-    ] = "ba",
-    grid: Annotated[
-        list[str] | None,
-        shared.search_option(
-            metavar="OPTION=A,B [OPTION=C,D ...]",
-            help="Ways are all choices of these values, such as 'translator=spot,"
-            'ltl2tgba -D %f\' (A+B is a list; commas may stand in "...").',
-        ),
-    ] = None,
-    repeat: Annotated[
-        int,
-        shared.search_option(
-            metavar="N",
-            min=1,
-            help="Ask each question so often in each way, in alternating order; "
-            "seconds are medians.",
-        ),
-    ] = 1,
-    sizes: Annotated[
-        bool,
-        shared.search_option(
-            "--sizes",
-            help="Explore each product completely: its size and its share of"
-            " Fin transitions.",
-        ),
-    ] = False,
-    plot: Annotated[
-        str | None,
-        shared.output_option(
-            metavar="FILE",
-            help="Scatter plots of the seconds of searches: one acceptance against "
-            "another, or each way against the first (.svg, .pdf, .png).",
-        ),
-    ] = None,
-    out: Annotated[
-        str | None, shared.table_file("Table of all runs, .csv or .parquet.")
-    ] = None,
+    emptiness: str | None = shared.search_option(
+        None,
+        metavar="LIST",
+        help="Emptiness checks separated by commas, all, or auto: the one that "
+        "suits each automaton. By default auto with tgra, tfla, tela; else all.",
+    ),
+    acceptance: str = shared.search_option(
+        "ba",
+        metavar="LIST",
+        help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
+        "or all.",
+    ),
+    grid: list[str] | None = shared.search_option(
+        None,
+        metavar="OPTION=A,B [OPTION=C,D ...]",
+        help="Ways are all choices of these values, such as 'translator=spot,"
+        'ltl2tgba -D %f\' (A+B is a list; commas may stand in "...").',
+    ),
+    repeat: int = shared.search_option(
+        1,
+        metavar="N",
+        min=1,
+        help="Ask each question so often in each way, in alternating order; "
+        "seconds are medians.",
+    ),
+    sizes: bool = shared.search_option(
+        False,
+        "--sizes",
+        help="Explore each product completely: its size and its share of"
+        " Fin transitions.",
+    ),
+    plot: str | None = shared.output_option(
+        None,
+        metavar="FILE",
+        help="Scatter plots of the seconds of searches: one acceptance against "
+        "another, or each way against the first (.svg, .pdf, .png).",
+    ),
+    out: str | None = shared.table_file("Table of all runs, .csv or .parquet."),
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
     **chosen: Any,

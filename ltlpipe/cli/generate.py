@@ -60,8 +60,8 @@ class Protocol(str, Enum):
 
 @generate.command()
 def population(
-    protocol: Annotated[Protocol, typer.Argument(help="What a meeting does.")],
-    n: Size,
+    protocol: Protocol = typer.Argument(help="What a meeting does."),
+    n: int = typer.Argument(metavar="N", help="How many."),
     out: _Out = None,
 ) -> None:
     """N interchangeable agents, any two of which can meet."""
@@ -72,27 +72,19 @@ def population(
 
 @generate.command("random-nba")
 def random_nba(
-    n: Annotated[int, typer.Argument(metavar="N", help="Components.")],
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="S", help="Reproduces the system.")
-    ] = 0,
-    states: Annotated[
-        str,
-        typer.Option(
-            metavar="A-B", help="Range of the number of states of a component."
-        ),
-    ] = "15-100",
-    local_ratio: Annotated[
-        float,
-        typer.Option(
-            metavar="R",
-            help="Share of transitions with internal (local) labels, 0 <= R < 1.",
-        ),
-    ] = 0.4,
-    sharing: Annotated[
-        str,
-        typer.Option(metavar="K", help="Components that share a global label, or A-B."),
-    ] = "2",
+    n: int = typer.Argument(metavar="N", help="Components."),
+    seed: int = typer.Option(0, min=0, metavar="S", help="Reproduces the system."),
+    states: str = typer.Option(
+        "15-100", metavar="A-B", help="Range of the number of states of a component."
+    ),
+    local_ratio: float = typer.Option(
+        0.4,
+        metavar="R",
+        help="Share of transitions with internal (local) labels, 0 <= R < 1.",
+    ),
+    sharing: str = typer.Option(
+        "2", metavar="K", help="Components that share a global label, or A-B."
+    ),
     out: _Out = None,
 ) -> None:
     """N random Büchi automata that synchronise in pairs (Gnad et al., CAV 2021).
@@ -116,27 +108,23 @@ def random_nba(
 @generate.command()
 def formulas(
     n: Size,
-    actions: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Actions that the formulas name."),
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Use the actions of this system."),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Reproduces the set.")] = 0,
-    interruptible: Annotated[
-        bool, typer.Option("--interruptible", help="Only interruptible formulas.")
-    ] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE.ltl",
-            help="Output file; by default standard output.",
-        ),
-    ] = None,
+    actions: str | None = typer.Option(
+        None, metavar="A,B,...", help="Actions that the formulas name."
+    ),
+    system: list[str] | None = typer.Option(
+        None, metavar="FILE", help="Use the actions of this system."
+    ),
+    seed: int = typer.Option(0, metavar="N", help="Reproduces the set."),
+    interruptible: bool = typer.Option(
+        False, "--interruptible", help="Only interruptible formulas."
+    ),
+    out: str | None = typer.Option(
+        None,
+        "-o",
+        "--out",
+        metavar="FILE.ltl",
+        help="Output file; by default standard output.",
+    ),
 ) -> None:
     """N different LTL formulas in the style of RERS problems."""
     from ltlpipe.logic.generating import formula_set
@@ -220,17 +208,15 @@ def dining(n: Size, out: _NetOut = None) -> None:
 
 @generate.command()
 def coloured_client_server(
-    n: Annotated[int, typer.Argument(metavar="N", help="How many clients.")],
-    m: Annotated[int, typer.Argument(metavar="M", help="How many servers.")],
+    n: int = typer.Argument(metavar="N", help="How many clients."),
+    m: int = typer.Argument(metavar="M", help="How many servers."),
     out: _NetOut = None,
     unfolded: _Unfolded = False,
-    priorities: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.hoa",
-            help="Write a constraint, too: client 1 is served first, then client 2 ...",
-        ),
-    ] = None,
+    priorities: str | None = typer.Option(
+        None,
+        metavar="FILE.hoa",
+        help="Write a constraint, too: client 1 is served first, then client 2 ...",
+    ),
 ) -> None:
     """N clients and M servers that serve one of them at a time, as a symmetric net."""
     from ltlpipe.families.nets import coloured_client_server as family
@@ -268,48 +254,36 @@ class RersStyle(str, Enum):
 
 @generate.command()
 def rers(
-    out: Annotated[
-        str,
-        typer.Option(
-            "-o", "--out", metavar="FOLDER", help="A new or empty folder to fill."
-        ),
-    ],
-    components: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Components of each network.")
-    ],
-    style: Annotated[
-        RersStyle,
-        typer.Option(
-            help="chain: like the public problems of 2018 to 2020, components of up to "
-            "180 states share labels with near ones; random-pairs: any two components "
-            "share a label, on one transition of each; random-dense: any two to four, "
-            "on several transitions."
-        ),
-    ] = RersStyle.PAIRS,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Of the first problem.")
-    ] = 0,
-    synchronisations: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="K",
-            help="Number of shared labels; by default 3 (chain), 1.5 "
-            "(random-pairs) or 2 (random-dense) per component.",
-        ),
-    ] = None,
-    formulas: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Formulas of each problem.")
-    ] = 20,
-    problems: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Problems, with one seed each.")
-    ] = 1,
-    max_states: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="States explored at most for a verdict; 250000."
-        ),
-    ] = None,
+    out: str = typer.Option(
+        ..., "-o", "--out", metavar="FOLDER", help="A new or empty folder to fill."
+    ),
+    components: int = typer.Option(
+        ..., min=1, metavar="N", help="Components of each network."
+    ),
+    style: RersStyle = typer.Option(
+        RersStyle.PAIRS,
+        help="chain: like the public problems of 2018 to 2020, components of up to "
+        "180 states share labels with near ones; random-pairs: any two components "
+        "share a label, on one transition of each; random-dense: any two to four, "
+        "on several transitions.",
+    ),
+    seed: int = typer.Option(0, min=0, metavar="N", help="Of the first problem."),
+    synchronisations: int | None = typer.Option(
+        None,
+        min=0,
+        metavar="K",
+        help="Number of shared labels; by default 3 (chain), 1.5 "
+        "(random-pairs) or 2 (random-dense) per component.",
+    ),
+    formulas: int = typer.Option(
+        20, min=1, metavar="N", help="Formulas of each problem."
+    ),
+    problems: int = typer.Option(
+        1, min=1, metavar="N", help="Problems, with one seed each."
+    ),
+    max_states: int | None = typer.Option(
+        None, min=1, metavar="N", help="States explored at most for a verdict; 250000."
+    ),
 ) -> None:
     """Parallel problems in the style of RERS, with known verdicts, for `solve`.
 

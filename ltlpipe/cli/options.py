@@ -101,12 +101,12 @@ Empty = Annotated[
 
 def table_file(text: str) -> Any:
     """Return the option of the file for a table of results, with its help."""
-    return output_option("-o", "--out", metavar="FILE", help=text)
+    return output_option(None, "-o", "--out", metavar="FILE", help=text)
 
 
 def report_file(text: str) -> Any:
     """Return the option of the file for an HTML report, with its help."""
-    return output_option(metavar="FILE", help=text)
+    return output_option(None, metavar="FILE", help=text)
 
 
 AsJson = Annotated[
@@ -245,10 +245,8 @@ def _completing(option: Option) -> Callable[[str], list[str]]:
 
 def _group(parameter: inspect.Parameter) -> int:
     """Return the place of a parameter's group; arguments come first."""
-    panels = (
-        getattr(about, "rich_help_panel", None)
-        for about in getattr(parameter.annotation, "__metadata__", ())
-    )
+    declared = *getattr(parameter.annotation, "__metadata__", ()), parameter.default
+    panels = (getattr(about, "rich_help_panel", None) for about in declared)
     named = [panel for panel in panels if isinstance(panel, str)]
     return _GROUPS.index(named[0]) if named and named[0] in _GROUPS else -1
 

@@ -31,20 +31,15 @@ SUFFIXES = (".html", ".htm")
 
 
 def report(
-    results: Annotated[
-        str,
-        typer.Argument(
-            metavar="RESULTS",
-            help="A store of solve --store; or a table of solve or compare, .csv or "
-            ".parquet.",
-        ),
-    ],
-    out: Annotated[
-        str, typer.Option("-o", "--out", metavar="FILE", help="Output file (.html).")
-    ],
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Heading of the page.")
-    ] = None,
+    results: str = typer.Argument(
+        metavar="RESULTS",
+        help="A store of solve --store; or a table of solve or compare, .csv or "
+        ".parquet.",
+    ),
+    out: str = typer.Option(
+        ..., "-o", "--out", metavar="FILE", help="Output file (.html)."
+    ),
+    title: str | None = typer.Option(None, metavar="TEXT", help="Heading of the page."),
     where: Where = None,
 ) -> None:
     """Write a self-contained HTML report about a run.
@@ -138,14 +133,12 @@ def cactus(
 def scatter(
     results: Results,
     out: Out,
-    x: Annotated[
-        str | None,
-        typer.Option("--x", metavar="NAME", help="Configuration of the x-axis."),
-    ] = None,
-    y: Annotated[
-        str | None,
-        typer.Option("--y", metavar="NAME", help="Configuration of the y-axis."),
-    ] = None,
+    x: str | None = typer.Option(
+        None, "--x", metavar="NAME", help="Configuration of the x-axis."
+    ),
+    y: str | None = typer.Option(
+        None, "--y", metavar="NAME", help="Configuration of the y-axis."
+    ),
     by: By = None,
     value: Cost = None,
     where: Where = None,
@@ -178,14 +171,12 @@ def growth(
     out: Out,
     by: By = None,
     value: Value = "states",
-    size: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX",
-            help="Regular expression for the size in a system's name; by default its "
-            "last number, unless that is the number of a problem.",
-        ),
-    ] = None,
+    size: str | None = typer.Option(
+        None,
+        metavar="REGEX",
+        help="Regular expression for the size in a system's name; by default its "
+        "last number, unless that is the number of a problem.",
+    ),
     where: Where = None,
     title: Title = None,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -34,64 +34,47 @@ _SHOWN_WITNESSES = [
 def results(
     store: tables.Store,
     where: tables.Where = None,
-    columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Columns to print, in this order.")
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Aggregate: one row per value of these columns, with verdicts and "
-            "cost.",
-        ),
-    ] = None,
-    pivot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="With --group: one column per value of this column, such as "
-            "configuration.",
-        ),
-    ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column shown in the cells of --pivot; by default "
-            "the number of tasks.",
-        ),
-    ] = None,
-    aggregate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW",
-            help="How several values of a cell are aggregated: mean, median, sum, "
-            "min, max, count, or all.",
-        ),
-    ] = None,
-    witnesses: Annotated[
-        bool,
-        typer.Option(
-            "--witnesses",
-            help="Print a small set of lassos per system that violate all its violated "
-            "formulas.",
-        ),
-    ] = False,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT", help="text, csv, parquet, json, latex, html, or md."
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE",
-            help="Output file; by default standard output.",
-        ),
-    ] = None,
+    columns: str | None = typer.Option(
+        None, metavar="A,B", help="Columns to print, in this order."
+    ),
+    group: str | None = typer.Option(
+        None,
+        metavar="A,B",
+        help="Aggregate: one row per value of these columns, with verdicts and cost.",
+    ),
+    pivot: str | None = typer.Option(
+        None,
+        metavar="COLUMN",
+        help="With --group: one column per value of this column, such as "
+        "configuration.",
+    ),
+    value: str | None = typer.Option(
+        None,
+        metavar="COLUMN",
+        help="Column shown in the cells of --pivot; by default the number of tasks.",
+    ),
+    aggregate: str | None = typer.Option(
+        None,
+        metavar="HOW",
+        help="How several values of a cell are aggregated: mean, median, sum, "
+        "min, max, count, or all.",
+    ),
+    witnesses: bool = typer.Option(
+        False,
+        "--witnesses",
+        help="Print a small set of lassos per system that violate all its violated "
+        "formulas.",
+    ),
+    to: str | None = typer.Option(
+        None, metavar="FORMAT", help="text, csv, parquet, json, latex, html, or md."
+    ),
+    out: str | None = typer.Option(
+        None,
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="Output file; by default standard output.",
+    ),
 ) -> None:
     """Print the results of a run: all, filtered, or aggregated.
 
@@ -147,9 +130,7 @@ def _laid_out(frame: pd.DataFrame, form: str, out: str | None, title: str) -> st
 
 def status(
     store: Store,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object.")
-    ] = False,
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
 ) -> None:
     """Print the progress of the runs on a store: done, running, left.
 

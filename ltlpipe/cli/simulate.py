@@ -12,7 +12,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -38,42 +38,32 @@ _TERMINAL = "/dev/tty"
 @shared.takes(SIMULATE)
 def simulate(
     system: shared.SystemOrNone = None,
-    formula: Annotated[
-        str | None,
-        shared.question_option(
-            "-f",
-            "--formula",
-            metavar="FORMULA",
-            help="LTL formula whose remaining obligations are shown; by default the "
-            "lasso's.",
-        ),
-    ] = None,
-    lasso: Annotated[
-        str | None,
-        shared.lasso_option(
-            metavar="FILE",
-            help="A counterexample to walk along: what check --json prints, or a run "
-            "that was saved.",
-        ),
-    ] = None,
-    last: Annotated[
-        bool,
-        shared.lasso_option(
-            "--last",
-            help="Walk along the last counterexample that check has found on this "
-            "machine; no SYSTEM is given then.",
-        ),
-    ] = False,
-    seed: Annotated[
-        int | None,
-        shared.search_option(metavar="N", help="Seed of random walks.", min=0),
-    ] = None,
-    plain: Annotated[
-        bool,
-        shared.output_option(
-            "--plain", help="Lines of text instead of an application on a terminal."
-        ),
-    ] = False,
+    formula: str | None = shared.question_option(
+        None,
+        "-f",
+        "--formula",
+        metavar="FORMULA",
+        help="LTL formula whose remaining obligations are shown; by default the "
+        "lasso's.",
+    ),
+    lasso: str | None = shared.lasso_option(
+        None,
+        metavar="FILE",
+        help="A counterexample to walk along: what check --json prints, or a run "
+        "that was saved.",
+    ),
+    last: bool = shared.lasso_option(
+        False,
+        "--last",
+        help="Walk along the last counterexample that check has found on this "
+        "machine; no SYSTEM is given then.",
+    ),
+    seed: int | None = shared.search_option(
+        None, metavar="N", help="Seed of random walks.", min=0
+    ),
+    plain: bool = shared.output_option(
+        False, "--plain", help="Lines of text instead of an application on a terminal."
+    ),
     **chosen: Any,
 ) -> None:
     """Step through a system, or through a counterexample.

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -32,104 +32,75 @@ if TYPE_CHECKING:
 
 @shared.takes(SOLVE)
 def solve(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH",
-            help="Folders with system.* beside *.ltl, problemNNN.dot beside "
-            "problemNNN-properties*.txt, or NAME.c "
-            "(or NAME.java) beside "
-            "constraints-NAME.txt, at any depth; or task tables, .csv or "
-            ".parquet with columns system, formula and options.",
-        ),
-    ],
-    out: Annotated[
-        str | None,
-        shared.table_file("Result table, .csv or .parquet; or give --store or --rers."),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        shared.run_option(
-            metavar="N",
-            min=1,
-            help="Number of worker processes; limits are then enforced from outside, "
-            "too.",
-        ),
-    ] = None,
-    store: Annotated[
-        str | None,
-        shared.run_option(
-            metavar="FILE",
-            help="SQLite file that keeps each result; the same command resumes an "
-            "interrupted run.",
-        ),
-    ] = None,
-    retry: Annotated[
-        str,
-        shared.run_option(
-            metavar="LIST",
-            help="Solve tasks of --store again that ended so: unknown, crash, ...",
-        ),
-    ] = "",
-    engine: Annotated[
-        str,
-        shared.run_option(
-            metavar="NAME",
-            help="local: processes of this machine; dask: the cluster of --scheduler.",
-        ),
-    ] = LOCAL,
-    scheduler: Annotated[
-        str | None,
-        shared.run_option(
-            metavar="ADDRESS",
-            help="Address of the Dask scheduler, such as tcp://host:8786.",
-        ),
-    ] = None,
-    attempts: Annotated[
-        int,
-        shared.run_option(
-            metavar="N",
-            min=1,
-            help="How often a task is started whose Dask workers die.",
-        ),
-    ] = ATTEMPTS,
-    grid: Annotated[
-        list[str] | None,
-        shared.search_option(
-            metavar="OPTION=A,B [OPTION=C,D ...]",
-            help="Solve each task with each of these values (A+B is a list).",
-        ),
-    ] = None,
-    allow_translators: Annotated[
-        list[str] | None,
-        shared.expert_option(
-            metavar="PROGRAM",
-            help="Let task tables run this program, with any arguments, in their "
-            "column translator; can be given again.",
-        ),
-    ] = None,
-    rers: Annotated[
-        str | None,
-        shared.output_option(
-            metavar="FILE",
-            help="Answers as RERS wants them, problem,property,true|false; and a "
-            "summary per problem.",
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        shared.report_file(
-            "Write an HTML report about the results, or the whole --store."
-        ),
-    ] = None,
+    paths: list[str] = typer.Argument(
+        metavar="PATH",
+        help="Folders with system.* beside *.ltl, problemNNN.dot beside "
+        "problemNNN-properties*.txt, or NAME.c "
+        "(or NAME.java) beside "
+        "constraints-NAME.txt, at any depth; or task tables, .csv or "
+        ".parquet with columns system, formula and options.",
+    ),
+    out: str | None = shared.table_file(
+        "Result table, .csv or .parquet; or give --store or --rers."
+    ),
+    jobs: int | None = shared.run_option(
+        None,
+        metavar="N",
+        min=1,
+        help="Number of worker processes; limits are then enforced from outside, too.",
+    ),
+    store: str | None = shared.run_option(
+        None,
+        metavar="FILE",
+        help="SQLite file that keeps each result; the same command resumes an "
+        "interrupted run.",
+    ),
+    retry: str = shared.run_option(
+        "",
+        metavar="LIST",
+        help="Solve tasks of --store again that ended so: unknown, crash, ...",
+    ),
+    engine: str = shared.run_option(
+        LOCAL,
+        metavar="NAME",
+        help="local: processes of this machine; dask: the cluster of --scheduler.",
+    ),
+    scheduler: str | None = shared.run_option(
+        None,
+        metavar="ADDRESS",
+        help="Address of the Dask scheduler, such as tcp://host:8786.",
+    ),
+    attempts: int = shared.run_option(
+        ATTEMPTS,
+        metavar="N",
+        min=1,
+        help="How often a task is started whose Dask workers die.",
+    ),
+    grid: list[str] | None = shared.search_option(
+        None,
+        metavar="OPTION=A,B [OPTION=C,D ...]",
+        help="Solve each task with each of these values (A+B is a list).",
+    ),
+    allow_translators: list[str] | None = shared.expert_option(
+        None,
+        metavar="PROGRAM",
+        help="Let task tables run this program, with any arguments, in their "
+        "column translator; can be given again.",
+    ),
+    rers: str | None = shared.output_option(
+        None,
+        metavar="FILE",
+        help="Answers as RERS wants them, problem,property,true|false; and a "
+        "summary per problem.",
+    ),
+    report: str | None = shared.report_file(
+        "Write an HTML report about the results, or the whole --store."
+    ),
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
-    log: Annotated[
-        bool,
-        shared.output_option(
-            "--log", help="Print a line per finished task on standard error."
-        ),
-    ] = False,
+    log: bool = shared.output_option(
+        False, "--log", help="Print a line per finished task on standard error."
+    ),
     quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:

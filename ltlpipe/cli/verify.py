@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -37,45 +37,34 @@ _LASSO_SECONDS = 60.0
 
 
 def verify(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="Store of solve --store, or certificate of check --certificate.",
-        ),
-    ],
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where the system of a certificate is now; may be repeated, for its "
-            "files in their order.",
-        ),
-    ] = None,
-    system_root: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Where the files of the systems are now, at any depth of their paths.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            help="Time limit of a certificate, or of each lasso of a store (60).",
-        ),
-    ] = None,
-    memory: Annotated[
-        float | None,
-        typer.Option(
-            metavar="MIB",
-            min=0,
-            help="Memory limit of a certificate; by default nine tenths of the free "
-            "memory.",
-        ),
-    ] = None,
+    file: str = typer.Argument(
+        metavar="FILE",
+        help="Store of solve --store, or certificate of check --certificate.",
+    ),
+    system: list[str] | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="Where the system of a certificate is now; may be repeated, for its "
+        "files in their order.",
+    ),
+    system_root: str | None = typer.Option(
+        None,
+        metavar="DIR",
+        help="Where the files of the systems are now, at any depth of their paths.",
+    ),
+    timeout: float | None = typer.Option(
+        None,
+        metavar="SECONDS",
+        min=0,
+        help="Time limit of a certificate, or of each lasso of a store (60).",
+    ),
+    memory: float | None = typer.Option(
+        None,
+        metavar="MIB",
+        min=0,
+        help="Memory limit of a certificate; by default nine tenths of the free "
+        "memory.",
+    ),
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
