@@ -66,8 +66,8 @@ if TYPE_CHECKING:
         check,
         is_empty,
         livelock,
-        product,
     )
+    from ltlpipe.verdict.explicit_product import product
     from ltlpipe.verdict.lasso import FiniteRun, Lasso, LassoStep
     from ltlpipe.verdict.verdict import Vacuity, Verdict
 
@@ -109,7 +109,7 @@ _PLACES = {
     "livelock": "ltlpipe.verdict.checking",
     "load": "ltlpipe.systems.reading",
     "parse": "ltlpipe.logic.formulas",
-    "product": "ltlpipe.verdict.checking",
+    "product": "ltlpipe.verdict.explicit_product",
     "results": "ltlpipe.batch.results",
     "save": "ltlpipe.systems.writing",
     "sccs": "ltlpipe.search.scc.scc_enumeration",

@@ -128,6 +128,7 @@ def test_loading_a_system_needs_no_search():
         "ltlpipe.report.lasso_pictures",
         "ltlpipe.verdict.checking",
         "ltlpipe.simulation.simulation",
+        "ltlpipe.verdict.explicit_product",
         "ltlpipe.runtime.arguments",
         "ltlpipe.runtime.names",
     ],

@@ -1,7 +1,6 @@
 """From a system and a property to a verdict: the public functions.
 
-The way between the two is `ltlpipe.verdict.portfolio`.  `product` is what a search
-would look at, as a graph of Spot.
+The way between the two is `ltlpipe.verdict.portfolio`.
 """
 
 from __future__ import annotations
@@ -11,30 +10,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ltlpipe.automata.conditions import marks_in
-from ltlpipe.automata.graphs import (
-    edge_of,
-    is_automaton,
-    is_graph,
-    lasso_automaton,
-    vocabulary,
-)
+from ltlpipe.automata.graphs import edge_of, is_automaton, is_graph, lasso_automaton
 from ltlpipe.automata.hoa import hoa_text
 from ltlpipe.logic.formulas import Formula, FormulaLike, formula_of
 from ltlpipe.logic.generating import quoted
-from ltlpipe.logic.spot_graphs import automaton_of, valuation
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer, Plan, Trace
-from ltlpipe.question.conditions import AUTO
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     takes_options,
     understood,
 )
-from ltlpipe.question.graph import GraphQuestion
-from ltlpipe.question.options import CHECK, DEADLOCK_ERROR, DEADLOCKS, LIVELOCK, Options
+from ltlpipe.question.options import CHECK, DEADLOCKS, LIVELOCK
 from ltlpipe.question.property import Property
-from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, WHOLE, expect, several
+from ltlpipe.runtime.arguments import AUTOMATON, TEXT, TRUTH, expect, several
 from ltlpipe.runtime.errors import (
     InputError,
     RoomError,
@@ -42,20 +31,15 @@ from ltlpipe.runtime.errors import (
     noting,
     warn,
 )
-from ltlpipe.runtime.jobs import Clock, StoppedError, complete, run
+from ltlpipe.runtime.jobs import Clock, StoppedError, run
 from ltlpipe.runtime.objects import ByValue, Displayed
-from ltlpipe.strategies.instant import Moves, goal_of
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
-from ltlpipe.systems.plain_steps import TooLargeError
-from ltlpipe.systems.reading import name_of_system, system_job, system_of
-from ltlpipe.systems.spot_output import MAX_STATES, explored
-from ltlpipe.verdict.certification import files_of
+from ltlpipe.systems.reading import files_of, name_of_system, system_job
 from ltlpipe.verdict.deadlocks import deadlock_job
 from ltlpipe.verdict.finite_runs import derived, is_derived
 from ltlpipe.verdict.inquiry import Inquiry
 from ltlpipe.verdict.questions import question_of, with_fair_steps
-from ltlpipe.verdict.recorded import walker_of
 from ltlpipe.verdict.replay import bugs_reported
 from ltlpipe.verdict.verdict import (
     HOLDS,
@@ -67,9 +51,10 @@ from ltlpipe.verdict.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from ltlpipe.question.answer import Statistics
+    from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
     from ltlpipe.search.exploring import ProductSize
@@ -619,140 +604,3 @@ def is_empty(
     run = None if verdict.lasso is None else AutomatonRun(verdict.lasso)
     empty = None if verdict.verdict == UNKNOWN else verdict.verdict != VIOLATED
     return EmptinessResult(empty, verdict.reason, run, verdict.plan, verdict.stats)
-
-
-def product(
-    system: SystemLike,
-    formula: FormulaLike | Any,
-    *,
-    max_states: int = MAX_STATES,
-    acceptance: str = AUTO,
-    deadlock: str | None = None,
-    unknown: str = "error",
-) -> Any:
-    """Return the product of a system and the automaton of the violations.
-
-    It is explored in plain Python; `ltlpipe.check` does not need it.
-
-    Parameters
-    ----------
-    system : Network, Model, SpotGraph, a graph of Spot, or paths
-        As for `ltlpipe.check`.
-    formula : str, Formula, spot.formula or spot.twa_graph
-        What shall hold; or an automaton of the runs that shall not be.
-    max_states : int
-        The most states that it may have.
-    acceptance : str
-        The kind of property automaton, as for `ltlpipe.check`.
-    deadlock : str, optional
-        "ignore" or "stutter", as for `ltlpipe.check`.
-    unknown : str
-        "never" allows propositions that name nothing, as for `ltlpipe.check`.
-
-    Returns
-    -------
-    spot.twa_graph
-        The words that violate the property; labels are over its propositions, and those
-        of a graph.  It accepts if both do: marks of the property come first.  States
-        are called by those of the system and of the automaton.
-
-    Raises
-    ------
-    UnsupportedError
-        It has more states, or more than 32 marks.
-    FormulaError
-        The formula does not parse.
-
-    Examples
-    --------
-    >>> from ltlpipe import LTS, Network
-    >>> ring = Network([LTS.from_transitions([(0, "a", 1), (1, "b", 0)])])
-    >>> product(ring, "G(a -> F b)").is_empty()
-    True
-    """
-    expect(WHOLE, max_states=max_states)
-    if is_automaton(formula):
-        asked = Property(violations=formula)
-    else:
-        asked = Property(formula_of(formula))
-    options = Options(acceptance=acceptance, deadlock=deadlock, unknown=unknown)
-    if options.deadlock == DEADLOCK_ERROR:
-        raise UnsupportedError(
-            "--deadlock=error: a product has infinite runs only; see deadlocks()"
-        )
-    question = question_of(system_of(system), asked, options)
-    try:
-        return _product(question, max_states)
-    finally:
-        question.close()
-
-
-def _product(question: Question, max_states: int) -> Any:
-    try:
-        trace = Trace(question.given)
-        system, table = complete(question.plain_steps(question.given, trace))
-    except TooLargeError:
-        raise UnsupportedError("the system is too large for plain Python") from None
-    label_of, known = _labels(question)
-    moves = Moves(system, table, stutter=question.stutters)
-
-    def steps(state: tuple[int, int]) -> Iterator[tuple[Any, tuple[int, int]]]:
-        number, at = state
-        for letter, own, action, target in moves.steps(number):
-            ends = moves.states[number], action, moves.states[target]
-            label = label_of(*ends, letter)
-            for dst, marks in moves.edges(at * table.n_letters + letter):
-                yield (target, dst), (label, marks | own)
-
-    start = moves.first(), table.initial
-    states, edges = explored(start, steps, max_states, "the product")
-    made = automaton_of(
-        len(states),
-        ((src, dst, of, marks_in(marks)) for src, dst, (of, marks) in edges),
-        like=known,
-        n_marks=table.n_marks + system.n_marks,
-        acceptance=str(goal_of(table, system)),
-        names=[_name_of(moves.states[number], at) for number, at in states],
-    )
-    made.merge_edges()
-    return made
-
-
-def _name_of(local: Any, at: int) -> str:
-    parts = local if isinstance(local, tuple) else (local,)
-    return f"{','.join(map(str, parts))}|{at}"
-
-
-def _labels(
-    question: Question,
-) -> tuple[Callable[[Any, int, Any, int], Any], Any]:
-    """Return the function for the label of a step out of a state, and a vocabulary."""
-    propositions = question.property.propositions
-    known: dict[Any, Any] = {}
-    if isinstance(question, GraphQuestion):
-        system, found = question.system, question.found
-        both = vocabulary(propositions, system.graph)
-
-        def of_edge(_: Any, action: int, target: Any, letter: int) -> Any:
-            edge = int(found.steps.edge[action])
-            labels, at = system.label, edge
-            if edge < 0:
-                assert system.state_label is not None
-                labels, at = system.state_label, target
-            key = int(labels[at]), letter
-            if key not in known:
-                own = found.lettering.class_of(letter)
-                known[key] = system.conditions[key[0]] & own
-            return known[key]
-
-        return of_edge, both
-    plain = vocabulary(propositions)
-    walker = walker_of(question)
-
-    def of_step(state: Any, action: int, target: Any, _: int) -> Any:
-        names = walker.along(state, action, target).holds
-        if names not in known:
-            known[names] = valuation(plain, names)
-        return known[names]
-
-    return of_step, plain

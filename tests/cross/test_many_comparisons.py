@@ -18,7 +18,7 @@ from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.nets.writing import pnml_text
 from ltlpipe.systems.programs.model import read_dve_model
-from ltlpipe.verdict.checking import product
+from ltlpipe.verdict.explicit_product import product
 from tests.certificates.parts import parts_of
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.random_nets import atoms, lively_net
