@@ -17,7 +17,6 @@ from ltlpipe.cli.progress import run_within, search_progress
 from ltlpipe.cli.verdicts import json_line
 from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.options import OPTIONS
-from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeError
 from ltlpipe.runtime.jobs import Limits, StoppedError
 
@@ -280,6 +279,7 @@ class _Checker:
         self, record: Record, given: dict[str, Any], options: dict[str, Any]
     ) -> None:
         from ltlpipe.logic.formulas import parse
+        from ltlpipe.question.property import Property
         from ltlpipe.runtime.errors import ReplayError
         from ltlpipe.verdict.checking import automaton_job
         from ltlpipe.verdict.recorded import confirmed, run_options
