@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ltlpipe.batch.comparing import Run
-    from ltlpipe.batch.outcomes import Configuration, Disagreement, Standing
+    from ltlpipe.batch.outcomes import Disagreement, Standing
     from ltlpipe.batch.table import Row
     from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
@@ -110,8 +110,8 @@ def compare(
     plot: str | None = shared.output_option(
         None,
         metavar="FILE",
-        help="Scatter plots of the seconds of searches: one acceptance against "
-        "another, or each way against the first (.svg, .pdf, .png).",
+        help="Scatter plots of the seconds of searches, each way against the first "
+        "(.svg, .pdf, .png).",
     ),
     out: str | None = shared.table_file("Table of all runs, .csv or .parquet."),
     as_json: shared.AsJson = False,
@@ -152,14 +152,13 @@ def compare(
     asked = _questions(formula or [], formula_file, empty, dialect)
     runs = runs_of(asked, configured)
     loaded = load(system, **manner_of(chosen))
-    wanted = sizes or (plot is not None and _of_acceptances(configured))
     extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
         watcher, given = _Watcher(progress), of_question(chosen)
         watched = comparison_rows(
-            loaded, runs, watcher=watcher, sizes=wanted, repeat=repeat, **given
+            loaded, runs, watcher=watcher, sizes=sizes, repeat=repeat, **given
         )
         table = None
         if out is not None:
@@ -190,7 +189,7 @@ def compare(
     code = _exit_code(rows, left, found)
     if watcher.found_bug and code != DISAGREEMENT:
         code = BUG
-    drawn = plot is None or _draw(rows, plot, panels=_of_acceptances(configured))
+    drawn = plot is None or _draw(rows, plot)
     if not drawn and code not in (DISAGREEMENT, BUG):
         code = BAD_INPUT
     raise typer.Exit(code)
@@ -267,26 +266,16 @@ def _once(names: Iterator[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _of_acceptances(configured: list[Configuration]) -> bool:
-    """Whether acceptances are compared, and nothing but the searches that suit them."""
-    kinds = {c.acceptance for c in configured}
-    return len(kinds) > 1 and len({c.options for c in configured}) == 1
-
-
-def _draw(rows: list[Row], path: str, *, panels: bool) -> bool:
+def _draw(rows: list[Row], path: str) -> bool:
     """Plot the ways, or report why that is impossible."""
     from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-    from ltlpipe.report.plots import acceptances, save
+    from ltlpipe.report.plots import save
     from ltlpipe.report.plots.scatter_plot import against_first
 
     try:
-        if panels:
-            figure = acceptances(to_frame(rows, COMPARISON_DTYPES))
-        else:
-            frame = to_frame(rows, COMPARISON_DTYPES)
-            frame["way"] = [str(row["way"]) for row in rows]
-            figure = against_first(frame, by=["way"], value=_SECONDS)
-        save(figure, path)
+        frame = to_frame(rows, COMPARISON_DTYPES)
+        frame["way"] = [str(row["way"]) for row in rows]
+        save(against_first(frame, by=["way"], value=_SECONDS), path)
     except LtlpipeError as error:
         print(f"error: {error}", file=sys.stderr)
         return False
