@@ -13,7 +13,7 @@ from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 from ltlpipe.systems.reading import load
-from ltlpipe.verdict import unboundedness
+from ltlpipe.verdict import deadlocks
 
 CLIENTS = unfolded(coloured_client_server(2, 1))
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
@@ -88,7 +88,7 @@ UNBOUNDED = """<pnml><net id="n" type="ptnet"><place id="idle">
 
 def test_an_unbounded_net(run, tmp_path, monkeypatch):
     """It is said, and there is no answer; exit code 3."""
-    monkeypatch.setattr(unboundedness, "PATIENCE", 5e4)
+    monkeypatch.setattr(deadlocks, "PATIENCE", 5e4)
     path = tmp_path / "box.pnml"
     path.write_text(UNBOUNDED)
     outcome = run("check", path, "-f", 'G F action=="recv"')
