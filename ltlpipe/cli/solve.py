@@ -15,7 +15,7 @@ from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import PlanPrinter, TaskWatcher, search_progress
 from ltlpipe.cli.report import refuse_page, write_page
-from ltlpipe.cli.tables import print_outcomes
+from ltlpipe.cli.tables import print_outcomes, print_table
 from ltlpipe.cli.verdicts import BUG, contest_line, exit_code, json_line
 from ltlpipe.question.options import SOLVE
 from ltlpipe.runtime.errors import UnsupportedError
@@ -312,24 +312,20 @@ def log_line(row: Row, done: int, total: int) -> str:
 
 def _summarise_problems(answers: RersWriter) -> None:
     """Print the cost of each problem."""
-    from rich.console import Console
-    from rich.table import Table
-
     compared = any(e.agreement.n_published for e in answers.efforts.values())
-    table = Table()
-    for column in ("problem", "components", "seconds", "decided"):
-        table.add_column(column, justify="right")
-    if compared:
-        table.add_column("agree", justify="right")
-    for problem, effort in answers.efforts.items():
-        components = "" if effort.components is None else str(effort.components)
-        decided = f"{effort.decided}/{effort.total}"
-        cells = [str(problem), components, f"{effort.seconds:.1f}", decided]
-        if compared:
-            with_solution = effort.agreement
-            cells.append(f"{with_solution.n_agreeing}/{with_solution.n_published}")
-        table.add_row(*cells)
-    Console().print(table)
+    titles = ("problem", "components", "seconds", "decided", "agree")
+    rows = [
+        (
+            problem,
+            effort.components,
+            f"{effort.seconds:.1f}",
+            f"{effort.decided}/{effort.total}",
+            f"{effort.agreement.n_agreeing}/{effort.agreement.n_published}",
+        )
+        for problem, effort in answers.efforts.items()
+    ]
+    shown = len(titles) - (not compared)
+    print_table(titles[:shown], [row[:shown] for row in rows], 0)
 
 
 def _print_joint(rows: Sequence[Row]) -> None:

@@ -14,6 +14,7 @@ import typer
 
 from ltlpipe.cli.options import AsJson, Quiet  # noqa: TC001 (typer reads them)
 from ltlpipe.cli.progress import run_within, search_progress
+from ltlpipe.cli.tables import print_table
 from ltlpipe.cli.verdicts import json_line
 from ltlpipe.question.given_options import manner_of
 from ltlpipe.question.options import OPTIONS
@@ -156,9 +157,6 @@ def _report_findings(rows: list[Finding], *, as_json: bool, quiet: bool) -> int:
 
 def _print_findings(rows: list[Finding], *, quiet: bool) -> None:
     """Print each row with something to say, and how many there are of each kind."""
-    from rich.console import Console
-    from rich.table import Table
-
     from ltlpipe.batch.verifying import FINDINGS
 
     for row in rows:
@@ -171,12 +169,8 @@ def _print_findings(rows: list[Finding], *, quiet: bool) -> None:
     if quiet:
         return
     counts = Counter((row["finding"], row["verdict"]) for row in rows)
-    table = Table("finding", "verdict")
-    table.add_column("rows", justify="right")
     order = sorted(counts, key=lambda c: (FINDINGS.index(c[0]), c[1] or ""))
-    for finding, verdict in order:
-        table.add_row(finding, verdict or "", str(counts[finding, verdict]))
-    Console().print(table)
+    print_table(("finding", "verdict", "rows"), [(*c, counts[c]) for c in order], 2)
 
 
 _SECONDS = 60.0  # for each lasso, unless --timeout is given
@@ -278,11 +272,8 @@ class _Checker:
     def _replay(
         self, record: Record, given: dict[str, Any], options: dict[str, Any]
     ) -> None:
-        from ltlpipe.logic.formulas import parse
-        from ltlpipe.question.property import Property
+        from ltlpipe.batch.verifying import replayed
         from ltlpipe.runtime.errors import ReplayError
-        from ltlpipe.verdict.checking import automaton_job
-        from ltlpipe.verdict.recorded import confirmed, run_options
 
         system = self._system(given.get("system"), manner_of(options))
         if None in record.names:
@@ -291,18 +282,7 @@ class _Checker:
             raise ReplayError("the lasso has no cycle")
         steps = tuple(step._replace(moves=None) for step in record.steps)
         told = record._replace(steps=steps)
-        automata = {
-            name: run_within(automaton_job(options[name]), self._limits)
-            for name in ("automaton", "constraint")
-            if options.get(name) is not None
-        }
-        asked = Property(violations=automata.get("automaton"))
-        if record.formula is not None:
-            dialect = run_options(options).dialect
-            asked = Property(parse(record.formula, **dialect._asdict()))
-        kept = automata.get("constraint")
-        job = confirmed(system, asked, told, run_options(options), kept)
-        run_within(job, self._limits)
+        run_within(replayed(system, record.formula, told, options), self._limits)
 
     def _system(self, name: Any, manner: dict[str, Any]) -> System:
         from ltlpipe.systems.reading import load_job

@@ -271,63 +271,58 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
 
 _limit = partial(_option, commands=EVERYWHERE | {INFO}, least=0, unlimited=True)
 _of_networks = partial(_option, systems=NETWORKS)
+_of_files = partial(_option, commands=READING_FILES)
+_of_network_files = partial(_of_networks, commands=READING_FILES)
 
 
 @dataclass(frozen=True)
 class _Question:
     """What is asked: which runs count, and what propositions mean."""
 
-    format: str | None = _option(
+    format: str | None = _of_files(
         None,
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
         "dve, c, java, pnml, pml.",
         "NAME",
-        commands=READING_FILES,
     )
-    alphabet: str = _of_networks(
+    alphabet: str = _of_network_files(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
-        commands=READING_FILES,
     )
-    initial: str | None = _of_networks(
+    initial: str | None = _of_network_files(
         None,
         "The node that is the initial state, of each component in a .dot file.",
         "NODE",
-        commands=READING_FILES,
     )
-    mealy: str = _of_networks(
+    mealy: str = _of_network_files(
         "label",
         "Labels 'input / output' of .dot files: as they are (label), one action "
         "input/output (joined), or two steps (steps).",
         choices=("label", "joined", "steps"),
-        commands=READING_FILES,
     )
-    define: tuple[str, ...] = _option(
+    define: tuple[str, ...] = _of_files(
         (),
         "A macro of a Promela model, defined in front of its text; may be repeated.",
         "NAME[=VALUE]",
         "As of the C preprocessor; without a value it is 1.",
-        commands=READING_FILES,
         flags=("-D",),
     )
-    include: tuple[str, ...] = _option(
+    include: tuple[str, ...] = _of_files(
         (),
         "A folder from which a Promela model may include files, beside its own; may be "
         "repeated.",
         "DIR",
-        commands=READING_FILES,
         flags=("-I",),
     )
-    processes: int | None = _option(
+    processes: int | None = _of_files(
         None,
         "The most processes of a Promela model at once; by default it is found out.",
         "N",
         "A process more is an error of the run, behind which nothing moves.",
         least=1,
         most=255,
-        commands=READING_FILES,
     )
     semantics: str | None = _option(
         None,
