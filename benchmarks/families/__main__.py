@@ -21,6 +21,7 @@ FAMILIES = {
     "leader-election": lambda n, variant=1: leader_election.leader_election(
         n, variant=variant
     ),
+    "dining": nets.dining,
     "token-ring": nets.token_ring,
     "kanban": nets.kanban,
     "coloured-dining": nets.coloured_dining,

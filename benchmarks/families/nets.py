@@ -1,5 +1,10 @@
 """Scaling families of nets that only measurements and tests need.
 
+`dining` (n): n philosophers at a round table; philosopher i takes fork i, then fork
+i+1, and gives both back.  Around the table, the right neighbour of an eating
+philosopher thinks, and all other pairs are possible: there are trace([[1, 1, 1], [1, 1,
+1], [1, 0, 0]]^n) markings (6 for n = 2, 14 for n = 3), one of them dead.
+
 `token_ring` (n): n processes in a ring that pass a token on.  A process may request its
 critical section at any time; with the token it enters if it has requested, and
 otherwise passes the token on.  One process has the token and is in one of three states,
@@ -40,9 +45,7 @@ pp. 643-644, Sec. "Solution with K-state machines".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ltlpipe.families.nets import Sides, coloured_net, enumeration, one, place_net
+from ltlpipe.families.nets import coloured_net, enumeration, one
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
@@ -59,9 +62,44 @@ from ltlpipe.systems.nets.coloured.net import (
     Sort,
     Sum,
 )
+from ltlpipe.systems.nets.net import PetriNet
+from ltlpipe.systems.nets.structure import Place, Transition
 
-if TYPE_CHECKING:
-    from ltlpipe.systems.nets.net import PetriNet
+Sides = tuple[dict[str, int], dict[str, int]]
+"""Tokens taken and put, by places."""
+
+
+def place_net(name: str, tokens: dict[str, int], moves: dict[str, Sides]) -> PetriNet:
+    """Return a net, given its places by name."""
+    numbers = {place: k for k, place in enumerate(tokens)}
+    transitions = [
+        Transition(move, move, *({numbers[p]: w for p, w in s.items()} for s in sides))
+        for move, sides in moves.items()
+    ]
+    places = [Place(place, place, n) for place, n in tokens.items()]
+    return PetriNet(places, transitions, name=name)
+
+
+def dining(n: int) -> PetriNet:
+    """Build the net of `n` dining philosophers.
+
+    Raises
+    ------
+    UnsupportedError
+        `n` is less than 2: one philosopher would need the same fork twice.
+    """
+    if n < 2:
+        raise UnsupportedError(f"{n} philosophers cannot dine: use n >= 2")
+    tokens: dict[str, int] = {}
+    moves: dict[str, Sides] = {}
+    for i in range(n):
+        think, left, eat = f"think{i}", f"left{i}", f"eat{i}"
+        first, second = f"fork{i}", f"fork{(i + 1) % n}"
+        tokens |= {think: 1, left: 0, eat: 0, first: 1}
+        moves[f"takeleft{i}"] = {think: 1, first: 1}, {left: 1}
+        moves[f"takeright{i}"] = {left: 1, second: 1}, {eat: 1}
+        moves[f"release{i}"] = {eat: 1}, {think: 1, first: 1, second: 1}
+    return place_net(f"dining-{n}", tokens, moves)
 
 
 def token_ring(n: int) -> PetriNet:

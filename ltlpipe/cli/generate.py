@@ -12,8 +12,6 @@ import typer
 from ltlpipe.systems.formats import OUTPUT_FILE
 
 if TYPE_CHECKING:
-    from ltlpipe.systems.nets.coloured.net import ColouredNet
-    from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.networks.lts import Network
 
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -182,36 +180,20 @@ def _write(network: Network, out: str | None) -> None:
         print(f"wrote {written}", file=sys.stderr)
 
 
-_NetOut = Annotated[
-    str | None,
-    typer.Option(
+@generate.command()
+def coloured_client_server(
+    n: int = typer.Argument(metavar="N", help="How many clients."),
+    m: int = typer.Argument(metavar="M", help="How many servers."),
+    out: str | None = typer.Option(
+        None,
         "-o",
         "--out",
         metavar="FILE.pnml",
         help="Output file (.gz compresses); by default standard output.",
     ),
-]
-
-_Unfolded = Annotated[
-    bool,
-    typer.Option("--unfolded", help="The place/transition net that it unfolds into."),
-]
-
-
-@generate.command()
-def dining(n: Size, out: _NetOut = None) -> None:
-    """N dining philosophers as a Petri net, which can deadlock."""
-    from ltlpipe.families.nets import dining as family
-
-    _write_net(family(n), out)
-
-
-@generate.command()
-def coloured_client_server(
-    n: int = typer.Argument(metavar="N", help="How many clients."),
-    m: int = typer.Argument(metavar="M", help="How many servers."),
-    out: _NetOut = None,
-    unfolded: _Unfolded = False,
+    unfolded: bool = typer.Option(
+        False, "--unfolded", help="The place/transition net that it unfolds into."
+    ),
     priorities: str | None = typer.Option(
         None,
         metavar="FILE.hoa",
@@ -222,21 +204,14 @@ def coloured_client_server(
     from ltlpipe.families.nets import coloured_client_server as family
     from ltlpipe.families.nets import priorities as constraint
     from ltlpipe.runtime.files import write_text
+    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
+    from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 
     net = family(n, m)
     if priorities is not None:
         write_text(priorities, constraint(n, m))
         print(f"wrote {priorities}", file=sys.stderr)
-    _write_net(net, out, unfolded=unfolded)
-
-
-def _write_net(
-    net: PetriNet | ColouredNet, out: str | None, *, unfolded: bool = False
-) -> None:
-    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
-    from ltlpipe.systems.nets.writing import pnml_text, save_pnml
-
-    written = unfolding(net) if unfolded else net  # type: ignore[arg-type]
+    written = unfolding(net) if unfolded else net
     if out is None:
         print(pnml_text(written), end="")
         return

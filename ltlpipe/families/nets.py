@@ -1,11 +1,6 @@
-"""Scaling families of nets, with numbers of markings that are known.
+"""A scaling family of symmetric nets, and priorities of its clients.
 
-`dining` (n): n philosophers at a round table; philosopher i takes fork i, then fork
-i+1, and gives both back.  Around the table, the right neighbour of an eating
-philosopher thinks, and all other pairs are possible: there are trace([[1, 1, 1], [1, 1,
-1], [1, 0, 0]]^n) markings (6 for n = 2, 14 for n = 3), one of them dead.
-
-`coloured_client_server` (n, m), a symmetric net: n clients, each of which idles, waits
+`coloured_client_server` (n, m): n clients, each of which idles, waits
 for a server or is served, by m servers that serve one client at a time: the sum over k
 of C(n, k) m!/(m-k)! 2^(n-k) markings.
 """
@@ -32,47 +27,9 @@ from ltlpipe.systems.nets.coloured.net import (
     Tokens,
     Variable,
 )
-from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.propositions.letters import MAX_PROPOSITIONS
 
-Sides = tuple[dict[str, int], dict[str, int]]
-"""Tokens taken and put, by places."""
-
 ColouredSides = tuple[Mapping[str, Multiset], Mapping[str, Multiset], Guard]
-
-
-def place_net(name: str, tokens: dict[str, int], moves: dict[str, Sides]) -> PetriNet:
-    """Return a net, given its places by name."""
-    numbers = {place: k for k, place in enumerate(tokens)}
-    transitions = [
-        Transition(move, move, *({numbers[p]: w for p, w in s.items()} for s in sides))
-        for move, sides in moves.items()
-    ]
-    places = [Place(place, place, n) for place, n in tokens.items()]
-    return PetriNet(places, transitions, name=name)
-
-
-def dining(n: int) -> PetriNet:
-    """Build the net of `n` dining philosophers.
-
-    Raises
-    ------
-    UnsupportedError
-        `n` is less than 2: one philosopher would need the same fork twice.
-    """
-    if n < 2:
-        raise UnsupportedError(f"{n} philosophers cannot dine: use n >= 2")
-    tokens: dict[str, int] = {}
-    moves: dict[str, Sides] = {}
-    for i in range(n):
-        think, left, eat = f"think{i}", f"left{i}", f"eat{i}"
-        first, second = f"fork{i}", f"fork{(i + 1) % n}"
-        tokens |= {think: 1, left: 0, eat: 0, first: 1}
-        moves[f"takeleft{i}"] = {think: 1, first: 1}, {left: 1}
-        moves[f"takeright{i}"] = {left: 1, second: 1}, {eat: 1}
-        moves[f"release{i}"] = {eat: 1}, {think: 1, first: 1, second: 1}
-    return place_net(f"dining-{n}", tokens, moves)
 
 
 def coloured_client_server(n: int, m: int) -> ColouredNet:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.families.nets import coloured_peers, token_ring
-from ltlpipe.families.nets import coloured_client_server, dining
+from benchmarks.families.nets import coloured_peers, dining, token_ring
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.reading import parse_pnml
 from ltlpipe.systems.nets.writing import pnml_text, save_pnml
@@ -22,7 +22,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
 @pytest.mark.parametrize(
     ("args", "net"),
     [
-        (["dining", 3], dining(3)),
         (["coloured-client-server", 2, 1, "--unfolded"], CLIENTS),
     ],
     ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else "",
@@ -40,9 +39,9 @@ def test_generate_nets(args, net, run, tmp_path):
 
 
 def test_sizes_that_make_no_net(run):
-    outcome = run("generate", "dining", 1)
+    outcome = run("generate", "coloured-client-server", 0, 1)
     assert (outcome.code, outcome.out) == (2, "")
-    assert "use n >= 2" in outcome.err
+    assert "use one of each at least" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import spot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.families.nets import coloured_dining
+from benchmarks.families.nets import coloured_dining, dining
 from ltlpipe import LTS, LtlpipeWarning, Network, check, deadlocks
-from ltlpipe.families.nets import dining
 from ltlpipe.systems.nets.writing import save_pnml
 from ltlpipe.verdict import deadlocks as finite_runs
 from tests.example_counts import examples
