@@ -21,18 +21,17 @@ from ltlpipe.automata import classification, finite_classification
 from ltlpipe.logic.actions import is_ltl
 from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
 from ltlpipe.logic.erasable import erasure
-from ltlpipe.logic.formulas import Formula, from_spot_text, spot_text
+from ltlpipe.logic.formulas import Formula, from_spot_text
 from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.propositions.parsing import parse_proposition
-from ltlpipe.runtime import workers
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.runtime.jobs import Job
 
 
 ACTION, STATE, FINITE = "action", "state", "finite"
@@ -273,18 +272,10 @@ def bounded(formula: Formula, row: Row) -> str | None:
     return None if bound is None else f"at most {bound}"
 
 
-def explanation(formula: Formula) -> Job[list[str]]:
+@remote("explaining")
+def explanation(text: str, tree: Any) -> list[str]:
     """Explain why a formula is interruptible or not, in lines."""
-    text, parsed = formula.text, spot_text(formula.spot)
-    lines: list[str] = yield from workers.call(
-        "explain", phase="explaining", text=text, formula=parsed
-    )
-    return lines
-
-
-def explained(text: str, formula: str) -> list[str]:
-    """Do the work of `explanation`."""
-    return list(explain(Formula(text, from_spot_text(formula))))
+    return list(explain(Formula(text, tree)))
 
 
 def explain(formula: Formula) -> Iterator[str]:

@@ -170,7 +170,9 @@ def _explain(
     if isinstance(formula, FormulaError):
         raise formula
     try:
-        lines = run_within(explanation(formula), Limits(timeout=timeout))
+        lines = run_within(
+            explanation(formula.text, formula.spot), Limits(timeout=timeout)
+        )
     except StoppedError as stopped:
         raise UnsupportedError(
             f"{formula.where}: whether it is interruptible is not known: "
