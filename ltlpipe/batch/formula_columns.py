@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -52,11 +51,6 @@ IN_GROUP = {
 
 _COMPARISON = re.compile(r"[=!<>]=|[<>]|^fireable\(")
 
-_SOON = 0.002  # seconds of results that are sent together
-
-Part = tuple[list[str], "Row", "list[str]"]
-"""Groups, their columns, and notes on missing ones."""
-
 
 def semantics_of(formula: Formula) -> str:
     """Return what the propositions of a formula are about.
@@ -94,30 +88,18 @@ def groups_of(semantics: str, *, is_plain: bool) -> tuple[Sequence[str], str | N
 
 
 def parts_of(
-    formula: str, semantics: str, groups: Sequence[str], known: Row, one_by_one: bool
-) -> Iterator[Part]:
-    """Yield the columns of groups for the process that has asked for them.
+    formula: str, semantics: str, groups: Sequence[str], known: Row
+) -> Iterator[tuple[Row, str | None]]:
+    """Yield the columns of each group for the process that has asked for them.
 
-    `known` has the columns of other groups.  Results that were found within
-    milliseconds are sent together, unless `one_by_one`: then a group is sent before the
-    next one is begun.
+    Beside them is why there are none, if so.  `known` has the columns of other groups.
     """
     tree = from_spot_text(formula)
     asked, found = Formula(str(tree), tree), dict(known)
-    names: list[str] = []
-    row: Row = {}
-    notes: list[str] = []
-    sent = time.monotonic()
     for group in groups:
         columns, note = _attempted(_GROUPS[semantics][group], asked, found)
-        names.append(group)
-        row |= columns
         found |= columns
-        notes += [] if note is None else [note]
-        if one_by_one or time.monotonic() - sent > _SOON or group == groups[-1]:
-            yield names, row, notes
-            names, row, notes = [], {}, []
-            sent = time.monotonic()
+        yield columns, note
 
 
 def columns_of(group: str) -> tuple[str, ...]:
