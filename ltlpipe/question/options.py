@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
 from ltlpipe.logic.dialects import Dialect
@@ -40,6 +41,9 @@ from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.names import declare, nearest
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
@@ -75,7 +79,6 @@ _WITH_UNITS: dict[str | None, str] = {
     "MIB": "a number of MiB, or one with MB, MiB, GB or GiB",
 }
 
-_WHOLE = re.compile(r"[-+]?\d+")
 _QUANTITY = re.compile(r"\s*(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf)\s*([a-z]*)\s*", re.I)
 
 KINDS = {
@@ -179,15 +182,10 @@ class Option:
         """
         if not isinstance(text, str):
             return text
-        if self.kind is int:
-            value: Any = int(text) if _WHOLE.fullmatch(text.strip()) else text
-        elif self.kind is float and self.metavar not in UNITS:
-            try:
-                value = float(text)
-            except ValueError:
-                value = text
-        else:
-            value = text
+        value: Any = text
+        if self.kind in _READERS:
+            with suppress(ValueError):
+                value = _READERS[self.kind](text.strip())
         return self.meant(name, value)
 
     def _expected(self, value: Any) -> str | None:
@@ -205,6 +203,34 @@ class Option:
         if self.most is not None and value > self.most:
             return f"{self.most} or less"
         return None
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _TRUE + _FALSE:
+        raise ValueError
+    return text.lower() in _TRUE
+
+
+def _whole(text: str) -> int:
+    """Return a whole number; pandas writes 3.0 for it beside missing ones."""
+    number = float(text)
+    if not number.is_integer():
+        raise ValueError
+    return int(text) if text.lstrip("+-").isdecimal() else int(number)
+
+
+def _sets(text: str) -> tuple[str, ...]:
+    """Return sets of actions: commas within a set, semicolons between sets."""
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+_TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
+_READERS: dict[type, Callable[[str], Any]] = {
+    int: _whole,
+    float: float,
+    bool: _truth,
+    tuple: _sets,
+}
 
 
 def _quantity(text: str, units: dict[str, float]) -> float | str:
