@@ -34,7 +34,6 @@ OPERATIONS = {
     "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
     "compile": "ltlpipe.runtime.kernels.compilation:compile_there",
     "extend permutations": "ltlpipe.symmetry.groups.graph:extend_permutations",
-    "explain": "ltlpipe.batch.explanation:explained",
     "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",
 }
