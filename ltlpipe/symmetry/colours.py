@@ -2,9 +2,8 @@
 
 Colours of a sort can be exchanged if the net never tells them apart: no constant, no
 element of a partition and no comparison with a constant is true of one and not of the
-other.  A sort whose colours have successors has rotations instead, by multiples of the
-least number of colours by which nothing of that changes.  A sort that is compared by
-order has no permutation.
+other.  A sort whose colours have successors, or are compared by order, has no
+permutation: rotations are found in the unfolded net (``--reduce automorphisms``).
 
 All of it is read off the terms, so it is exact for the transitions; the initial marking
 is not looked at, since the search begins with the permutations that leave that alone.
@@ -18,17 +17,16 @@ later.  Orbits that are never marked have no fields.
 Which orbits are marked is found without counting tokens.  What
 `ltlpipe.systems.nets.coloured.unfolding` does for cells and moves is done here for
 their orbits.  Of each orbit of moves one is looked at: the colours of a class come in
-the order in which variables are bound, and the first variable of a sort that is rotated
-has one of its first colours.  All cells of an orbit count as marked where one is.
+the order in which variables are bound.  All cells of an orbit count as marked where one
+is.
 
 Source: G. Chiola, C. Dutheillet, G. Franceschinis and S. Haddad, "Stochastic
 Well-Formed Colored Nets and Symmetric Modeling Applications", IEEE Transactions on
 Computers 42(11), 1993, pp. 1343-1360, Secs. II (basic color classes and their static
 subclasses) and IV (symbolic firing).
 
-Differences from the source: static subclasses are found, not declared; an ordered class
-with static subclasses keeps the rotations that respect them; tokens are not counted to
-find what is ever marked.
+Differences from the source: static subclasses are found, not declared; ordered classes
+are not used; tokens are not counted to find what is ever marked.
 """
 
 from __future__ import annotations
@@ -73,18 +71,10 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.nets.coloured.bindings import Condition
     from ltlpipe.systems.nets.coloured.net import Colour, ColouredNet, Every, Guard
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 _EQUATIONS = ("==", "!=")
-
-
-class Rotation(NamedTuple):
-    """Rotations of a sort, by multiples of a number of colours."""
-
-    sort: int
-    least: int  # divides the number of colours
 
 
 class ColourGroup(NamedTuple):
@@ -93,7 +83,6 @@ class ColourGroup(NamedTuple):
     net: ColouredNet
     classes: list[tuple[int, tuple[int, ...]]]
     """Sorts and colours that can be exchanged, two or more each."""
-    rotations: list[Rotation]
     refused: list[str]
     """Which sorts have no permutation, and why."""
 
@@ -112,7 +101,7 @@ class ColourGroup(NamedTuple):
     @property
     def is_trivial(self) -> bool:
         """Whether it has no permutation but the identity."""
-        return not self.classes and not self.rotations
+        return not self.classes
 
 
 class _Uses:
@@ -121,7 +110,6 @@ class _Uses:
     def __init__(self, net: ColouredNet) -> None:
         self.net = net
         self.told: dict[int, set[tuple[int, ...]]] = defaultdict(set)
-        self.successors: dict[int, str] = {}
         self.ordered: dict[int, str] = {}
 
     def note(self) -> Iterator[None]:
@@ -182,7 +170,7 @@ class _Uses:
     def _bound(self, term: Bound | Constant, where: str) -> None:
         if isinstance(term, Bound) and term.shift:
             sort = self.net.variables[term.variable].sort
-            self.successors.setdefault(sort, f"colours have successors in {where}")
+            self._refuse([sort], f"colours have successors in {where}")
 
     def _refuse(self, sorts: list[int], why: str) -> None:
         for sort in sorts:
@@ -196,20 +184,14 @@ def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
     for _ in uses.note():
         if ticks.over():
             yield ticks.progress
-    group = ColourGroup(net, [], [], [])
+    group = ColourGroup(net, [], [])
     for sort, about in enumerate(net.sorts):
         size = len(about.ids)
         if about.kind == DOT or size == 1:
             continue
         told = sorted(uses.told[sort])
         why = uses.ordered.get(sort)
-        if why is None and sort in uses.successors:
-            least = next(d for d in range(1, size + 1) if _turns(told, size, d))
-            if least < size:
-                group.rotations.append(Rotation(sort, least))
-            else:
-                why = f"{uses.successors[sort]}, and others have names of their own"
-        elif why is None:
+        if why is None:
             alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
             for colour in range(size):
                 alike[tuple(own[colour] for own in told)].append(colour)
@@ -222,11 +204,6 @@ def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
         if ticks.over(size):
             yield ticks.progress
     return group
-
-
-def _turns(told: list[tuple[int, ...]], size: int, by: int) -> bool:
-    """Whether a rotation leaves all that is told of colours as it is."""
-    return size % by == 0 and all(own == own[by:] + own[:by] for own in told)
 
 
 class Forms:
@@ -372,14 +349,10 @@ def layout_of(net: SymmetricNet, group: ColourGroup) -> Job[Layout]:
 def _orbits_of(net: SymmetricNet, group: ColourGroup, ticks: Ticks) -> Job[list[int]]:
     """Return the number of the orbit of each cell."""
     labels = {
-        (sort, colour): (number, 0, 1)
+        (sort, colour): 1 + number
         for number, (sort, colours) in enumerate(group.classes)
         for colour in colours
     }
-    for number, (sort, least) in enumerate(group.rotations):
-        size = net.coloured.size(sort)
-        for colour in range(size):
-            labels[sort, colour] = (-1 - number, least, size)
     known: dict[tuple[int, ...], int] = {}
     orbits = []
     for cell in range(len(net.cells)):
@@ -392,23 +365,15 @@ def _orbits_of(net: SymmetricNet, group: ColourGroup, ticks: Ticks) -> Job[list[
 
 
 def _orbit(
-    tuple_: list[tuple[int, int]],
-    labels: dict[tuple[int, int], tuple[int, int, int]],
+    tuple_: list[tuple[int, int]], labels: dict[tuple[int, int], int]
 ) -> list[int]:
     """Return numbers that are the same for tuples of one orbit only."""
     told: list[int] = []
     first: dict[tuple[int, int], int] = {}
-    rotated: dict[int, int] = {}
-    for at, (sort, colour) in enumerate(tuple_):
-        if (sort, colour) not in labels:
-            told += [0, colour]
-            continue
-        number, least, size = labels[sort, colour]
-        if number >= 0:  # which of the entries before is the same colour
-            told += [1 + number, first.setdefault((sort, colour), at)]
-        else:  # how far from the first one of the sort
-            base = rotated.setdefault(number, colour - colour % least)
-            told += [number, (colour - base) % size]
+    for at, entry in enumerate(tuple_):
+        number = labels.get(entry, 0)
+        # Of a member: which of the entries before is the same colour.
+        told += [number, first.setdefault(entry, at) if number else entry[1]]
     return told
 
 
@@ -446,8 +411,6 @@ class _Reaching:
             for colour in colours
         }
         self._in_order = first_alike(net.coloured, alike)
-        self._least = dict(group.rotations)
-        self._sorts = [variable.sort for variable in net.coloured.variables]
         self._support = full_support(net.coloured)
         self._held = {p: _Held(self, p) for p in range(len(net.coloured.places))}
         self._ticks = Ticks(SYMMETRY, _TRIAL)
@@ -490,7 +453,7 @@ class _Reaching:
         known = domains(net, transition, self._support)
         if known is None:
             return grown
-        for colours in bindings(net, transition, known, self._held, self._admits):
+        for colours in bindings(net, transition, known, self._held, self._in_order):
             if colours is not None:
                 grown |= self._move(number, colours)
             self._tried += 1
@@ -502,17 +465,6 @@ class _Reaching:
             if self._ticks.over():
                 yield self._ticks.progress
         return grown
-
-    def _admits(self, before: Sequence[int], variable: int) -> Condition:
-        """Return whether a variable has a colour that no other one stands for.
-
-        Of a sort that is rotated the first variable has one of the first colours.
-        """
-        sort = self._sorts[variable]
-        least = self._least.get(sort)
-        if least is None or any(self._sorts[other] == sort for other in before):
-            return self._in_order(before, variable)
-        return lambda binding: binding[variable] < least
 
     def _move(self, number: int, colours: Colour) -> set[int]:
         """Take a transition under a binding; return the places that have grown."""

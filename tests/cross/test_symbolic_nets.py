@@ -55,8 +55,6 @@ def assert_agree(seed, counts):
         counts["left out"] += details.get("sets_left_out", 0) > 0
         counts["alarms"] += "approximate_states" in details
         counts["approximate"] += details.get("approximate_markings", 0) > 0
-        reasons = " ".join(found.plan.reasons)
-        counts["rotated"] += "rotated" in reasons
     counts[found.verdict] += 1
 
 
@@ -70,7 +68,6 @@ def test_some():
     assert counts["violated"] >= at_least(40)
     assert counts["fewer"] >= at_least(40)
     assert counts["long"] >= at_least(40)
-    assert counts["rotated"] >= at_least(40)
     assert min(counts["replaced"], counts["left out"]) >= at_least(3)
     assert counts["alarms"] >= at_least(2)
 

@@ -10,7 +10,7 @@ import pytest
 import spot
 
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.nets import coloured_client_server, dining
+from ltlpipe.families.nets import coloured_client_server, coloured_dining, dining
 from ltlpipe.families.networks import client_server, majority, philosophers, ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.options import Options
@@ -51,6 +51,18 @@ def test_models_are_searched_by_orbits():
 
     assert found.plan.strategy == "symmetry"
     assert any("4 permutations of 16" in why for why in found.plan.reasons)
+
+
+@pytest.mark.parametrize("formula", ["G(eat.1 == 0)", "G(eat.1 == 0 || eat.2 == 0)"])
+def test_a_net_without_exchanges_is_searched_by_orbits(formula):
+    """Philosophers are rotated and reflected, in the unfolded net."""
+    net = SymmetricNet(coloured_dining(4))
+    found, plain = (check(net, formula, reduce=r) for r in ("symmetry", "none"))
+
+    assert found.plan.strategy == "symmetry"
+    assert any("permutations of 1" in why for why in found.plan.reasons)
+    assert found.verdict == plain.verdict
+    assert (found.lasso is None) == (found.verdict == "holds")
 
 
 def test_symmetric_nets_are_searched_by_sets():

@@ -1,16 +1,15 @@
 """Inclusion of sets of markings, their difference, and the key of comparable sets.
 
 A set T is found to include a set D if the property is in the same state, the group of D
-is one of that of T (blocks and rotations that leave the representative of D as it is
-apart), and the representative of D has that of T under the group of T.  Each of these
+is one of that of T (blocks that leave the representative of D as it is apart), and the
+representative of D has that of T under the group of T.  Each of these
 is sufficient: D may be included in T and not be found to be, where a representative is
 not the least one (`ltlpipe.symmetry.sets.canonical`).
 
-Let D be included in T, both under the group that they have in common.  The rest of T is
-first what other rotations make of it.  Then the finer blocks are gone through, small
-ones first: a piece of the rest is where one of them has other twins than in D, those
-before it have the same, and those behind it have whatever is left, in blocks as coarse
-as those of T.  So the rest falls into few large sets.
+Let D be included in T, both under the group that they have in common.  The finer blocks
+are gone through, small ones first: a piece of the rest is where one of them has other
+twins than in D, those before it have the same, and those behind it have whatever is
+left, in blocks as coarse as those of T.  So the rest falls into few large sets.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Sec. 6.3.
@@ -28,12 +27,10 @@ import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called
 from ltlpipe.symmetry.sets.canonical import refine, represent, start_signatures
-from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Turn, Word
+from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Word
 from ltlpipe.symmetry.sets.markings import (
-    TURN,
     are_equal,
     cell_at,
-    copy,
     find_mixed,
     keep_source,
     mix,
@@ -43,16 +40,12 @@ from ltlpipe.symmetry.sets.markings import (
     read_marking,
     read_support,
     settle_group,
-    turn_of,
-    turns_to_itself,
     write,
     write_permuted,
 )
 from ltlpipe.symmetry.sets.product import (
     cut,
-    cut_steps,
     next_members,
-    next_turn,
     write_arrangement,
     write_set,
 )
@@ -62,11 +55,10 @@ _POSITIVE = np.uint64((1 << 62) - 1)
 
 
 @called
-def group_fits(ints, row, n, scratch):
+def group_fits(ints, scratch):
     """Whether the group of OTHER_BLOCKS is one of that of BLOCKS, on a marking.
 
-    Its support is in CELLS, its twins are in LEADERS; blocks of twins and rotations
-    that do not change it count as nothing.
+    Its twins are in LEADERS; blocks of twins count as nothing.
     """
     blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
     first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
@@ -74,12 +66,6 @@ def group_fits(ints, row, n, scratch):
     for member in range(ints[Head.MEMBERS]):
         block = others[member]
         if mixed[block] != 0 and blocks[first[block]] != blocks[member]:
-            return False
-    for turn in range(ints[Head.TURNING]):
-        step = scratch[Row.OTHER_STEPS, turn]
-        if step % scratch[Row.STEPS, turn] != 0 and not turns_to_itself(
-            ints, row, n, turn, step, scratch
-        ):
             return False
     return True
 
@@ -94,18 +80,16 @@ def fits(tables, row, other):
     watching = ints[Head.PROPERTY]
     if read(ints, watching, row) != read(ints, watching, other):
         return False
-    read_group(ints, row, scratch[Row.BLOCKS], scratch[Row.STEPS])
-    read_group(ints, other, scratch[Row.OTHER_BLOCKS], scratch[Row.OTHER_STEPS])
-    # Of two sets with one group, one includes the other only if their rows are equal.
     blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
-    steps, turned = scratch[Row.STEPS], scratch[Row.OTHER_STEPS]
-    same = are_equal(blocks, others, ints[Head.MEMBERS])
-    if same and are_equal(steps, turned, ints[Head.TURNING]):
+    read_group(ints, row, blocks)
+    read_group(ints, other, others)
+    # Of two sets with one group, one includes the other only if their rows are equal.
+    if are_equal(blocks, others, ints[Head.MEMBERS]):
         return False
     n = read_marking(tables, other)
-    if not group_fits(ints, other, n, scratch):
+    if not group_fits(ints, scratch):
         return False
-    represent(tables, n, blocks, steps)
+    represent(tables, n, blocks)
     for w in range(ints[Head.WORDS]):
         if row[w] & tables.words[w] != tables.step_rows[Word.BEST, w]:
             return False
@@ -119,16 +103,6 @@ def symbolic_includes(tables, row, other, out_rows, out_marks):
     return np.int64(fits(tables, row, other))
 
 
-@called
-def widest(ints, scratch):
-    """Write the whole group to BLOCKS and STEPS."""
-    for member in range(ints[Head.MEMBERS]):
-        scratch[Row.BLOCKS, member] = ints[ints[Head.CLASSES] + member]
-    for turn in range(ints[Head.TURNING]):
-        least = ints[ints[Head.TURNS] + TURN * turn + Turn.LEAST]
-        scratch[Row.STEPS, turn] = least
-
-
 def symbolic_key(tables, row, other, out_rows, out_marks):
     """Return a number that is the same for sets of which one includes the other.
 
@@ -137,8 +111,7 @@ def symbolic_key(tables, row, other, out_rows, out_marks):
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
     cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
     signatures = rows[Word.OWN]
-    widest(ints, scratch)
-    start_signatures(ints, scratch[Row.BLOCKS], scratch[Row.STEPS], signatures)
+    start_signatures(ints, ints[ints[Head.CLASSES] :], signatures)
     n = read_support(ints, tables.words, row, cells, counts)
     for _ in range(ints[Head.ROUNDS]):
         refine(ints, cells, counts, n, signatures, rows[Word.FRESH])
@@ -190,9 +163,8 @@ def compare_representatives(tables, row, other):
     """Prepare to decompose a set that includes another one.
 
     Writes the support of its representative to SOURCE_CELLS and SOURCE_COUNTS, its
-    twins to LOCAL, which of them the other one has where to GOAL, how that is rotated
-    to FIXED, and the common group to FINER and FINER_STEPS.  Returns how many cells are
-    marked, or -1 if the inclusion is not found.
+    twins to LOCAL, which of them the other one has where to GOAL, and the common group
+    to FINER.  Returns how many cells are marked, or -1 if the inclusion is not found.
     """
     ints, scratch = tables.ints, tables.scratch
     if not fits(tables, row, other):
@@ -203,12 +175,6 @@ def compare_representatives(tables, row, other):
         goal[member] = ints[members + best[ints[elements + member]]]
     blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
     cut(ints[Head.MEMBERS], blocks, others, scratch[Row.FINER])
-    finer = scratch[Row.FINER_STEPS]
-    cut_steps(ints, scratch[Row.STEPS], scratch[Row.OTHER_STEPS], finer)
-    for turn in range(ints[Head.TURNING]):
-        first, size = turn_of(ints, turn)
-        by = (best[first] - first) % size
-        scratch[Row.FIXED, turn] = (size - by) % finer[turn]
     n = read_marking(tables, row)
     keep_source(tables, n, blocks)
     for member in range(ints[Head.MEMBERS]):
@@ -220,7 +186,7 @@ def compare_representatives(tables, row, other):
 
 @called
 def append_piece(tables, n, other, out_rows, count):
-    """Append the piece of WANTED and TURN under PIECES and FINER_STEPS; not `other`.
+    """Append the piece of WANTED under PIECES; not `other`.
 
     Returns the new count, or -1 if there is no room.
     """
@@ -232,32 +198,13 @@ def append_piece(tables, n, other, out_rows, count):
     write_arrangement(ints, scratch, permutation)
     write_permuted(ints, cells, counts, n, permutation, state)
     read_marking(tables, state)
-    settle_group(tables, state, n, scratch[Row.PIECES], scratch[Row.FINER_STEPS])
-    settled, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
-    write_set(tables, n, settled, steps, out_rows[count])
+    settle_group(tables, scratch[Row.PIECES])
+    write_set(tables, n, scratch[Row.SETTLED], out_rows[count])
     at = ints[Head.PROPERTY]
     write(ints, at, out_rows[count], read(ints, at, other))
     if are_equal(out_rows[count], other, ints[Head.WORDS]):
         return count
     return count + 1
-
-
-@called
-def append_turned(tables, n, other, out_rows):
-    """Write the pieces that are rotated otherwise than `other`; return their number."""
-    ints, scratch = tables.ints, tables.scratch
-    copy(scratch[Row.LOCAL], scratch[Row.WANTED], ints[Head.MEMBERS])
-    copy(scratch[Row.BLOCKS], scratch[Row.PIECES], ints[Head.MEMBERS])
-    scratch[Row.TURN, : ints[Head.TURNING]] = 0
-    count = np.int64(0)
-    while True:
-        turn, fixed = scratch[Row.TURN], scratch[Row.FIXED]
-        if not are_equal(turn, fixed, ints[Head.TURNING]):
-            count = append_piece(tables, n, other, out_rows, count)
-            if count < 0:
-                return count
-        if not next_turn(ints, scratch, scratch[Row.STEPS], scratch[Row.FINER_STEPS]):
-            return count
 
 
 @called
@@ -292,18 +239,17 @@ def has_goal(scratch, begin, end):
 
 
 @called
-def append_arranged(tables, n, other, out_rows, count):
-    """Append the pieces that are rotated as `other` is; return the new count, or -1."""
+def append_pieces(tables, n, other, out_rows):
+    """Append the pieces of `row` without `other`; return how many, or -1."""
     ints, scratch = tables.ints, tables.scratch
     finer, order, left = scratch[Row.FINER], scratch[Row.ORDER], scratch[Row.LEFT]
     wanted = scratch[Row.WANTED]
     n_members = ints[Head.MEMBERS]
-    copy(scratch[Row.FIXED], scratch[Row.TURN], ints[Head.TURNING])
     left[:n_members] = 0
     wanted[:n_members] = -1
     for member in range(n_members):
         left[scratch[Row.LOCAL, member]] += 1
-    begin = np.int64(0)
+    begin = count = np.int64(0)
     while begin < n_members:
         end = begin + 1
         while end < n_members and finer[order[end]] == finer[order[begin]]:
@@ -336,7 +282,4 @@ def symbolic_decompose(tables, row, other, out_rows, out_marks):
     n = compare_representatives(tables, row, other)
     if n < 0:
         return np.int64(0)
-    count = append_turned(tables, n, other, out_rows)
-    if count < 0:
-        return count
-    return append_arranged(tables, n, other, out_rows, count)
+    return append_pieces(tables, n, other, out_rows)

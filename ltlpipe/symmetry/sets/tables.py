@@ -343,7 +343,6 @@ class Made(NamedTuple):
     of_property: Field
     members: list[tuple[int, int]]  # sorts and colours that can be exchanged
     of_members: list[Field]  # the block of each
-    of_turns: list[Field]  # the step of each turning sort less 1
 
     def noted(self) -> list[int]:
         """Return the cells whose fields were too narrow."""
@@ -437,7 +436,7 @@ def symbolic_product(
         widened=lambda: bool(table[Head.CLOSED_MORE]),
         narrow=partial(_narrow, table),
     )
-    fields = (built.of_property, built.members, built.of_members, built.of_turns)
+    fields = (built.of_property, built.members, built.of_members)
     return Made(automaton_of_sets, places, *fields)
 
 
@@ -470,27 +469,23 @@ class _Builder:
         """Bytes of tables and buffers, apart from those of the property."""
         n_cells = len(self.layout.orbits)
         per_cell = 5 + self.arity + len(Row)
-        depth = len(self.members) + len(self.group.rotations)
-        signatures = (len(Word) + depth) * self.first[-1]
+        signatures = (len(Word) + len(self.members)) * self.first[-1]
         return _NUMBER * (n_cells * per_cell + signatures)
 
     def fields(self) -> Job[None]:
         """Append the fields of a row."""
         layout, n = self.layout, len(self.members)
         sizes = [1 << layout.bits[layout.orbits[cell]] for cell in self.marked]
-        turns = [self.net.size(sort) for sort, _ in self.group.rotations]
-        sizes += [self.automaton.n_states, *[n] * n, *turns]
+        sizes += [self.automaton.n_states, *[n] * n]
         placed = yield from allocation(sizes, self._ticks)
         self.of_cells = dict(zip(self.marked, placed, strict=False))
         self.of_property = placed[len(self.marked)]
-        rest = placed[len(self.marked) + 1 :]
-        self.of_members, self.of_turns = rest[:n], rest[n:]
+        self.of_members = placed[len(self.marked) + 1 :]
         self.n_words = 1 + max(place.word for place in placed)
         header = self.ints.header
         header[Head.WORDS] = self.n_words
         header[Head.PROPERTY] = self.ints.append([_triple(self.of_property)])
         header[Head.BLOCK_FIELDS] = self.ints.append([*map(_triple, self.of_members)])
-        header[Head.STEP_FIELDS] = self.ints.append(list(map(_triple, self.of_turns)))
 
     def elements(self) -> None:
         """Append what moves which elements."""
@@ -506,20 +501,10 @@ class _Builder:
         sizes = [len(colours) for _, colours in self.group.classes]
         self.class_of = np.repeat(np.arange(len(sizes)), sizes)
         header[Head.CLASSES] = self.ints.append(self.class_of)
-        turn_of = np.full(n, -1, dtype=np.int64)
-        turns = []
-        for number, (sort, least) in enumerate(self.group.rotations):
-            turn_of[self.first[sort] : self.first[sort + 1]] = number
-            turns.append([self.first[sort], self.net.size(sort), least])
-        header[Head.TURNING] = len(turns)
-        header[Head.TURNS] = self.ints.append(turns)
-        header[Head.ELEMENT_TURNS] = self.ints.append(turn_of)
-        # Signatures reach colours that are two tuples, or two steps, away.
-        moving = {sort for sort, _ in self.members} | {
-            s for s, _ in self.group.rotations
-        }
+        # Signatures reach colours that are two tuples away.
+        moving = {sort for sort, _ in self.members}
         tied = any(sum(s in moving for s in p.domain) > 1 for p in self.net.places)
-        header[Head.ROUNDS] = 2 if tied or turns else 1
+        header[Head.ROUNDS] = 2 if tied else 1
 
     def cells(self) -> Job[None]:
         """Append places and cells."""
@@ -595,7 +580,7 @@ class _Builder:
             )
             order = np.lexsort((ends[:, 1], ends[:, 0], letters))
             offsets = np.searchsorted(letters[order], np.arange(n_letters + 1))
-            parts = phase.group.blocks, phase.group.steps, offsets, ends[order]
+            parts = phase.group, offsets, ends[order]
             cells.append([self.ints.append(part) for part in parts])
             if self._ticks.over(n_letters / 10):
                 yield self._ticks.progress
@@ -617,16 +602,14 @@ class _Builder:
         own = [p.group for p in phases if any(e.letters[0] < n_plain for e in p.edges)]
         if not own:
             everyone = np.searchsorted(self.class_of, self.class_of)
-            return [*everyone.tolist(), *(least for _, least in self.group.rotations)]
-        blocks = common_blocks([group.blocks for group in own])
-        steps = zip(*(group.steps for group in own), strict=True)
-        return [*blocks, *(int(np.lcm.reduce(of_turn)) for of_turn in steps)]
+            return everyone.tolist()  # type: ignore[no-any-return]
+        return [*common_blocks(own)]
 
     def tables(self, table: np.ndarray) -> Tables:
         """Return all tables, and the buffers."""
         n_cells, n_marked = len(self.layout.orbits), len(self.marked)
         n_elements, n_members = self.first[-1], len(self.members)
-        depth = n_members + len(self.group.rotations) + 1
+        depth = n_members + 1
         width = max(n_cells, n_marked * self.arity, n_elements, 2 * n_members)
         width = max(width, depth, self.deepest) + 1
         n_rows = len(Word) + depth

@@ -9,7 +9,6 @@ import pytest
 from ltlpipe import ReplayError, check
 from ltlpipe.families.nets import (
     coloured_client_server,
-    coloured_dining,
     shared_memory,
 )
 from ltlpipe.search.registers import Reg, Status
@@ -170,7 +169,6 @@ def outcome(asked, name, budget):
     ("net", "text"),
     [
         (coloured_client_server(4, 2), "G(served.1.1 == 1 -> F(served.2.1 == 1))"),
-        (coloured_dining(4), "G(eat.1 == 0 || eat.2 == 0)"),
         (shared_memory(3), "F(other.1.2 == 1) -> GF(memory.2 == 1)"),
     ],
 )

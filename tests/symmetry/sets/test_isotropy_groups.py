@@ -33,7 +33,7 @@ def groups_of(net, constraint):
     group = complete(group_of_colours(net.coloured))
     (phases,) = complete(isotropy_groups(group, net, propositions, table, kinds))
     return {
-        (phase.group.blocks, bool((edge.letters >> len(names)).any()))
+        (phase.group, bool((edge.letters >> len(names)).any()))
         for phase in phases
         for edge in phase.edges
     }
