@@ -402,7 +402,7 @@ _PARSERS: dict[type, Callable[[str], Any]] = {
     tuple: _sets,
     object: str,
 }
-_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "swarm", "symmetric")
+_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "swarm")
 """Options that mean nothing without another one."""
 
 

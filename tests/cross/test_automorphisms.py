@@ -17,7 +17,6 @@ from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
 from tests.example_counts import at_least, examples
 from tests.symmetry.groups import random_systems as systems
-from tests.symmetry.groups.test_declared import cycles
 
 SEARCHES = ("couvreur99", "se05", "gmz04", "rabin", "tela", "auto")
 REDUCTIONS = (
@@ -114,39 +113,6 @@ def test_some():
     assert min(counts[reduce] for reduce in REDUCTIONS) >= at_least(2)
     assert counts["fewer"] >= at_least(2)
     assert counts["long"] >= at_least(30)
-
-
-def test_declared_permutations():
-    """The group that the generators of a network's own group make, or less."""
-    counts = Counter()
-    for seed in range(examples(150)):
-        rng = random.Random(seed)
-        network = systems.network(random.Random(seed))
-        name, _, _ = systems.drawn_group(random.Random(seed))
-        names = [action.name for action in network.actions]
-        chosen = [
-            "("
-            + " | ".join(rng.sample(names, min(len(names), rng.randint(1, 4))))
-            + ")"
-            for _ in range(2)
-        ]
-        formula = random_formula(rng, chosen)
-        declared = [cycles(own) for own in systems.GROUPS[name]]
-        if not declared:
-            continue
-        search = {"emptiness": rng.choice(SEARCHES)}
-        try:
-            found = ask(
-                network, formula, reduce="automorphisms", symmetric=declared, **search
-            )
-        except UnsupportedError:
-            continue  # an image of an event has been left out
-        plain = ask(network, formula, reduce="none", **search)
-        assert found.verdict == plain.verdict, (seed, formula)
-        counts[found.verdict] += 1
-        counts["moved"] += "changes nothing" not in " ".join(found.plan.reasons)
-
-    assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(15)
 
 
 @pytest.mark.parametrize("options", [{}, {"emptiness": "gmz04"}])

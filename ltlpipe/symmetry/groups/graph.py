@@ -13,7 +13,7 @@ import numpy as np
 from ltlpipe.runtime import workers
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable
 
     from ltlpipe.runtime.jobs import Job
 
@@ -54,38 +54,6 @@ class ColouredGraph:
         once = np.unique(ends[:, 0] * n + ends[:, 1])
         return np.stack([once // n, once % n], axis=1).astype(np.int32)
 
-    def extensions(
-        self, fixed: Sequence[int], images: np.ndarray, n_points: int
-    ) -> Job[list[np.ndarray | None]]:
-        """Return automorphisms that take some vertices where they are wanted.
-
-        Parameters
-        ----------
-        fixed : sequence of int
-            Vertices.
-        images : int[n, len(fixed)]
-            Where to take them: permutations of `fixed`, as places in it.
-        n_points : int
-            Of how many of the first vertices is told where they are taken.
-
-        Returns
-        -------
-        list of int32[n_points] or None
-            One automorphism for each permutation, None if there is none.
-        """
-        own = np.array(self.colours, dtype=np.int32)
-        found: Any = yield from workers.call(
-            "extend permutations",
-            phase=PHASE,
-            subject="igraph",
-            colours=own,
-            edges=self._edges(),
-            fixed=np.array(fixed, dtype=np.int32),
-            images=images.astype(np.int32),
-        )
-        rows = np.asarray(found).reshape(len(images), len(own))
-        return [None if row[0] < 0 else row[:n_points].astype(np.int32) for row in rows]
-
     def automorphisms(self, n_points: int) -> Job[np.ndarray]:
         """Return generators of what automorphisms make of the first vertices.
 
@@ -118,45 +86,3 @@ def find_generators(
     found = graph.automorphism_group(color=colours.tolist())
     points = [generator[:n_points] for generator in found]
     return np.array(points, dtype=np.int32).reshape(len(found), n_points)
-
-
-def extend_permutations(
-    colours: np.ndarray, edges: np.ndarray, fixed: np.ndarray, images: np.ndarray
-) -> np.ndarray:
-    """Return what `ColouredGraph.extensions` asks a worker for; -1 for None.
-
-    With each of `fixed` in a colour of its own the graph has a canonical form.  If that
-    is the same with the colours moved along by a permutation, the one way to the form
-    and the other one back are an automorphism.
-    """
-    from igraph import Graph
-
-    graph = Graph(n=len(colours), edges=edges.tolist())
-    own_colours = int(colours.max(initial=0)) + 1 + np.arange(len(fixed))
-
-    def labelled(at: np.ndarray) -> np.ndarray:
-        """Return the canonical labelling, with the own colours at vertices."""
-        marked = colours.copy()
-        marked[at] = own_colours
-        way = graph.canonical_permutation(color=marked.tolist())
-        return np.array(way, dtype=np.int64)
-
-    def sorted_edges(mapping: np.ndarray) -> np.ndarray:
-        moved = np.sort(mapping[edges], axis=1)
-        return np.sort(moved[:, 0] * len(colours) + moved[:, 1])
-
-    first = labelled(fixed)
-    known = sorted_edges(np.arange(len(colours)))
-    found = np.full((len(images), len(colours)), -1, dtype=np.int64)
-    for row, image in zip(found, images, strict=True):
-        other = labelled(fixed[image])
-        # Versions of igraph disagree on whether labels are of vertices or vertices of
-        # labels; the wrong way does not pass.
-        for mapping in (other[np.argsort(first)], np.argsort(other)[first]):
-            if (
-                np.array_equal(mapping[fixed], fixed[image])
-                and np.array_equal(colours[mapping], colours)
-                and np.array_equal(sorted_edges(mapping), known)
-            ):
-                row[:] = mapping
-    return found
