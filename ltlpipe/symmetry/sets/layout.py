@@ -183,11 +183,8 @@ class Row(IntEnum):
     BINDING = 31
     STACK = 32
     OTHER_BLOCKS = 33
-    GOAL = 34
-    SIZES = 35
-    PIECES = 36
-    CHANGES = 37
-    KEYS = 38
+    CHANGES = 34
+    KEYS = 35
 
 
 class Word(IntEnum):
