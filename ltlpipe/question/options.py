@@ -15,7 +15,7 @@ from numbers import Real
 from typing import Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
-from ltlpipe.logic.dialects import Dialect
+from ltlpipe.logic.history import Dialect
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
