@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ltlpipe.automata import projection
-from ltlpipe.logic.finite_words import holds, holds_on_lasso
 from ltlpipe.logic.propositions.syntax import Deadlock, uses_step
+from ltlpipe.logic.words import holds, holds_on_lasso
 from ltlpipe.question.conditions import DERIVED, refuse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
