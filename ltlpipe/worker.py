@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OPERATIONS = {
     "analyse": "ltlpipe.batch.formula_columns:parts_of",
     "answer task": "ltlpipe.batch.answering:answer_task",
-    "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
+    "automorphisms": "ltlpipe.symmetry.groups.group:find_generators",
     "compile": "ltlpipe.runtime.kernels.compilation:compile_there",
     "explain": "ltlpipe.batch.explanation:explained",
     "read properties": "ltlpipe.logic.mcc:parse_properties",

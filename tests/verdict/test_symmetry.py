@@ -18,7 +18,7 @@ from ltlpipe.question.property import Property
 from ltlpipe.runtime import memory as memory_limits
 from ltlpipe.runtime.jobs import Limits, Progress, run
 from ltlpipe.strategies.registry import BY_NAME
-from ltlpipe.symmetry.groups.graph import ColouredGraph
+from ltlpipe.symmetry.groups.group import ColouredGraph
 from ltlpipe.symmetry.sets.runs import SetRuns
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.networks.lts import LTS, Network

@@ -34,8 +34,7 @@ from ltlpipe.logic.propositions.syntax import (
 )
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.factors import grouped
-from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
-from ltlpipe.symmetry.groups.group import Space
+from ltlpipe.symmetry.groups.group import PHASE, ColouredGraph, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

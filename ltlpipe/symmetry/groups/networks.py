@@ -17,8 +17,7 @@ import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.factors import grouped
-from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
-from ltlpipe.symmetry.groups.group import Group, Space
+from ltlpipe.symmetry.groups.group import PHASE, ColouredGraph, Group, Space
 from ltlpipe.systems.networks.packing import reachable_states
 
 if TYPE_CHECKING:

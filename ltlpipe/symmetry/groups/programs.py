@@ -38,8 +38,7 @@ from typing import TYPE_CHECKING
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.logic.propositions.syntax import uses_step
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
-from ltlpipe.symmetry.groups.group import MOST_BITS, Space
+from ltlpipe.symmetry.groups.group import MOST_BITS, PHASE, ColouredGraph, Space
 from ltlpipe.symmetry.groups.models import (
     draw_operation,
     draw_ordered,
