@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.automata.given_automata import label_text, parse_graph
 from ltlpipe.automata.graphs import decoded_graph
 from ltlpipe.automata.hoa import hoa_text
-from ltlpipe.automata.kripke_files import label_text, parse_graph
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.graph import SpotGraph, graph_job, graph_system, graph_to_data
 from ltlpipe.systems.networks.hoa import read_hoa
