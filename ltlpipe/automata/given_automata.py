@@ -1,20 +1,18 @@
-"""Property automata as users have them: in HOA, as never claims of Spin, or of LBTT.
+"""Automata as users have them, as properties and as systems.
 
-Whatever the text says is translated to one nondeterministic automaton with one initial
-state: several of them are joined, and alternation is removed where Spot can do so, in
-weak automata.  A short label can have a BDD that fills any memory, removing alternation
-is exponential, and nothing stops Spot: `parse_job` lets a worker go first.
+A property is in HOA, a never claim of Spin, or an automaton of LBTT.  Whatever the text
+says is translated to one nondeterministic automaton with one initial state: several of
+them are joined, and alternation is removed where Spot can do so, in weak automata.  A
+short label can have a BDD that fills any memory, removing alternation is exponential,
+and nothing stops Spot: `parse_job` lets a worker go first.
 
 Sources: those of `ltlpipe.automata.hoa`; G. J. Holzmann, "The Spin Model Checker",
 2003, for never claims; H. Tauriainen, "lbtt 1.2.1 user's guide", for its automata.
 
-Files in HOA as graphs that are systems: Kripke structures, or automata.
-
-Spot reads a Kripke structure if it is asked for one, and then crashes on alternation;
-so it first reads an automaton.  The label of a state without edges gets lost in both:
-here such states get an edge to themselves while Spot reads them.
-
-Source: that of `ltlpipe.automata.hoa`.
+A system is a graph in HOA: a Kripke structure, or an automaton.  Spot reads a Kripke
+structure if it is asked for one, and then crashes on alternation; so it first reads an
+automaton.  The label of a state without edges gets lost in both: here such states get
+an edge to themselves while Spot reads them.
 """
 
 from __future__ import annotations

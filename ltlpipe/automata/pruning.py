@@ -1,12 +1,12 @@
-"""The automaton of the violations without what no run of a system does.
+"""Violations, and formulas, without what no run of a system does.
 
-Letters that no state of the system has are taken from its labels; components of which
-something is known are looked at part by part (`ltlpipe.linear.proof`).
+Of the automaton of the violations, letters that no state of the system has are taken
+from its labels; components of which something is known are looked at part by part
+(`ltlpipe.linear.proof`).
 
-Formulas made simpler as far as no run of a system tells them apart.
-
-A subformula is replaced by a constant or by an operand of its own if no word that
-agrees with what is known of runs tells the two formulas apart, as Spot decides.
+In a formula a subformula is replaced by a constant or by an operand of its own if no
+word that agrees with what is known of runs tells the two formulas apart, as Spot
+decides.
 """
 
 from __future__ import annotations
@@ -18,12 +18,9 @@ from ltlpipe.logic.formulas import Formula, fold, kind_of, rebuilt
 from ltlpipe.logic.spot_graphs import by_spot, cube
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Cube = dict[str, bool]
-    from collections.abc import Sequence
-
-    Cube = Mapping[str, bool]
 
 
 class Pruned:

@@ -10,9 +10,8 @@ the automaton accepts, too: their product takes the place of the property's auto
 and the system keeps its symmetry.  Difference from the source: the constraint is given,
 not computed from the system.
 
-Automata of the words that violate formulas with a past, or of finite words.
-
-A formula with past operators is violated by the words whose history variables
+Formulas with a past, or of finite words, have automata of infinite words, too.  A
+formula with past operators is violated by the words whose history variables
 (`ltlpipe.logic.history`) satisfy its negation: an automaton over both is projected to
 the propositions of the word.
 
@@ -22,8 +21,9 @@ with actions the word ends at the first *end*, an action that no other step has.
 system with states the last letter is that of a state in which a run may end, be it a
 deadlock or not; that the word ends there is guessed, by projection, too.
 
-Source: G. De Giacomo and M. Y. Vardi, "Linear Temporal Logic and Linear Dynamic Logic
-on Finite Traces", IJCAI 2013, pp. 854-860, Sec. 2 (the proposition for the end).
+Source of finite words: G. De Giacomo and M. Y. Vardi, "Linear Temporal Logic and Linear
+Dynamic Logic on Finite Traces", IJCAI 2013, pp. 854-860, Sec. 2 (the proposition for
+the end).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ and L. Zuck, "The Glory of the Past", Logics of Programs 1985, LNCS 193, pp. 196
 
 Differences from the sources: O, H, Z and T are written by S and Y.
 
-What letters of formulas mean that are read in several ways.
+`Dialect` says whether letters of a formula are such operators.
 """
 
 from __future__ import annotations

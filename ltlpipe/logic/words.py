@@ -1,23 +1,17 @@
-"""Words of actions that repeat themselves, and formulas judged on them directly.
+"""Formulas judged on words directly: of actions that repeat themselves, or finite.
 
-A word is a prefix followed by a cycle for ever.  Formulas are evaluated by the
-definition of LTL, position by position and with fixpoints, so that nothing here
+An infinite word is a prefix followed by a cycle for ever.  Formulas are evaluated by
+the definition of LTL, position by position and with fixpoints, so that nothing here
 depends on automata or on Spot beyond the formula's tree.
 
 A subformula is one Python integer whose bits say at which positions it holds.
-
-Formulas of finite words, and of the past, judged on words directly.
 
 LTL over finite words (LTLf): X says that there is no next step, or that the formula
 holds there; ``X[!]`` that there is one where it holds; U, F and M ask for a step of the
 word, G, R and W for nothing behind it.
 
-Formulas are evaluated by the definition, position by position, so that nothing here
-depends on automata or on Spot beyond the formula's tree.  A subformula is one Python
-integer whose bits say at which positions it holds.
-
-Source: G. De Giacomo and M. Y. Vardi, "Linear Temporal Logic and Linear Dynamic Logic
-on Finite Traces", IJCAI 2013, pp. 854-860.
+Source of these: G. De Giacomo and M. Y. Vardi, "Linear Temporal Logic and Linear
+Dynamic Logic on Finite Traces", IJCAI 2013, pp. 854-860.
 
 Differences from the source: formulas may look back (`ltlpipe.logic.history`).  As
 there words have a letter at least: Spot simplifies ``F 1`` to ``1``, which the empty

@@ -6,8 +6,8 @@ go on.  Final are the final markings of a net, and the states of a network in wh
 components accept that have accepting states.  Infinite runs do not matter.
 
 Such a question, and one whose formula has past operators, is asked with the automaton
-of the violations (`ltlpipe.automata.translating`) of the same system, in which what ends
-repeats itself.  So every search and every reduction answers it as any other.
+of the violations (`ltlpipe.automata.translating`) of the same system, in which what
+ends repeats itself.  So every search and every reduction answers it as any other.
 
 Words have a letter at least.  A run of a network without a step, whose initial state is
 one in which runs end, is not judged, and there is a warning.

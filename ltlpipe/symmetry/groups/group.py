@@ -11,7 +11,7 @@ applied to the state, and the least of what becomes of the images is the represe
 Of a group that is too large for this, elements are *tried*: they make a state less as
 long as one of them does.  `ltlpipe.symmetry.groups.factors` makes factors.
 
-Coloured graphs, whose automorphisms are found by a library.
+Groups are those of coloured graphs, whose automorphisms a library finds.
 
 Source: T. Junttila and P. Kaski, "Engineering an Efficient Canonical Labeling Tool for
 Large and Sparse Graphs", ALENEX 2007 (bliss, which igraph contains).
