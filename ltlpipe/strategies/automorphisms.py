@@ -153,8 +153,7 @@ def _reason(acting: Group) -> str:
             "identity leaves both the system and the property as they are"
         )
     moved = sum(len(factor.fields) for factor in acting.factors)
-    of_network = acting.space.first is not None and acting.space.values is None
-    what = "components" if of_network else "variables"
+    what = "components" if acting.space.of_values else "variables"
     if acting.order is not None:
         number = f"{acting.order:,} permutations of {moved} {what} leave"
         kind = "each orbit has one representative"

@@ -109,10 +109,6 @@ ENTRIES_PER_TICK = 200
 """Entries of elements that are looked at in a microsecond, roughly."""
 
 
-MOST_BITS = 8
-"""Of the fields of variables that have names."""
-
-
 @dataclass(frozen=True)
 class Space:
     """What a group acts on.
@@ -121,24 +117,18 @@ class Space:
     ----------
     first : int64[n_fields + 1]
         The first point of each component or variable, and the number of points.
-    values : int64[n_points], optional
-        Of models: the names that variables can have, in ascending order for each.  Of
-        one that is a plain number the one point has no meaning.
-    named : bool[n_fields], optional
-        Of models: which variables have names.
+    of_values : bool
+        Whether points are local states; else each variable is one point, and keeps its
+        value where it is taken.
     """
 
     first: np.ndarray
-    values: np.ndarray | None = None
-    named: np.ndarray | None = None
+    of_values: bool = True
 
     @classmethod
-    def of_variables(cls, names: Sequence[Sequence[int]]) -> Space:
-        """Return the space of variables with names, none for plain numbers."""
-        values = [own or [0] for own in names]
-        first = np.cumsum([0, *map(len, values)])
-        flat = np.array([value for own in values for value in own], dtype=np.int64)
-        return cls(first, flat, np.array(list(map(bool, names)), dtype=np.bool_))
+    def of_variables(cls, n: int) -> Space:
+        """Return the space of n variables."""
+        return cls(np.arange(n + 1), of_values=False)
 
     @property
     def n_fields(self) -> int:
@@ -166,24 +156,12 @@ class Space:
         images = np.empty((len(elements), self.n_fields), dtype=np.int64)
         to = self.fields_of(elements)
         rows = np.arange(len(elements))[:, None]
-        if self.values is not None:
-            assert self.named is not None
-            points = elements[:, self._points_of(state)]
-            images[rows, to] = np.where(self.named, self.values[points], state)
-        else:
+        if self.of_values:
             points = elements[:, state + self.first[:-1]]
             images[rows, to] = points - self.first[to]
+        else:
+            images[rows, to] = state
         return images
-
-    def _points_of(self, state: np.ndarray) -> np.ndarray:
-        """Return the points of the values of a model's state, int64[n_fields]."""
-        assert self.values is not None
-        assert self.named is not None
-        points = self.first[:-1].copy()
-        for field in np.flatnonzero(self.named).tolist():
-            first, end = self.first[field : field + 2].tolist()
-            points[field] += np.searchsorted(self.values[first:end], state[field])
-        return points
 
     def image(self, element: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Return what one element, int32[n_points], makes of a state."""
