@@ -47,7 +47,7 @@ from ltlpipe.symmetry.sets.layout import (
 from ltlpipe.symmetry.sets.powerset_search import Operations, PowersetAutomaton, Tables
 from ltlpipe.symmetry.sets.product import set_of_one, symbolic_successors
 from ltlpipe.systems.fields import Field, allocation
-from ltlpipe.systems.nets.coloured.bindings import conjuncts
+from ltlpipe.systems.nets.coloured.bindings import conjuncts, surely_taken
 from ltlpipe.systems.nets.coloured.net import (
     AllOf,
     Bound,
@@ -55,11 +55,11 @@ from ltlpipe.systems.nets.coloured.net import (
     Constant,
     Every,
     Part,
-    Sum,
     Tokens,
     signed_tokens,
     variables_of,
 )
+from ltlpipe.systems.networks.packing_tables import Pieces
 from ltlpipe.systems.propositions.kernels import assemble
 
 if TYPE_CHECKING:
@@ -88,29 +88,6 @@ _RELATIONS = {
 
 
 WORD_BITS = 64
-
-
-class IntTable:
-    """The integer table while it is built."""
-
-    def __init__(self, n_entries: int) -> None:
-        self.header = np.zeros(n_entries, dtype=np.int64)
-        self._pieces = [self.header]
-        self.length = n_entries
-
-    def append(self, piece: Any) -> int:
-        """Append whole numbers of any shape; return their place.
-
-        Arrays of them are not copied, and must not be changed.
-        """
-        place = self.length
-        self._pieces.append(np.asarray(piece, dtype=np.int64).ravel())
-        self.length += self._pieces[-1].size
-        return place
-
-    def joined(self) -> np.ndarray:
-        """Return all of it."""
-        return np.concatenate(self._pieces, dtype=np.int64)
 
 
 class Placed:
@@ -168,7 +145,7 @@ class TransitionTables:
     """
 
     def __init__(
-        self, ints: IntTable, net: ColouredNet, first: Sequence[int], arity: int
+        self, ints: Pieces, net: ColouredNet, first: Sequence[int], arity: int
     ) -> None:
         self._ints = ints
         self._net = net
@@ -263,7 +240,7 @@ class TransitionTables:
         return self._ints.append(numbers)
 
 
-def letter_tables(ints: IntTable, kinds: Kinds) -> list[int | None]:
+def letter_tables(ints: Pieces, kinds: Kinds) -> list[int | None]:
     """Append which propositions about steps each transition makes true, and its kind.
 
     Returns the place for each transition, None where it makes none true.
@@ -293,15 +270,9 @@ def _entry(entry: Any, slots: dict[int, int]) -> tuple[int, int, int]:
 
 def _simple(what: Multiset) -> Iterator[Tokens]:
     """Yield tokens that are surely taken, of single tuples."""
-    if isinstance(what, Sum):
-        for part in what.parts:
-            yield from _simple(part)
-    elif isinstance(what, Tokens) and what.weight and not _has_every(what):
-        yield what
-
-
-def _has_every(tokens: Tokens) -> bool:
-    return any(isinstance(entry, Every) for entry in tokens.entries)
+    for tokens in surely_taken(what):
+        if not any(isinstance(entry, Every) for entry in tokens.entries):
+            yield tokens
 
 
 def _order(net: ColouredNet, transition: ColouredTransition) -> list[int]:
@@ -407,11 +378,11 @@ def symbolic_product(
     built.propositions(propositions)
     yield from built.transitions(kinds)
     yield from built.phases(phases, kinds)
-    built.ints.header[Head.STUTTER] = stutter
-    built.ints.header[Head.CLOSES] = closes
+    built.header[Head.STUTTER] = stutter
+    built.header[Head.CLOSES] = closes
     among = np.isin(np.arange(automaton.n_states), ends)
-    built.ints.header[Head.ENDS] = built.ints.append(among)
-    built.ints.header[Head.MOST_LEAVES] = MOST_LEAVES
+    built.header[Head.ENDS] = built.ints.append(among)
+    built.header[Head.MOST_LEAVES] = MOST_LEAVES
     table = built.ints.joined()
     tables = built.tables(table)
     yield from ready(set_of_one, tables, np.zeros(built.n_words, dtype=np.uint64))
@@ -448,7 +419,9 @@ class _Builder:
         self.automaton = automaton
         self.net = layout.net.coloured
         self.group = layout.group
-        self.ints = IntTable(len(Head))
+        self.header = np.zeros(len(Head), dtype=np.int64)
+        self.ints = Pieces()
+        self.ints.append(self.header)
         self.arity = max(1, *(len(p.domain) for p in self.net.places), 1)
         sizes = [len(sort.ids) for sort in self.net.sorts]
         self.first: list[int] = np.cumsum([0, *sizes]).tolist()
@@ -477,14 +450,14 @@ class _Builder:
         self.of_property = placed[len(self.marked)]
         self.of_members = placed[len(self.marked) + 1 :]
         self.n_words = 1 + max(place.word for place in placed)
-        header = self.ints.header
+        header = self.header
         header[Head.WORDS] = self.n_words
         header[Head.PROPERTY] = self.ints.append([_triple(self.of_property)])
         header[Head.BLOCK_FIELDS] = self.ints.append([*map(_triple, self.of_members)])
 
     def elements(self) -> None:
         """Append what moves which elements."""
-        header = self.ints.header
+        header = self.header
         n = self.first[-1]
         of = np.full(n, -1, dtype=np.int64)
         own = [self.first[sort] + colour for sort, colour in self.members]
@@ -504,7 +477,7 @@ class _Builder:
     def cells(self) -> Job[None]:
         """Append places and cells."""
         cells = self.layout.net.cells
-        header, arity = self.ints.header, self.arity
+        header, arity = self.header, self.arity
         header[Head.ARITY] = arity
         places = []
         table = np.full((len(cells), 4 + arity), -1, dtype=np.int64)
@@ -541,7 +514,7 @@ class _Builder:
         """Append the code of the propositions."""
         placed = Placed(propositions, self.of_cells, self.n_words)
         self.n_answered = placed.n_words
-        header = self.ints.header
+        header = self.header
         header[Head.PROPOSITIONS] = self.ints.append(
             assemble(placed.propositions, placed.fields)
         )
@@ -557,7 +530,7 @@ class _Builder:
             cells.append(made.append(transition, own))
             if self._ticks.over(50):
                 yield self._ticks.progress
-        header = self.ints.header
+        header = self.header
         header[Head.TAKEN] = any(own is not None for own in bits)
         header[Head.TRANSITIONS] = len(cells)
         header[Head.TRANSITION_CELLS] = self.ints.append(cells)
@@ -580,7 +553,7 @@ class _Builder:
             if self._ticks.over(n_letters / 10):
                 yield self._ticks.progress
         first = np.cumsum([0, *map(len, phases)])
-        header = self.ints.header
+        header = self.header
         header[Head.PHASES] = self.ints.append(first)
         header[Head.PHASE_CELLS] = self.ints.append(cells)
         n_plain = 1 << kinds.n_propositions
