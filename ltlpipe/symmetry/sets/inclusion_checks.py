@@ -113,19 +113,16 @@ def enlist(index, state, key):
 
 
 @njit
-def enlist_all(index, numbers, n_stored, lowest):
-    """Build the chains anew, of the sets in them that have some number (int32[n]).
+def enlist_removed(index, numbers, n_stored):
+    """Build the chains anew, of the removed sets in them; numbers are int32[n].
 
-    The heads are all 0; a set without a key (0) is in no chain.  Only sets with exactly
-    the number `lowest`, or, if that is positive, with at least that number, stay.
+    The heads are all 0; a set without a key (0) is in no chain.
     """
     for state in range(n_stored):
-        number = numbers[state]
-        stays = number >= lowest if lowest > 0 else number == lowest
         key = index.keys[state]
         if key != 0:
             index.keys[state] = 0
-            if stays:
+            if numbers[state] == REMOVED:
                 enlist(index, state, key)
 
 

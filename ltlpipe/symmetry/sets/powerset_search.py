@@ -60,7 +60,7 @@ from ltlpipe.symmetry.sets.inclusion_checks import (
     WITHIN,
     Arrays,
     Index,
-    enlist_all,
+    enlist_removed,
     operate,
     powerset_step,
     rehash,
@@ -276,17 +276,8 @@ class PowersetSearch(StoredSearch):
         numbers[removed] = REMOVED
         self._removed = self._removed[:0]
         index.heads[:] = 0
-        enlist_all(index, numbers, self.n_stored, REMOVED)
+        enlist_removed(index, numbers, self.n_stored)
         self._begin()
-
-    def index_active(self) -> None:
-        """Leave just the active sets in the chains; for runs, after FOUND."""
-        arrays, index = self.arrays, self.arrays.chains
-        if self.registers[Reg.KIND] == TEC:
-            for state in arrays.active[: self.registers[Reg.COUNT]].tolist():
-                index.keys[state] = self.key(self.store.rows[state])
-        index.heads[:] = 0
-        enlist_all(index, arrays.numbers, self.n_stored, 1)
 
     def key(self, row: np.ndarray) -> int:
         """Return the key of a set, as the index has it."""
