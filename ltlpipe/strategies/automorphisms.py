@@ -198,7 +198,7 @@ def _side_of_network(product: Any, least: int) -> Job[_Side]:
     """
     from ltlpipe.components.alphabet import letters_of
     from ltlpipe.symmetry.groups.models import letter_classes
-    from ltlpipe.symmetry.groups.networks import group_of_network
+    from ltlpipe.symmetry.groups.systems import group_of_network
     from ltlpipe.systems.plain_steps import NetworkSteps
 
     network = product.trimmed.network
@@ -222,7 +222,7 @@ def _side_of_model(question: ModelQuestion, table: PropertyAutomaton) -> Job[_Si
         group_of_net,
         letter_classes,
     )
-    from ltlpipe.symmetry.groups.programs import group_of_program
+    from ltlpipe.symmetry.groups.systems import group_of_program
     from ltlpipe.systems.nets.structure import Net
 
     yield from question.prepared()

@@ -12,7 +12,7 @@ import pytest
 from ltlpipe import load
 from ltlpipe.runtime.jobs import run
 from ltlpipe.symmetry.groups.models import Propositions
-from ltlpipe.symmetry.groups.programs import group_of_program
+from ltlpipe.symmetry.groups.systems import group_of_program
 from tests.example_counts import at_least, examples
 from tests.symmetry.groups import random_systems as systems
 
