@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.dialects import Dialect
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {

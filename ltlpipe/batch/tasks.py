@@ -383,7 +383,7 @@ _QUOTED = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'  # what comes next is in no quotes
 _BETWEEN_PARTS = re.compile(rf"\s+(?={GRID_PART.pattern}){_QUOTED}")
 _GRID_VALUE = re.compile(r'(?:^|,)\s*(?:"([^"]*)"|([^,]*))(?=,|$)')
 
-_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "swarm", "symmetric")
+_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "swarm")
 """Options that mean nothing without another one."""
 
 

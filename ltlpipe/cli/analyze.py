@@ -18,8 +18,8 @@ from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.history import Dialect
 
 FORMATS = ("text", "csv", "parquet", "json", "latex", "html")
 

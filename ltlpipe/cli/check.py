@@ -19,7 +19,7 @@ from ltlpipe.cli.report import AnswerTable
 from ltlpipe.cli.simulate import keep_run
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer
 from ltlpipe.cli.verdicts import report as print_verdict
-from ltlpipe.logic.dialects import PLAIN
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
@@ -38,8 +38,8 @@ from ltlpipe.runtime.names import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.systems.models import System

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ltlpipe.batch.comparing import Run
     from ltlpipe.batch.outcomes import Disagreement, Standing
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.runtime.errors import FormulaError
 
 DISAGREEMENT = 4

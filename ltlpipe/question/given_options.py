@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ltlpipe.logic.dialects import Dialect
+from ltlpipe.logic.history import Dialect
 from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.options import (
     CHOICES,

@@ -16,13 +16,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
-from ltlpipe.logic.dialects import Dialect
+from ltlpipe.logic.history import Dialect
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
     ANY,
     AUTO,
-    AUTOMORPHISMS,
     COMPONENTS,
     DECOUPLING,
     EACH,
@@ -282,7 +281,7 @@ PRODUCT_OPTIONS = (
     *("alphabet", "initial", "mealy"),
     *("acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
-    *("symmetric", "visible", "constraint", "past"),
+    *("visible", "constraint", "past"),
 )
 """Options that decide which product is searched."""
 
@@ -626,13 +625,6 @@ class _Experts:
         "A task table names one only if --allow-translators lists its program.",
         default_name="spot",
     )
-    symmetric: tuple[str, ...] = _of_networks(
-        (),
-        "Interchangeable components, or a permutation of components; by default they "
-        "are detected.",
-        "P1,P2,P3|(P1 P2 P3)",
-        "A permutation takes each component of a cycle to the next one.",
-    )
 
 
 @dataclass(frozen=True)
@@ -711,8 +703,7 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
     @property
     def wants_symmetry(self) -> bool:
         """Whether the user names symmetry, as a reduction or by a search."""
-        declared = self.symmetric and not self.insists_on(AUTOMORPHISMS)
-        return bool(declared or self.insists_on(SYMMETRY) or self.emptiness in POWERSET)
+        return self.insists_on(SYMMETRY) or self.emptiness in POWERSET
 
     def asks_for(self, strategy: str) -> bool:
         """Whether the user asks for a strategy, which must not be left out then.

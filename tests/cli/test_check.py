@@ -47,7 +47,6 @@ KEYS = [
 UNREADY = [
     (["--emptiness", "aec"], "symmetry cannot be used: aec is for sets of markings"),
     (["--reduce", "stabiliser"], "automorphisms stores as many states or fewer"),
-    (["--symmetric", "a,b", "--reduce", "none"], "--symmetric goes with symmetry"),
     (["--semantics", "state"], "use action"),
 ]
 
@@ -226,7 +225,6 @@ def test_unsupported_formulas_alone(run, ring, tmp_path):
 @pytest.mark.parametrize(
     "flags",
     [
-        ["--symmetric", "a,b", "--reduce", "none"],
         ["--fairness", "weak", "--reduce", "ample"],
     ],
     ids=" ".join,
