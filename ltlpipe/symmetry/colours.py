@@ -11,14 +11,13 @@ is not looked at, since the search begins with the permutations that leave that 
 
 Permutations take cells to cells; all of an *orbit* have fields of one width (`Layout`),
 the widest that one of them needs, since a marking may be permuted in a row.  Fields
-hold what cells have in the beginning, or get at once; one that is too narrow is widened
-later.  Orbits that are never marked have no fields.
+hold what cells have in the beginning, one token at least; one that is too narrow is
+widened later.  Orbits that are never marked have no fields.
 
-Which orbits are marked is found without counting tokens.  What
-`ltlpipe.systems.nets.coloured.unfolding` does for cells and moves is done here for
-their orbits.  Of each orbit of moves one is looked at: the colours of a class come in
-the order in which variables are bound.  All cells of an orbit count as marked where one
-is.
+Which orbits are marked is found without counting tokens, as
+`ltlpipe.systems.nets.coloured.unfolding` finds it of cells and moves.  Of each orbit of
+moves one is looked at: the colours of a class come in the order in which variables are
+bound.  All cells of an orbit count as marked where one is.
 
 Source: G. Chiola, C. Dutheillet, G. Franceschinis and S. Haddad, "Stochastic
 Well-Formed Colored Nets and Symmetric Modeling Applications", IEEE Transactions on
@@ -33,7 +32,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ltlpipe.components.progress import SYMMETRY
 from ltlpipe.logic.propositions.syntax import (
@@ -50,12 +50,9 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.systems.nets.coloured.bindings import (
-    bindings,
-    domains,
     first_alike,
-    full_support,
 )
-from ltlpipe.systems.nets.coloured.cells import RELATIONS
+from ltlpipe.systems.nets.coloured.cells import RELATIONS, Cells, counted
 from ltlpipe.systems.nets.coloured.net import (
     DOT,
     Bound,
@@ -64,6 +61,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Part,
     signed_tokens,
 )
+from ltlpipe.systems.nets.coloured.unfolding import Unfolding
 from ltlpipe.systems.nets.packing import MAX_BITS
 
 if TYPE_CHECKING:
@@ -71,7 +69,13 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.nets.coloured.net import Colour, ColouredNet, Every, Guard
+    from ltlpipe.systems.nets.coloured.net import (
+        Colour,
+        ColouredNet,
+        ColouredTransition,
+        Every,
+        Guard,
+    )
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 _EQUATIONS = ("==", "!=")
@@ -296,12 +300,6 @@ def _size(part: Expression) -> int:
     return 1
 
 
-MOST_TRIED = 4_000_000
-"""Colours that are tried for variables, of all transitions together."""
-
-_TRIAL = 4  # microseconds
-
-
 @dataclass
 class Layout:
     """Where rows have what, for one net and its group.
@@ -339,10 +337,13 @@ def layout_of(net: SymmetricNet, group: ColourGroup) -> Job[Layout]:
     """
     ticks = Ticks(TABULATING, 5)
     made = Layout(net, group, (yield from _orbits_of(net, group, ticks)))
-    reaching = _Reaching(net, group, made.orbits)
-    yield from reaching.job()
-    for orbit, tokens in reaching.found.items():
-        made.bits[orbit] = min(max(tokens, 1).bit_length(), MAX_BITS)
+    _, marked = yield from _Reaching(net, group, made.orbits).reached()
+    made.bits = dict.fromkeys((made.orbits[cell] for cell in marked), 1)
+    for cell, tokens in enumerate(net.initial()):
+        if tokens:
+            orbit = made.orbits[cell]
+            bits = min(tokens.bit_length(), MAX_BITS)
+            made.bits[orbit] = max(made.bits[orbit], bits)
     return made
 
 
@@ -377,109 +378,66 @@ def _orbit(
     return told
 
 
-class _Held:
-    """The tuples of a place whose orbits may be marked."""
-
-    def __init__(self, reaching: _Reaching, place: int) -> None:
-        self._reaching = reaching
-        self._place = place
-
-    def __contains__(self, colours: Any) -> bool:
-        cell = self._reaching.net.cells.number(self._place, colours)
-        return self._reaching.orbits[cell] in self._reaching.found
+MOST_MOVES = 1_000_000
+"""Moves that no permutation takes to each other."""
 
 
-class _Reaching:
-    """Looks for the orbits of cells that may be marked.
+class _OrbitCells(Cells):
+    """The numbers of the first cells of orbits; `firsts` has that of each cell."""
 
-    Attributes
-    ----------
-    found : dict of int to int
-        For each such orbit the most tokens that one of its cells has in the beginning,
-        or gets at once.
-    """
+    def __init__(self, net: ColouredNet, orbits: Sequence[int]) -> None:
+        super().__init__(net)
+        first: dict[int, int] = {}
+        self.firsts = [first.setdefault(own, k) for k, own in enumerate(orbits)]
+
+    def number(self, node: int, colours: Colour) -> int:
+        """Return the number of the first cell in the orbit of one."""
+        return self.firsts[super().number(node, colours)]
+
+
+class _Reaching(Unfolding):
+    """Looks for the orbits of cells that may be marked."""
+
+    cells: _OrbitCells
 
     def __init__(
         self, net: SymmetricNet, group: ColourGroup, orbits: Sequence[int]
     ) -> None:
-        self.net = net
-        self.orbits = orbits
-        self.found: dict[int, int] = {}
-        alike = {
+        super().__init__(net.coloured, net.file)
+        self.cells = _OrbitCells(net.coloured, orbits)
+        self._alike = {
             (sort, colour): colours
             for sort, colours in group.classes
             for colour in colours
         }
-        self._in_order = first_alike(net.coloured, alike)
-        self._support = full_support(net.coloured)
-        self._held = {p: _Held(self, p) for p in range(len(net.coloured.places))}
-        self._ticks = Ticks(SYMMETRY, _TRIAL)
-        self._tried = 0
+        self.admits = first_alike(net.coloured, self._alike)
 
-    def job(self) -> Job[None]:
-        """Look at transitions until nothing more is marked.
+    def most_moves(self) -> int:
+        """Return how many moves may be listed, of which others are images."""
+        return MOST_MOVES
 
-        Raises
-        ------
-        UnsupportedError
-            There are too many orbits of moves; or a transition that might be taken
-            subtracts more than there is.
-        """
-        for cell, tokens in enumerate(self.net.initial()):
-            if tokens:
-                self._put(self.orbits[cell], tokens)
-        transitions = self.net.coloured.transitions
-        waiting = list(range(len(transitions)))
-        while waiting:
-            grown = set[int]()
-            for number in waiting:
-                grown |= yield from self._taken(number)
-            waiting = [
-                number
-                for number, transition in enumerate(transitions)
-                if any(place in grown for place, _ in transition.pre)
-            ]
+    def _refuse(self, limit: str) -> NoReturn:
+        raise UnsupportedError(
+            f"{self.file}: more than {limit} that no permutation takes to each other: "
+            "leave symmetry out of --reduce"
+        )
 
-    def _put(self, orbit: int, tokens: int) -> bool:
-        """Mark an orbit; return whether it was not marked before."""
-        is_new = orbit not in self.found
-        self.found[orbit] = max(self.found.get(orbit, 0), tokens)
-        return is_new
+    def _colours(
+        self, transition: ColouredTransition, inside: dict[int, list[int]]
+    ) -> dict[int, list[int]]:
+        """Return the colours with all that are like them: others stand for them."""
+        del transition
+        found = {}
+        for variable, colours in inside.items():
+            sort = self.net.variables[variable].sort
+            alike = [self._alike.get((sort, colour), (colour,)) for colour in colours]
+            found[variable] = sorted(set(chain.from_iterable(alike)))
+        return found
 
-    def _taken(self, number: int) -> Job[set[int]]:
-        """Take a transition under each binding; return the places that have grown."""
-        net, grown = self.net.coloured, set[int]()
-        transition = net.transitions[number]
-        known = domains(net, transition, self._support)
-        if known is None:
-            return grown
-        for colours in bindings(net, transition, known, self._held, self._in_order):
-            if colours is not None:
-                grown |= self._move(number, colours)
-            self._tried += 1
-            if self._tried > MOST_TRIED:
-                raise UnsupportedError(
-                    f"more than {MOST_TRIED:,} colours of variables are to be tried: "
-                    "leave symmetry out of --reduce"
-                )
-            if self._ticks.over():
-                yield self._ticks.progress
-        return grown
-
-    def _move(self, number: int, colours: Colour) -> set[int]:
-        """Take a transition under a binding; return the places that have grown."""
-        transition = self.net.coloured.transitions[number]
-        binding = self.net.moves.binding(number, colours)
-        pre, wrong = self.net.cells.counted(transition.pre, binding)
-        if any(self.orbits[cell] not in self.found for cell in pre):
-            return set()
-        post, also_wrong = self.net.cells.counted(transition.post, binding)
-        for place in (*wrong, *also_wrong):
-            raise UnsupportedError(
-                self.net.moves.refusal(self.net.file, number, colours, place)
-            )
-        return {
-            self.net.cells.split(cell)[0]
-            for cell, tokens in post.items()
-            if self._put(self.orbits[cell], tokens - pre.get(cell, 0))
-        }
+    def _held(self, place: int) -> set[Colour]:
+        """Return the tuples of all orbits that a place has in the beginning."""
+        cells = self.cells
+        begun = counted(self.net.places[place].marking, [])
+        known = {cells.number(place, colours) for colours in begun}
+        own = cells.range_of(place)
+        return {cells.split(cell)[1] for cell in own if cells.firsts[cell] in known}
