@@ -33,7 +33,6 @@ OPERATIONS = {
     "answer task": "ltlpipe.batch.answering:answer_task",
     "automorphisms": "ltlpipe.symmetry.groups.group:find_generators",
     "compile": "ltlpipe.runtime.kernels.compilation:compile_there",
-    "explain": "ltlpipe.batch.explanation:explained",
     "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",
 }

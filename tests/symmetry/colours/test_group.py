@@ -8,13 +8,9 @@ from itertools import pairwise, product
 
 import pytest
 
+from benchmarks.families.nets import coloured_dining, coloured_token_ring, shared_memory
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.nets import (
-    coloured_client_server,
-    coloured_dining,
-    coloured_token_ring,
-    shared_memory,
-)
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.symmetry.colours import Forms, group_of_colours
 from ltlpipe.systems.nets.coloured.cells import SubtractionError, counted, holds

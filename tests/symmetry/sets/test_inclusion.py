@@ -6,11 +6,9 @@ import random
 
 import pytest
 
+from benchmarks.families.nets import shared_memory
 from ltlpipe import ReplayError, check
-from ltlpipe.families.nets import (
-    coloured_client_server,
-    shared_memory,
-)
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets import runs, tables
 from ltlpipe.symmetry.sets.layout import Head

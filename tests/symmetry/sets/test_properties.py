@@ -10,10 +10,8 @@ from collections import Counter
 
 import pytest
 
-from ltlpipe.families.nets import (
-    coloured_client_server,
-    shared_memory,
-)
+from benchmarks.families.nets import shared_memory
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.brute_force_sets import Expansion, question, underlying

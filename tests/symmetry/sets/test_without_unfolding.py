@@ -7,12 +7,9 @@ from itertools import islice
 
 import pytest
 
+from benchmarks.families.nets import coloured_token_ring, shared_memory
 from ltlpipe import FormulaError, UnsupportedError, check, load
-from ltlpipe.families.nets import (
-    coloured_client_server,
-    coloured_token_ring,
-    shared_memory,
-)
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.strategies import symmetry
 from ltlpipe.symmetry.colours import group_of_colours, layout_of
