@@ -1,6 +1,6 @@
 # Everything that a newcomer, a developer or CI calls.
 
-.PHONY: demo setup test test-all check quick every slow versions audit bench docs clean
+.PHONY: demo setup test test-all check quick every slow versions audit bench kernels wheel docs clean
 
 demo: ## set everything up and check an example that ships with the project
 	@scripts/setup user
@@ -43,6 +43,13 @@ bench: ## regenerate results/ (twelve hours or so)
 	@scripts/setup
 	@scripts/setup-optional
 	@scripts/bench
+
+kernels: ## compiled for most processors: for `ltlpipe` in .venv, and for wheels
+	@scripts/setup
+	@.venv/bin/python scripts/kernels.py
+
+wheel: kernels ## in dist/, with the kernels, for this Python and Linux on x86-64
+	@.venv/bin/python -m build --wheel --no-isolation
 
 docs: ## the documentation site, in site/
 	@scripts/setup

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.machinery import SourceFileLoader
+from importlib.metadata import version
 from pathlib import Path
 
+import numba
 import pytest
 
 ROOT = Path(__file__).parent.parent
 PARTS = (
     "ltlpipe",
     "formulas",
+    "packaging",
     "pyproject.toml",
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
 )
+COMPILED = "ltlpipe/runtime/kernels/compiled"
 
 
-def built(folder):
+def built(folder, kernels=None):
     """Build the wheel from a copy of the sources, and return it."""
     sources = folder / "sources"
     sources.mkdir()
-    leave = shutil.ignore_patterns("__pycache__")
+    leave = shutil.ignore_patterns("__pycache__", "compiled")
     for part in PARTS:
         path = ROOT / part
         if path.is_dir():
             shutil.copytree(path, sources / part, ignore=leave)
         else:
             shutil.copy(path, sources)
+    if kernels is not None:
+        shutil.copytree(kernels, sources / COMPILED)
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation"]
     environment = os.environ | {"SOURCE_DATE_EPOCH": "1700000000"}
     command += ["--outdir", str(folder), str(sources)]
@@ -84,6 +93,77 @@ def test_the_wheel_alone(wheel, tmp_path):
         check=True,
     )
     assert Path(where.stdout.strip()).is_relative_to(tmp_path)
+
+
+ASKED = """
+import json, sys
+from numba.core import event
+from ltlpipe import check, load
+from ltlpipe.runtime.folders import cache_folder
+from ltlpipe.runtime.kernels import shipped
+with event.install_recorder("numba:compile") as recorder:
+    result = check(
+        load("system.dot"), "G(enter_l -> (!enter_r W leave_l))",
+        emptiness="se05", reduce="none",
+    )
+found = sorted(file.name for file in cache_folder().rglob("*.nbc"))
+print(json.dumps([result.verdict, len(recorder.buffer), found, str(shipped.FOLDER)]))
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="kernels are for x86-64")
+@pytest.mark.thorough("compiles the kernels of a search")
+def test_the_kernels_that_a_wheel_brings(tmp_path):
+    """Installed, it compiles nothing; with one file damaged, what that was."""
+    script = ROOT / "scripts" / "kernels.py"
+    kernels_script = SourceFileLoader("kernels_script", str(script)).load_module()
+    mutex = ROOT / "examples" / "problems" / "mutex" / "system.dot"
+    formula = "G(enter_l -> (!enter_r W leave_l))"
+    question = f"check '{mutex}' -f '{formula}' --emptiness se05 --reduce none"
+    kernels_script.build(tmp_path / "kernels", [[question]])
+    wheel = built(tmp_path, tmp_path / "kernels")
+    assert re.search(r"-cp3\d+-cp3\d+-manylinux_2_17_x86_64.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        [about] = [n for n in archive.namelist() if n.endswith("/METADATA")]
+        needs = archive.read(about).decode()
+    assert f"Requires-Dist: numba=={version('numba')}\n" in needs
+    assert f"Requires-Dist: llvmlite=={version('llvmlite')}\n" in needs
+
+    python = installed(wheel, tmp_path / "environment")
+    shutil.copy(mutex, tmp_path)
+
+    def ask(cache):
+        done = subprocess.run(
+            [python, "-c", ASKED],
+            cwd=tmp_path,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / cache)},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    verdict, n_compiled, found, folder = ask("cache")
+    assert (verdict, n_compiled, found) == ("holds", 0, [])
+    assert Path(folder).is_relative_to(tmp_path / "environment")
+    smallest = min(Path(folder).glob("*.code"), key=lambda file: file.stat().st_size)
+    content = smallest.read_bytes()
+    smallest.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    verdict, _, found, _ = ask("another cache")
+    assert verdict == "holds"
+    assert len(found) == 1
+
+
+def installed(wheel, environment):
+    """Install a wheel where only what it needs is; return the interpreter."""
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", environment], check=True
+    )
+    python = environment / "bin" / "python"
+    command = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    subprocess.run([*command, "--no-deps", "--no-index", wheel], check=True)
+    [packages] = environment.glob("lib/python*/site-packages")
+    (packages / "needed.pth").write_text(str(Path(numba.__file__).parents[1]))
+    return python
 
 
 OF_CONDA = {
