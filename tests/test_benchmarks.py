@@ -38,8 +38,10 @@ ROOT = Path(__file__).parents[1]
         ),
         (
             "benchmarks.processors",
-            [str(cache_folder().parent), "--processors", "native", "--runs", "1"]
-            + ["--emptiness", "se05", "--philosophers", "3", "--dining", "3"],
+            [
+                *(str(cache_folder().parent), "--processors", "native", "--runs", "1"),
+                *("--emptiness", "se05", "--philosophers", "3", "--dining", "3"),
+            ],
             "processors.csv",
             "native",
         ),

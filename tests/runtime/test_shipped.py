@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import os
+import platform
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import pytest
 
 from ltlpipe.runtime.kernels import shipped
+from tests.runtime.test_compilation import UNANNOUNCED, begun, told
+
+ROOT = Path(__file__).parents[2]
+
+BROUGHT = """
+    from pathlib import Path
+    from ltlpipe.runtime.kernels import shipped
+    shipped.FOLDER = Path({folder!r})
+"""
+
+
+def kernels_script():
+    """Return the script that compiles what is shipped."""
+    spec = spec_from_file_location("kernels", ROOT / "scripts" / "kernels.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
@@ -98,3 +118,27 @@ def test_a_processor_that_was_chosen(folder, monkeypatch):
     assert shipped.are_usable.__wrapped__()
     monkeypatch.setattr(shipped.numba.config, "CPU_NAME", "generic")
     assert not shipped.are_usable.__wrapped__()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="kernels are for x86-64")
+@pytest.mark.thorough("compiles, in processes of their own")
+def test_a_kernel_that_is_brought_is_not_compiled(tmp_path, monkeypatch):
+    """Nor is anything written; one that is damaged is compiled for the user."""
+    made, brought = tmp_path / "made", tmp_path / "compiled"
+    monkeypatch.setenv("NUMBA_CPU_NAME", shipped.PROCESSOR)
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "")
+    assert told(begun(UNANNOUNCED, made))[0] > 0
+    monkeypatch.delenv("NUMBA_CPU_NAME")
+    monkeypatch.delenv("NUMBA_CPU_FEATURES")
+    brought.mkdir(mode=0o755)
+    [(key, body)] = kernels_script().compiled(made / "kernels")
+    shipped.write(brought, key, body)
+    work = BROUGHT.format(folder=str(brought)) + UNANNOUNCED
+
+    assert told(begun(work, tmp_path / "first"))[0] == 0
+    assert not list(tmp_path.glob("first/**/*.nb?"))
+    [file] = brought.iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    assert told(begun(work, tmp_path / "second"))[0] > 0
+    assert list(tmp_path.glob("second/**/*.nbc"))
+    assert told(begun(work, tmp_path / "second"))[0] == 0
