@@ -72,7 +72,9 @@ def found(key: str) -> bytes | None:
 
 def write(folder: Path, key: str, body: bytes) -> None:
     """Write a file; `key` is one for `PROCESSOR`."""
-    (folder / _name(key)).write_bytes(sha256(body).digest() + body)
+    path = folder / _name(key)
+    path.write_bytes(sha256(body).digest() + body)
+    path.chmod(0o644)
 
 
 def _name(key: str) -> str:
