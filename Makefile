@@ -44,11 +44,13 @@ bench: ## regenerate results/ (twelve hours or so)
 	@scripts/setup-optional
 	@scripts/bench
 
-kernels: ## compiled for most processors: for `ltlpipe` in .venv, and for wheels
-	@scripts/setup
+kernels: ## those of common searches, compiled for this installation (two minutes)
+	@scripts/setup user
 	@.venv/bin/python scripts/kernels.py
 
-wheel: kernels ## in dist/, with the kernels, for this Python and Linux on x86-64
+wheel: ## in dist/, with the kernels, for this Python and Linux on x86-64
+	@scripts/setup
+	@.venv/bin/python scripts/kernels.py
 	@.venv/bin/python -m build --wheel --no-isolation
 
 docs: ## the documentation site, in site/
@@ -56,4 +58,4 @@ docs: ## the documentation site, in site/
 	@scripts/docs
 
 clean:
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site ltlpipe/runtime/kernels/compiled

@@ -27,6 +27,7 @@ import llvmlite.binding
 from benchmarks import record
 from benchmarks.limit_cases import philosophers_question
 from ltlpipe import LTS, Network, save
+from ltlpipe.runtime.kernels.shipped import are_usable
 
 
 class Case(NamedTuple):
@@ -86,13 +87,15 @@ def commands(folder: Path, chosen: argparse.Namespace) -> list[Case]:
 
 
 def measured(case: Case, folder: Path, runs: int) -> list[dict[str, Any]]:
-    """Return a row for a warm command, three for one that begins with no kernels."""
+    """Return rows: one for a warm command, else first, second and compiling."""
     if not case.fresh:
         seconds(case.arguments)
         times = [seconds(case.arguments) for _ in range(runs)]
         return [_row(f"{case.name}, warm", times)]
     times: dict[str, list[tuple[float, float]]]
-    times = {"first": [], "second": [], "compiling": []}
+    times = {"first": [], "second": []}
+    if are_usable():
+        times["compiling"] = []
     native = str(llvmlite.binding.get_host_cpu_name())
     for k in range(min(runs, 3)):
         for name, seen in times.items():

@@ -3,8 +3,8 @@
 A file holds one kernel for one signature: a checksum, then what Numba's cache keeps.
 Its name is a hash of the key that finds it in the user's own folder, which is one of
 the kernel's closure (`ltlpipe.runtime.kernels.jit`), and of the versions of Python,
-Numba and llvmlite; no time and no path is in it.  It is code for a processor that most
-others contain.
+Numba, llvmlite and, roughly, NumPy; no time and no path is in it.  It is code for a
+processor that most others contain.
 
 What is missing or damaged, made by other versions or of other sources, or for a
 processor that has more than this one, counts as not there: the kernel is compiled, into
@@ -25,6 +25,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ltlpipe.runtime.loading import ALONE
 
 with ALONE:
@@ -38,7 +40,11 @@ PROCESSOR = "x86-64-v2"
 
 _FEATURES = "cmov crc32 cx16 cx8 fxsr mmx popcnt sahf sse sse2 sse3 sse4.1 sse4.2 ssse3"
 PYTHON = sysconfig.get_config_var("SOABI")
-NEEDS = f"numba=={numba.__version__}", f"llvmlite=={llvmlite.__version__}"
+NEEDS = (
+    f"numba=={numba.__version__}",
+    f"llvmlite=={llvmlite.__version__}",
+    f"numpy=={np.__version__.partition('.')[0]}.*",  # Numba types by its rules
+)
 _CHECKED = 32  # bytes of a checksum
 
 
@@ -52,7 +58,10 @@ def are_usable() -> bool:
     if not FOLDER.is_dir() or config.CPU_NAME or config.CPU_FEATURES:
         return False
     binding: Any = llvmlite.binding
-    has = binding.get_host_cpu_features()
+    try:
+        has = binding.get_host_cpu_features()
+    except RuntimeError:  # LLVM cannot tell
+        return False
     return all(has.get(feature) for feature in _FEATURES.split())
 
 
