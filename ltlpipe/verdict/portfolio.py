@@ -51,8 +51,6 @@ from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.merged_colours import MergedQuestion, with_places
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.simplified import simplified
-from ltlpipe.strategies.smaller_nets import SmallerNetQuestion, about_smaller_net
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,10 +71,10 @@ PRELUDE = 1_000.0
 It costs less than kernels that are loaded take for a small product.
 """
 
-PRELUDE_ALONE = 20_000.0
-"""The same in a process that answers a single question.
+PRELUDE_ALONE = 200_000.0
+"""The same in a process that answers one question, or those of one model.
 
-Importing Numba and loading kernels for it takes ten times as long, and more.
+Importing Numba and loading kernels takes longer.
 """
 
 FIRST_TURN = 20_000.0
@@ -505,6 +503,12 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
+        from ltlpipe.strategies.simplified import simplified
+        from ltlpipe.strategies.smaller_nets import (
+            SmallerNetQuestion,
+            about_smaller_net,
+        )
+
         asked = yield from simplified(asked)
         if strategy.name != LINEAR:  # which is about the net as it is
             asked = yield from about_smaller_net(asked)
