@@ -233,7 +233,7 @@ MUTANTS = [
     ),
     Mutant(
         "sets are included whatever the property's state",
-        "symmetry/sets/inclusion.py",
+        "symmetry/sets/canonical.py",
         "if read(ints, watching, row) != read(ints, watching, other):\n        return",
         "if read(ints, watching, row) != read(ints, watching, other):\n        bool",
         SETS,
