@@ -1,0 +1,245 @@
+"""The boxes by which a certificate proves that a machine does what a program does.
+
+They are found by the interpreter that checks them
+(`ltlpipe.certificates.checking.interpretation`): what a step of a cell leads to is
+joined to the cells of the class to which the machine goes, until nothing grows.  So
+what is written is a fixed point of what is checked, or nothing is written.  The
+analysis of the program only helps: it tells which variables matter behind a rule, so
+that states come into the cells of its own proof, and what values there may be.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ltlpipe.certificates.checking import values as on
+from ltlpipe.certificates.checking.document import RefusedError
+from ltlpipe.certificates.checking.interpretation import Interpreter
+from ltlpipe.runtime.ticks import Ticks
+from ltlpipe.systems.programs.eca.liveness import DEAD, REGION
+from ltlpipe.systems.programs.eca.program import INPUT
+from ltlpipe.systems.programs.eca.tables import least, representative
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ltlpipe.certificates.checking.interpretation import Box, Path
+    from ltlpipe.certificates.checking.values import Values
+    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.networks.lts import LTS
+    from ltlpipe.systems.programs.eca.enumeration import Grounds, Machine
+    from ltlpipe.systems.programs.eca.liveness import Behaviour
+    from ltlpipe.systems.programs.eca.system import EcaSystem
+
+_PROVING = "proving the machine"
+_STEP_WORK = 300.0  # microseconds of a cell that takes an input, roughly
+_MOST_CELLS = 1 << 13
+_MOST_STEPS = 1 << 17  # of cells
+_MOST_KEYS = 1 << 8  # cells in which the states of one path end
+_PATIENCE = 3  # growths of a set before it becomes a range, and before each further one
+
+
+class Invariant(NamedTuple):
+    """Boxes for each class of a machine, from which no step leads out."""
+
+    component: LTS
+    told: tuple[int, ...]  # variables by whose values the cells of a class differ
+    cells: list[tuple[int, Box]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the header of a certificate says of it."""
+        return {
+            "states": self.component.n_states,
+            "labels": list(self.component.labels),
+            "transitions": self.component.n_transitions,
+            "cells": len(self.cells),
+            "ranges": sum(len(values) for _, box in self.cells for values in box),
+            "told": list(self.told),
+        }
+
+    def columns(self) -> Iterator[np.ndarray]:
+        """Yield the columns of a certificate; those without values are left out."""
+        lts, sets = self.component, [sets for _, box in self.cells for sets in box]
+        parts = [(part[0], part[-1], part.step) for own in sets for part in own]
+        columns = [lts.src, lts.label, lts.dst] if lts.n_transitions else []
+        numbers = (
+            [own for own, _ in self.cells],
+            list(map(len, sets)),
+            *zip(*parts, strict=True),
+        )
+        columns += map(np.array, numbers)
+        yield from (column.astype(np.int64) for column in columns)
+
+
+def invariant_of(system: EcaSystem) -> Job[Invariant | None]:
+    """Return boxes that prove a program's machine, None if none were found."""
+    machine = system.machine
+    if machine is None or machine.grounds is None or not machine.is_complete:
+        return None
+    if machine.n_states > _MOST_CELLS:
+        return None
+    for by_rule in (False, True):
+        closure = _Closure(system, machine, machine.grounds, by_rule)
+        try:
+            yield from closure.closed()
+        except RefusedError:
+            continue
+        cells = [(own, tuple(box)) for (own, _, _), box in closure.cells.items()]
+        told = () if machine.grounds.cells is None else tuple(machine.grounds.keyed)
+        return Invariant(system.components[0], told, cells)
+    return None
+
+
+class _Closure:
+    """Cells that grow.
+
+    Each is one of a class, of values of some variables, and, if `by_rule`, of the line
+    of the output behind which its states are.
+    """
+
+    def __init__(
+        self, system: EcaSystem, machine: Machine, grounds: Grounds, by_rule: bool
+    ) -> None:
+        self._source, self._machine, self._by_rule = system.source, machine, by_rule
+        self._ranges, self._grounds = grounds.ranges, grounds
+        self._program = Interpreter(system.source)
+        self._behaviours: dict[int, Behaviour] = {}
+        for behaviour in grounds.behaviours:
+            rule = grounds.ranges.rules.rules[behaviour.number]
+            self._behaviours.setdefault(rule.line, behaviour)
+        self._stored = np.flatnonzero(machine.fields[:, 2]).tolist()
+        self.cells: dict[tuple[int, tuple[int, ...], int], list[Values]] = {}
+        self._waiting: dict[tuple[int, tuple[int, ...], int], None] = {}
+        self._growths: dict[Any, int] = {}
+
+    def closed(self) -> Job[None]:
+        """Let the cells grow until no step leads out of them.
+
+        Raises
+        ------
+        RefusedError
+            The machine does not do what the program does, as far as boxes tell.
+        """
+        ticks = Ticks(_PROVING, _STEP_WORK)
+        first = [on.of([variable.initial]) for variable in self._source.variables]
+        one = np.zeros(1, dtype=np.int64)
+        key = tuple(int(self._machine.values(v, one)[0]) for v in self._grounds.keyed)
+        self._join(0, key, 0, first)
+        n_steps = 0
+        while self._waiting:
+            cell = next(iter(self._waiting))
+            del self._waiting[cell]
+            box, steps = tuple(self.cells[cell]), self._steps(cell[0])
+            for given in self._source.inputs:
+                n_steps += 1
+                if n_steps > _MOST_STEPS or len(self.cells) > _MOST_CELLS:
+                    raise RefusedError("too much work")
+                for path in self._program.step(box, given):
+                    self._follow(path, steps.get(given))
+                if ticks.over():
+                    yield ticks.progress
+
+    def _steps(self, own: int) -> dict[int, tuple[int, int]]:
+        machine = self._machine
+        begin, end = machine.first[own : own + 2].tolist()
+        labels = machine.label[begin:end].tolist()
+        return {
+            machine.inputs[given]: (machine.outputs[output], target)
+            for (given, output), target in zip(
+                labels, machine.target[begin:end].tolist(), strict=True
+            )
+        }
+
+    def _follow(self, path: Path, expected: tuple[int, int] | None) -> None:
+        output = None if path.output is None or path.failed else path.output
+        if (output is None) != (expected is None):
+            raise RefusedError("a step more or less")
+        if output is None or expected is None:
+            return
+        if output.number != expected[0]:
+            raise RefusedError("another output")
+        if path.ended:
+            if self._steps(expected[1]):
+                raise RefusedError("an end")
+            return
+        behaviour = self._behaviours.get(output.line)
+        choices = [self._keys(v, path.box[v], behaviour) for v in self._grounds.keyed]
+        if np.prod([len(choice) for choice in choices]) > _MOST_KEYS:
+            raise RefusedError("too many cells")
+        line = output.line if self._by_rule else 0
+        for chosen in product(*choices):
+            box = list(path.box)
+            for v, (_, values) in zip(self._grounds.keyed, chosen, strict=True):
+                box[v] = values
+            self._join(expected[1], tuple(key for key, _ in chosen), line, box)
+
+    def _keys(
+        self, v: int, values: Values, behaviour: Behaviour | None
+    ) -> list[tuple[int, Values]]:
+        """Return values of the analysis' cells, each with those that it stands for."""
+        ranges, need = self._ranges, None
+        if behaviour is not None:
+            need = behaviour.needs[v]
+        if need == DEAD and behaviour is not None:
+            known = behaviour.after[v]
+            return [(representative(ranges, v, known.low, known, DEAD), values)]
+        if need == REGION:
+            rules, found = ranges.rules, []
+            first, last = values[0][0], max(part[-1] for part in values)
+            for region in range(rules.region(v, first), rules.region(v, last) + 1):
+                low, high = rules.lowest(v, region), rules.highest(v, region)
+                own = on.clipped(on.clipped(values, ">=", low), "<=", high)
+                if own:
+                    found.append((least(ranges, v, region), own))
+            return found
+        if on.size(values) > _MOST_KEYS:
+            raise RefusedError("too many cells")
+        return [(x, on.of([x])) for part in values for x in part]
+
+    def _join(
+        self, own: int, key: tuple[int, ...], line: int, box: list[Values]
+    ) -> None:
+        """Join states to a cell, which begins with what the analysis has."""
+        cell = own, key, line
+        box[INPUT] = on.of([0])
+        if cell not in self.cells:
+            for v, values in self._seed(own, key):
+                box[v] = on.union(box[v], values)
+            self.cells[cell] = box
+            self._waiting[cell] = None
+            return
+        old = self.cells[cell]
+        for v, values in enumerate(box):
+            if not on.within(values, old[v]):
+                grown = self._growths[cell, v] = 1 + self._growths.get((cell, v), 0)
+                joined = on.union(old[v], values)
+                old[v] = self._widened(v, joined, grown // _PATIENCE)
+                self._waiting[cell] = None
+
+    def _seed(self, own: int, key: tuple[int, ...]) -> Iterator[tuple[int, Values]]:
+        known = self._grounds.cells
+        if known is None:
+            state = np.array([own])
+            for v in self._stored:
+                yield v, on.of(self._machine.values(v, state).tolist())
+        elif (own, key) in known:
+            for v in self._stored:
+                yield v, on.of(known[own, key][v].tolist())
+
+    def _widened(self, v: int, values: Values, level: int) -> Values:
+        """Return more values than a variable has had, the more the higher the level."""
+        if not level:
+            return values
+        part, known, cuts = on.hull(values), self._ranges.always[v], self._ranges.rules
+        low, high = part[0], part[-1]
+        if level > 1:
+            low = max(cuts.lowest(v, cuts.region(v, low)), min(low, known.low))
+            high = min(cuts.highest(v, cuts.region(v, high)), max(high, known.high))
+        if level > 2:
+            low, high = min(low, known.low), max(high, known.high)
+        low += (part[0] - low) % part.step
+        return (range(low, high + 1, part.step),)

@@ -1,0 +1,346 @@
+"""Certificates of programs: a machine, and boxes that prove what it does."""
+
+from __future__ import annotations
+
+import copy
+import random
+import warnings
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from ltlpipe import LTS, LtlpipeWarning, Network, check, verify_certificate
+from ltlpipe.certificates.checking import values as on
+from ltlpipe.certificates.checking.interpretation import Interpreter
+from ltlpipe.runtime.errors import InputError
+from ltlpipe.systems.programs.eca import reading
+from ltlpipe.systems.programs.eca.program import (
+    FLAG,
+    RunEndedError,
+    input_name,
+    output_name,
+)
+from ltlpipe.systems.programs.program import Binary, Number, evaluate
+from tests.certificates.parts import parts_of, proves
+from tests.example_counts import at_least, examples
+from tests.systems.programs.eca.random_programs import Counts, Draw, ReadsInput
+from tests.systems.programs.eca.small_programs import (
+    COUNTER,
+    source_of,
+    system_in,
+)
+from tests.systems.programs.eca.test_quotient import _parities
+
+_PAIRS = 400  # states of a program that are compared with a machine
+
+
+def _certified(system, formulas, path):
+    """The parts of a certificate of the first formula that holds, or None."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LtlpipeWarning)
+        for formula in formulas:
+            verdict = check(system, formula, certificate=str(path), unknown="never")
+            if verdict.verdict == "holds":
+                return parts_of(path, system)
+    return None
+
+
+def _formulas(system, rng):
+    names = [action.name for action in system.actions]
+    for _ in range(12):
+        a, b, c = (rng.choice(names) for _ in range(3))
+        yield rng.choice([f"G({a} -> X !{b})", f"(!{a} W {b})", f"G({a} -> F {b})"])
+        yield f"G({a} -> X(!{b} W {c}))"
+
+
+def _result(system, parts, path):
+    """What becomes of a certificate: verified, or why it is refused."""
+    parts.write(path)
+    found = verify_certificate(str(path), system)
+    return found.reason or found.result
+
+
+def _is_sound(system, parts):
+    """Whether the machine does what the program does, by brute force, and is proved."""
+    told = parts.header["machine"]
+    src, label, dst = parts.machine[:3]
+    moves = {}
+    for a, name, b in zip(src, label, dst, strict=True):
+        if (a, told["labels"][name]) in moves:
+            return False
+        moves[a, told["labels"][name]] = b
+    source = system.source
+    pairs = {((1, *source.initial[2:]), 0)}
+    waiting = list(pairs)
+    for values, state in waiting:
+        for given in source.inputs:
+            own = [0, *values]
+            try:
+                printed = source.step(own, given)
+            except RunEndedError:
+                printed = None
+            half = moves.get((state, input_name(given)))
+            if printed is None or half is None:
+                if printed is not None or half is not None:
+                    return False
+                continue
+            outputs = {name: b for (a, name), b in moves.items() if a == half}
+            if [*outputs] != [output_name(printed)]:
+                return False
+            pair = tuple(own[1:]), outputs[output_name(printed)]
+            if pair not in pairs and len(pairs) < _PAIRS:
+                pairs.add(pair)
+                waiting.append(pair)
+    columns = (np.array(column, dtype=np.int32) for column in (src, label, dst))
+    component = LTS(told["states"], 0, tuple(told["labels"]), *columns)
+    return proves(Network([component]), parts)
+
+
+def _random_systems(seeds, monkeypatch):
+    """Systems of random programs, half of them by machines that are guessed."""
+    kinds = Counts, Draw, Counts, ReadsInput
+    for seed in seeds:
+        kind = kinds[seed % 4]
+        text = kind(random.Random(seed), errors=seed % 3 == 0).text
+        few = seed % 4 == 0
+        with monkeypatch.context() as patch:
+            patch.setattr(reading, "FEW", 20 if few else 1 << 16)
+            try:
+                system = system_in(text, 21 if few else 300)
+            except InputError:
+                continue
+        if system.lacks is None and system.machine.grounds is not None:
+            yield seed, text, system
+
+
+def _mutant(rng, parts):
+    """The same certificate with one thing of its machine changed."""
+    changed = copy.deepcopy(parts)
+    columns, told = changed.machine, changed.header["machine"]
+    n = len(columns[4]) // len(columns[3])
+    kinds = ["number"] * 4 + ["target", "cell", "step", "split", "told", "more"]
+    kind = rng.choice(kinds)
+    cell = rng.randrange(len(columns[3]))
+    if kind in ("number", "target"):
+        at = rng.randrange(5, 8) if kind == "number" else rng.choice([0, 1, 2, 3])
+        column = columns[at]
+        if column:
+            k = rng.randrange(len(column))
+            column[k] += rng.choice([-2, -1, 1, 2, rng.choice(column) - column[k]])
+    elif kind in ("cell", "more"):
+        begin = sum(columns[4][: cell * n])
+        end = begin + sum(columns[4][cell * n : cell * n + n])
+        ends = [(3, cell, cell + 1), (4, cell * n, cell * n + n)]
+        for at, first, last in ends + [(at, begin, end) for at in (5, 6, 7)]:
+            if kind == "cell":
+                del columns[at][first:last]
+            else:
+                columns[at] += columns[at][first:last]
+        if kind == "more":
+            columns[3][-1] = rng.randrange(told["states"])
+    elif kind == "step" and columns[0]:
+        k = rng.randrange(len(columns[0]))
+        for column in columns[:3]:
+            del column[k]
+    elif kind == "split":
+        k = rng.randrange(len(columns[4]) - 1)
+        columns[4][k] += 1
+        columns[4][k + 1] -= 1
+    elif kind == "told":
+        told["told"] = [rng.randrange(-1, n + 1)]
+    return changed
+
+
+def _mutate(seeds, monkeypatch, path, n_mutants=4):
+    """Refused or sound; returns how many there are of each."""
+    counts = {"certificates": 0, "refused": 0, "sound": 0}
+    for seed, text, system in _random_systems(seeds, monkeypatch):
+        rng = random.Random(seed)
+        parts = _certified(system, _formulas(system, rng), path)
+        if parts is None or parts.machine is None:
+            continue
+        counts["certificates"] += 1
+        assert _result(system, parts, path) == "verified", f"seed {seed}\n{text}"
+        assert _is_sound(system, parts), f"seed {seed}\n{text}"
+        for _ in range(n_mutants):
+            changed = _mutant(rng, parts)
+            if changed == parts:
+                continue
+            if _result(system, changed, path) == "verified":
+                assert _is_sound(system, changed), f"seed {seed}\n{text}"
+                counts["sound"] += 1
+            else:
+                counts["refused"] += 1
+    return counts
+
+
+def test_what_is_changed_is_refused_or_sound(monkeypatch, tmp_path):
+    """Certificates of random programs, and with one thing of each changed."""
+    counts = _mutate(range(examples(40)), monkeypatch, tmp_path / "a")
+    assert counts["certificates"] > at_least(12)
+    assert counts["refused"] > at_least(25)
+    assert counts["sound"] > at_least(2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", range(1_000, 5_000, 500))
+def test_many_that_are_changed(begin, monkeypatch, tmp_path):
+    """The same for thousands of programs."""
+    counts = _mutate(range(begin, begin + 500), monkeypatch, tmp_path / "a", 8)
+    assert counts["certificates"] > 150
+    assert counts["refused"] > 500
+
+
+@pytest.mark.parametrize("text", [COUNTER, _parities(10_000, 9_998)])
+def test_each_number_that_is_changed(text, tmp_path):
+    """Each number of a small certificate, one more or one less, is refused or sound."""
+    system = system_in(text, 1 << 22)
+    path = tmp_path / "a"
+    formulas = ["G(iB -> X !oU)", "G(oW -> X iA)", "G(iB -> X !oX)"]
+    parts = _certified(system, formulas, path)
+    n_refused = n_sound = 0
+    places = [
+        (at, k, more)
+        for at, column in enumerate(parts.machine)
+        for k in range(len(column))
+        for more in (-1, 1)
+    ]
+    for at, k, more in islice(places, 0, None, max(len(places) // examples(150), 1)):
+        changed = copy.deepcopy(parts)
+        changed.machine[at][k] += more
+        if _result(system, changed, path) == "verified":
+            assert _is_sound(system, changed), (at, k, more)
+            n_sound += 1
+        else:
+            n_refused += 1
+    assert n_refused > n_sound
+
+
+def _changed_text(text, rng):
+    """A program with one of its numbers changed."""
+    places = [k for k, c in enumerate(text) if c.isdigit() and text[k - 1] == " "]
+    k = rng.choice(places)
+    return text[:k] + str((int(text[k]) + rng.choice([1, 2])) % 10) + text[k + 1 :]
+
+
+def test_a_program_that_is_changed(monkeypatch, tmp_path):
+    """A certificate of another program is refused, unless that does the same."""
+    n_refused = n_other = 0
+    path = tmp_path / "a"
+    for seed, text, system in _random_systems(range(examples(30)), monkeypatch):
+        rng = random.Random(seed)
+        parts = _certified(system, _formulas(system, rng), path)
+        if parts is None:
+            continue
+        for _ in range(3):
+            try:
+                other = system_in(_changed_text(text, rng), 300)
+            except InputError:
+                continue
+            if _result(other, parts, path) == "verified":
+                assert _is_sound(other, parts), f"seed {seed}\n{text}"
+                n_other += 1
+            else:
+                n_refused += 1
+    assert n_refused > at_least(10)
+    assert n_other > at_least(2)
+
+
+def test_steps_of_boxes_are_those_of_their_states():
+    """What states of a box do, one by one, is among what the box does."""
+    n_steps = 0
+    for seed in range(examples(60)):
+        rng = random.Random(seed)
+        kind = rng.choice([Counts, Draw, ReadsInput])
+        source = source_of(kind(rng, errors=seed % 2 == 0).text)
+        n = len(source.variables)
+        sets = [rng.sample(range(-4, 9), rng.choice([1, 2, 4])) for _ in range(n)]
+        for k, variable in enumerate(source.variables):
+            if variable.arrays:
+                sets[k] = rng.sample(range(len(variable.arrays)), 1)
+        sets[FLAG] = [0, 1]
+        box = tuple(map(on.of, sets))
+        if rng.random() < 0.5:
+            wide = rng.randrange(2, n)
+            if not source.variables[wide].arrays:
+                step = rng.choice([1, 3])
+                box = (*box[:wide], (range(-50, 9_000, step),), *box[wide + 1 :])
+        for given in source.inputs:
+            paths = Interpreter(source).step(box, given)
+            for _ in range(8):
+                state = [rng.choice(rng.choice(values)) for values in box]
+                n_steps += _is_followed(source, state, given, paths)
+    assert n_steps > at_least(200)
+
+
+def _is_followed(source, state, given, paths):
+    """Assert that a path is the step of a state; return 1 if there is a step."""
+    try:
+        printed = source.step(state, given)
+    except RunEndedError:
+        printed = None
+    if printed is None:
+        assert any(path.output is None or path.failed for path in paths)
+        return 0
+    alike = [p for p in paths if p.output is not None and p.output.number == printed]
+    if state[FLAG] == -1:
+        assert any(path.ended for path in alike)
+    else:
+        assert any(
+            not (path.ended or path.failed)
+            and all(
+                any(x in r for r in s) for x, s in zip(state, path.box, strict=True)
+            )
+            for path in alike
+        )
+    return 1
+
+
+def _random_range(rng):
+    if rng.random() < 0.1:
+        low = rng.choice([on.MIN, on.MAX - 40, -(1 << 30)])
+        return range(low, low + rng.randint(1, 40), rng.choice([1, 2, 7]))
+    low, step = rng.randint(-30, 30), rng.choice([1, 1, 2, 3, 5, 12])
+    return range(low, low + rng.randint(1, 40), step)
+
+
+def test_arithmetic_of_ranges_is_that_of_numbers():
+    """Each result of two numbers is in the set of results of their ranges."""
+    rng = random.Random(7)
+    operators = ["+", "-", "*", "/", "%", "<", "<=", "==", "!=", ">=", ">"]
+    for _ in range(examples(3_000)):
+        a = tuple(_random_range(rng) for _ in range(rng.randint(1, 2)))
+        b = tuple(_random_range(rng) for _ in range(rng.randint(1, 2)))
+        op = rng.choice(operators)
+        if op in ("/", "%"):
+            b = on.clipped(b, "!=", 0)
+            if not b:
+                continue
+        found = on.combined(op, a, b)
+        for _ in range(10):
+            x, y = rng.choice(rng.choice(a)), rng.choice(rng.choice(b))
+            value = evaluate(Binary(op, Number(x), Number(y)), [])
+            assert any(value in part for part in found), (op, a, b, x, y)
+
+
+def test_sets_of_values_are_exact():
+    """Union, clipping and inclusion, against sets of numbers."""
+    rng = random.Random(8)
+    for _ in range(examples(2_000)):
+        a = tuple(_random_range(rng) for _ in range(rng.randint(1, 3)))
+        b = tuple(_random_range(rng) for _ in range(rng.randint(1, 3)))
+        own, other = ({x for part in s for x in part} for s in (a, b))
+        both = on.union(a, b)
+        assert {x for part in both for x in part} == own | other
+        assert {x for part in on.of(own) for x in part} == own
+        assert on.within(a, both)
+        assert on.within(a, b) <= (own <= other)
+        assert all(x in on.hull(a) for x in own)
+        bound = rng.choice([*own, 0, 3])
+        for op in ("<", "<=", "==", "!=", ">=", ">"):
+            holds = {
+                x for x in own if evaluate(Binary(op, Number(x), Number(bound)), [])
+            }
+            part = on.clipped(a, op, bound)
+            assert {x for r in part for x in r} == holds
