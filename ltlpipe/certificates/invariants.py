@@ -33,14 +33,18 @@ if TYPE_CHECKING:
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.programs.eca.enumeration import Grounds, Machine
     from ltlpipe.systems.programs.eca.liveness import Behaviour
+    from ltlpipe.systems.programs.eca.program import Source
     from ltlpipe.systems.programs.eca.system import EcaSystem
+
+    Cell = tuple[int, tuple[int, ...], int]
 
 _PROVING = "proving the machine"
 _STEP_WORK = 300.0  # microseconds of a cell that takes an input, roughly
 _MOST_CELLS = 1 << 13
 _MOST_STEPS = 1 << 17  # of cells
 _MOST_KEYS = 1 << 8  # cells in which the states of one path end
-_PATIENCE = 3  # growths of a set before it becomes a range, and before each further one
+_PATIENCE = 3  # growths of a set before it becomes a range, and before that is widened
+_LAST = 64  # growths before all values are let in that might be
 
 
 class Invariant(NamedTuple):
@@ -82,39 +86,37 @@ def invariant_of(system: EcaSystem) -> Job[Invariant | None]:
         return None
     if machine.n_states > _MOST_CELLS:
         return None
-    for by_rule in (False, True):
-        closure = _Closure(system, machine, machine.grounds, by_rule)
+    for by_group in (False, True):
+        closure = _Closure(system.source, machine, machine.grounds, by_group)
         try:
             yield from closure.closed()
         except RefusedError:
             continue
-        cells = [(own, tuple(box)) for (own, _, _), box in closure.cells.items()]
-        told = () if machine.grounds.cells is None else tuple(machine.grounds.keyed)
-        return Invariant(system.components[0], told, cells)
+        cells = [(own, tuple(box)) for (own, *_), box in closure.cells.items()]
+        return Invariant(system.components[0], tuple(machine.grounds.keyed), cells)
     return None
 
 
 class _Closure:
-    """Cells that grow.
+    """Cells that grow, each of a class and of values of the keyed variables.
 
-    Each is one of a class, of values of some variables, and, if `by_rule`, of the line
-    of the output behind which its states are.
+    If `by_group`, each has only states behind rules that can be followed by the same.
     """
 
     def __init__(
-        self, system: EcaSystem, machine: Machine, grounds: Grounds, by_rule: bool
+        self, source: Source, machine: Machine, grounds: Grounds, by_group: bool
     ) -> None:
-        self._source, self._machine, self._by_rule = system.source, machine, by_rule
+        self._source, self._machine, self._by_group = source, machine, by_group
         self._ranges, self._grounds = grounds.ranges, grounds
-        self._program = Interpreter(system.source)
+        self._program = Interpreter(source)
         self._behaviours: dict[int, Behaviour] = {}
         for behaviour in grounds.behaviours:
             rule = grounds.ranges.rules.rules[behaviour.number]
             self._behaviours.setdefault(rule.line, behaviour)
         self._stored = np.flatnonzero(machine.fields[:, 2]).tolist()
-        self.cells: dict[tuple[int, tuple[int, ...], int], list[Values]] = {}
-        self._waiting: dict[tuple[int, tuple[int, ...], int], None] = {}
-        self._growths: dict[Any, int] = {}
+        self.cells: dict[Cell, list[Values]] = {}
+        self._waiting: dict[Cell, None] = {}
+        self._growths: dict[tuple[Cell, int], int] = {}
 
     def closed(self) -> Job[None]:
         """Let the cells grow until no step leads out of them.
@@ -128,7 +130,7 @@ class _Closure:
         first = [on.of([variable.initial]) for variable in self._source.variables]
         one = np.zeros(1, dtype=np.int64)
         key = tuple(int(self._machine.values(v, one)[0]) for v in self._grounds.keyed)
-        self._join(0, key, 0, first)
+        self._join((0, key, -1), first)
         n_steps = 0
         while self._waiting:
             cell = next(iter(self._waiting))
@@ -170,21 +172,20 @@ class _Closure:
         choices = [self._keys(v, path.box[v], behaviour) for v in self._grounds.keyed]
         if np.prod([len(choice) for choice in choices]) > _MOST_KEYS:
             raise RefusedError("too many cells")
-        line = output.line if self._by_rule else 0
+        group = behaviour.group if behaviour is not None and self._by_group else -1
         for chosen in product(*choices):
             box = list(path.box)
             for v, (_, values) in zip(self._grounds.keyed, chosen, strict=True):
                 box[v] = values
-            self._join(expected[1], tuple(key for key, _ in chosen), line, box)
+            self._join((expected[1], tuple(key for key, _ in chosen), group), box)
 
     def _keys(
         self, v: int, values: Values, behaviour: Behaviour | None
     ) -> list[tuple[int, Values]]:
         """Return values of the analysis' cells, each with those that it stands for."""
-        ranges, need = self._ranges, None
-        if behaviour is not None:
-            need = behaviour.needs[v]
-        if need == DEAD and behaviour is not None:
+        ranges = self._ranges
+        need = None if behaviour is None else behaviour.needs[v]
+        if behaviour is not None and need == DEAD:
             known = behaviour.after[v]
             return [(representative(ranges, v, known.low, known, DEAD), values)]
         if need == REGION:
@@ -200,14 +201,11 @@ class _Closure:
             raise RefusedError("too many cells")
         return [(x, on.of([x])) for part in values for x in part]
 
-    def _join(
-        self, own: int, key: tuple[int, ...], line: int, box: list[Values]
-    ) -> None:
+    def _join(self, cell: Cell, box: list[Values]) -> None:
         """Join states to a cell, which begins with what the analysis has."""
-        cell = own, key, line
         box[INPUT] = on.of([0])
         if cell not in self.cells:
-            for v, values in self._seed(own, key):
+            for v, values in self._seed(cell):
                 box[v] = on.union(box[v], values)
             self.cells[cell] = box
             self._waiting[cell] = None
@@ -217,29 +215,29 @@ class _Closure:
             if not on.within(values, old[v]):
                 grown = self._growths[cell, v] = 1 + self._growths.get((cell, v), 0)
                 joined = on.union(old[v], values)
-                old[v] = self._widened(v, joined, grown // _PATIENCE)
+                old[v] = self._widened(v, joined, grown)
                 self._waiting[cell] = None
 
-    def _seed(self, own: int, key: tuple[int, ...]) -> Iterator[tuple[int, Values]]:
+    def _seed(self, cell: Cell) -> Iterator[tuple[int, Values]]:
         known = self._grounds.cells
         if known is None:
-            state = np.array([own])
+            state = np.array([cell[0]])
             for v in self._stored:
                 yield v, on.of(self._machine.values(v, state).tolist())
-        elif (own, key) in known:
+        elif cell[:2] in known:
             for v in self._stored:
-                yield v, on.of(known[own, key][v].tolist())
+                yield v, on.of(known[cell[:2]][v].tolist())
 
-    def _widened(self, v: int, values: Values, level: int) -> Values:
-        """Return more values than a variable has had, the more the higher the level."""
-        if not level:
+    def _widened(self, v: int, values: Values, grown: int) -> Values:
+        """Return more values than a variable has had, if it has grown often."""
+        if grown < _PATIENCE:
             return values
         part, known, cuts = on.hull(values), self._ranges.always[v], self._ranges.rules
         low, high = part[0], part[-1]
-        if level > 1:
+        if grown > 2 * _PATIENCE:
             low = max(cuts.lowest(v, cuts.region(v, low)), min(low, known.low))
             high = min(cuts.highest(v, cuts.region(v, high)), max(high, known.high))
-        if level > 2:
+        if grown > _LAST:
             low, high = min(low, known.low), max(high, known.high)
         low += (part[0] - low) % part.step
         return (range(low, high + 1, part.step),)

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     Box = tuple[Values, ...]  # by variable
     _Literal = tuple[int, str, int]  # a variable, a comparison, and a number
 
-_MOST_CASES = 1 << 12  # combinations of values that are looked at one by one
+_FEW_CASES = 1 << 6  # combinations of values that are looked at one by one
+_MOST_CASES = 1 << 12  # the same, of a condition that sets do not decide
 _MOST_PATHS = 1 << 8
 _MOST_KNOWN = 1 << 17  # results that are kept
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -91,13 +92,13 @@ class Interpreter:
 
     def _run(self, body: Sequence[Statement], paths: list[Path]) -> list[Path]:
         for statement in body:
-            paths = [
-                behind
-                for path in paths
-                for behind in (
-                    [path] if path.failed or path.ended else self._one(statement, path)
-                )
-            ]
+            found: list[Path] = []
+            for path in paths:
+                if path.failed or path.ended:
+                    found.append(path)
+                else:
+                    found += self._one(statement, path)
+            paths = found
             if len(paths) > _MOST_PATHS:
                 raise RefusedError("a step of a cell goes too many ways")
         return paths
@@ -108,14 +109,14 @@ class Interpreter:
             found = [path._replace(failed=True)] if fails else []
             for box, body in ((yes, statement.then), (no, statement.otherwise)):
                 if box is not None:
-                    found += self._run(body, [path._replace(box=box)])
+                    found += self._run(body, [Path(box, path.output)])
             return found
         if isinstance(statement, Assign):
             values, fails = self.value(statement.value, path.box)
             found = [path._replace(failed=True)] if fails else []
             if values:
                 box = _with(path.box, statement.variable, values)
-                found.append(path._replace(box=box))
+                found.append(Path(box, path.output))
             return found
         if isinstance(statement, Call):
             return self._run(self._source.functions[statement.function], [path])
@@ -139,8 +140,10 @@ class Interpreter:
                 right = self.split(condition.right, no)
             return Split(_either(yes, right.yes), right.no, fails or right.fails)
         own = self._literals(condition)
-        if any(not self._by_literal(literal, box)[0] for literal in own):
-            return Split(None, box, False)
+        for k, literal in enumerate(own):
+            if not self._by_literal(literal, box)[0]:
+                own[0], own[k] = literal, own[0]  # it is likely to be false again
+                return Split(None, box, False)
         yes, no, fails = self.split(condition.left, box)
         right = Split(yes, None, False)
         if yes is not None:
@@ -226,7 +229,7 @@ class Interpreter:
         sets = [box[v] for v in read]
         key = id(expression), False, *sets
         if key not in self._known:
-            if prod(map(on.size, sets)) <= _MOST_CASES:
+            if prod(map(on.size, sets)) <= _FEW_CASES:
                 results = {r for _, r in self._cases(expression, read, sets)}
                 self._known[key] = on.of(results - {None}), None in results  # type: ignore[arg-type]
             else:
