@@ -19,8 +19,8 @@ from ltlpipe.certificates.checking import values as on
 from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.interpretation import Interpreter
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.programs.eca.liveness import DEAD, REGION
-from ltlpipe.systems.programs.eca.program import INPUT
+from ltlpipe.systems.programs.eca.liveness import DEAD, REGION, VALUE
+from ltlpipe.systems.programs.eca.program import INPUT, N_OWN
 from ltlpipe.systems.programs.eca.tables import least, representative
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from ltlpipe.systems.programs.eca.program import Source
     from ltlpipe.systems.programs.eca.system import EcaSystem
 
-    Cell = tuple[int, tuple[int, ...], int]
+    Cell = tuple[int, tuple[int, ...]]
 
 _PROVING = "proving the machine"
 _STEP_WORK = 300.0  # microseconds of a cell that takes an input, roughly
-_MOST_CELLS = 1 << 13
-_MOST_STEPS = 1 << 17  # of cells
+_MOST_CELLS = 1 << 15
+_MOST_STEPS = 1 << 19  # of cells
 _MOST_KEYS = 1 << 8  # cells in which the states of one path end
 _PATIENCE = 3  # growths of a set before it becomes a range, and before that is widened
 _LAST = 64  # growths before all values are let in that might be
@@ -86,13 +86,13 @@ def invariant_of(system: EcaSystem) -> Job[Invariant | None]:
         return None
     if machine.n_states > _MOST_CELLS:
         return None
-    for by_group in (False, True):
-        closure = _Closure(system.source, machine, machine.grounds, by_group)
+    for is_wide in (True, False):
+        closure = _Closure(system.source, machine, machine.grounds, is_wide)
         try:
             yield from closure.closed()
         except RefusedError:
             continue
-        cells = [(own, tuple(box)) for (own, *_), box in closure.cells.items()]
+        cells = [(own, tuple(box)) for (own, _), box in closure.cells.items()]
         return Invariant(system.components[0], tuple(machine.grounds.keyed), cells)
     return None
 
@@ -100,13 +100,14 @@ def invariant_of(system: EcaSystem) -> Job[Invariant | None]:
 class _Closure:
     """Cells that grow, each of a class and of values of the keyed variables.
 
-    If `by_group`, each has only states behind rules that can be followed by the same.
+    If `is_wide`, what the analysis says to be alike comes with a state at once, which
+    ends soon; otherwise as far as states are met.
     """
 
     def __init__(
-        self, source: Source, machine: Machine, grounds: Grounds, by_group: bool
+        self, source: Source, machine: Machine, grounds: Grounds, is_wide: bool
     ) -> None:
-        self._source, self._machine, self._by_group = source, machine, by_group
+        self._source, self._machine, self._is_wide = source, machine, is_wide
         self._ranges, self._grounds = grounds.ranges, grounds
         self._program = Interpreter(source)
         self._behaviours: dict[int, Behaviour] = {}
@@ -117,6 +118,7 @@ class _Closure:
         self.cells: dict[Cell, list[Values]] = {}
         self._waiting: dict[Cell, None] = {}
         self._growths: dict[tuple[Cell, int], int] = {}
+        self._wide: dict[tuple[int, int], Values] = {}
 
     def closed(self) -> Job[None]:
         """Let the cells grow until no step leads out of them.
@@ -130,7 +132,7 @@ class _Closure:
         first = [on.of([variable.initial]) for variable in self._source.variables]
         one = np.zeros(1, dtype=np.int64)
         key = tuple(int(self._machine.values(v, one)[0]) for v in self._grounds.keyed)
-        self._join((0, key, -1), first)
+        self._join((0, key), first)
         n_steps = 0
         while self._waiting:
             cell = next(iter(self._waiting))
@@ -169,15 +171,44 @@ class _Closure:
                 raise RefusedError("an end")
             return
         behaviour = self._behaviours.get(output.line)
-        choices = [self._keys(v, path.box[v], behaviour) for v in self._grounds.keyed]
+        wide = path.box
+        if behaviour is not None and self._is_wide:
+            wide = self._alike(behaviour, wide)
+        choices = [self._keys(v, wide[v], behaviour) for v in self._grounds.keyed]
         if np.prod([len(choice) for choice in choices]) > _MOST_KEYS:
             raise RefusedError("too many cells")
-        group = behaviour.group if behaviour is not None and self._by_group else -1
         for chosen in product(*choices):
-            box = list(path.box)
+            box = list(wide)
             for v, (_, values) in zip(self._grounds.keyed, chosen, strict=True):
                 box[v] = values
-            self._join((expected[1], tuple(key for key, _ in chosen), group), box)
+            self._join((expected[1], tuple(key for key, _ in chosen)), box)
+
+    def _alike(self, behaviour: Behaviour, box: Box) -> Box:
+        """Return a box with the states that are like those of one behind a rule."""
+        rules, found = self._ranges.rules, list(box)
+        for v, need in enumerate(behaviour.needs.tolist()):
+            if v < N_OWN or need == VALUE:
+                continue
+            mask = behaviour.after[v].mask
+            if need == REGION:
+                mask = 0
+                for part in box[v]:
+                    mask |= rules.between(v, part[0], part[-1])
+            found[v] = on.union(box[v], self._regions(v, mask))
+        return tuple(found)
+
+    def _regions(self, v: int, mask: int) -> Values:
+        """Return the values of a variable in some regions, within what is known."""
+        if (v, mask) not in self._wide:
+            rules, known = self._ranges.rules, self._ranges.always[v]
+            found: Values = ()
+            for region in range(mask.bit_length()):
+                low = max(rules.lowest(v, region), known.low)
+                high = min(rules.highest(v, region), known.high)
+                if mask >> region & 1 and low <= high:
+                    found = on.union(found, (range(low, high + 1),))
+            self._wide[v, mask] = found
+        return self._wide[v, mask]
 
     def _keys(
         self, v: int, values: Values, behaviour: Behaviour | None
@@ -224,9 +255,9 @@ class _Closure:
             state = np.array([cell[0]])
             for v in self._stored:
                 yield v, on.of(self._machine.values(v, state).tolist())
-        elif cell[:2] in known:
+        elif cell in known:
             for v in self._stored:
-                yield v, on.of(known[cell[:2]][v].tolist())
+                yield v, on.of(known[cell][v].tolist())
 
     def _widened(self, v: int, values: Values, grown: int) -> Values:
         """Return more values than a variable has had, if it has grown often."""

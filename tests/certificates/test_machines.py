@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import copy
+import gzip
+import json
 import random
 import warnings
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 
 from ltlpipe import LTS, LtlpipeWarning, Network, check, verify_certificate
+from ltlpipe.certificates import invariants
 from ltlpipe.certificates.checking import values as on
 from ltlpipe.certificates.checking.interpretation import Interpreter
+from ltlpipe.certificates.checking.verification import ANALYSIS, READERS
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.programs.eca import reading
 from ltlpipe.systems.programs.eca.program import (
     FLAG,
@@ -21,10 +27,16 @@ from ltlpipe.systems.programs.eca.program import (
     input_name,
     output_name,
 )
+from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.systems.programs.program import Binary, Number, evaluate
 from tests.certificates.parts import parts_of, proves
 from tests.example_counts import at_least, examples
-from tests.systems.programs.eca.random_programs import Counts, Draw, ReadsInput
+from tests.systems.programs.eca.random_programs import (
+    Counts,
+    Draw,
+    ReadsInput,
+    differing,
+)
 from tests.systems.programs.eca.small_programs import (
     COUNTER,
     source_of,
@@ -177,9 +189,9 @@ def _mutate(seeds, monkeypatch, path, n_mutants=4):
 
 def test_what_is_changed_is_refused_or_sound(monkeypatch, tmp_path):
     """Certificates of random programs, and with one thing of each changed."""
-    counts = _mutate(range(examples(40)), monkeypatch, tmp_path / "a")
-    assert counts["certificates"] > at_least(12)
-    assert counts["refused"] > at_least(25)
+    counts = _mutate(range(examples(30)), monkeypatch, tmp_path / "a")
+    assert counts["certificates"] > at_least(8)
+    assert counts["refused"] > at_least(15)
     assert counts["sound"] > at_least(2)
 
 
@@ -228,7 +240,7 @@ def test_a_program_that_is_changed(monkeypatch, tmp_path):
     """A certificate of another program is refused, unless that does the same."""
     n_refused = n_other = 0
     path = tmp_path / "a"
-    for seed, text, system in _random_systems(range(examples(30)), monkeypatch):
+    for seed, text, system in _random_systems(range(examples(20)), monkeypatch):
         rng = random.Random(seed)
         parts = _certified(system, _formulas(system, rng), path)
         if parts is None:
@@ -243,8 +255,8 @@ def test_a_program_that_is_changed(monkeypatch, tmp_path):
                 n_other += 1
             else:
                 n_refused += 1
-    assert n_refused > at_least(10)
-    assert n_other > at_least(2)
+    assert n_refused > at_least(4)
+    assert n_other > at_least(1)
 
 
 def test_steps_of_boxes_are_those_of_their_states():
@@ -327,7 +339,7 @@ def test_arithmetic_of_ranges_is_that_of_numbers():
 def test_sets_of_values_are_exact():
     """Union, clipping and inclusion, against sets of numbers."""
     rng = random.Random(8)
-    for _ in range(examples(2_000)):
+    for _ in range(examples(1_000)):
         a = tuple(_random_range(rng) for _ in range(rng.randint(1, 3)))
         b = tuple(_random_range(rng) for _ in range(rng.randint(1, 3)))
         own, other = ({x for part in s for x in part} for s in (a, b))
@@ -344,3 +356,80 @@ def test_sets_of_values_are_exact():
             }
             part = on.clipped(a, op, bound)
             assert {x for r in part for x in r} == holds
+
+
+FORMULA = "G(iB -> X !oX)"
+
+
+@pytest.mark.parametrize("name", ["P.c", "P.c.gz"])
+def test_a_program_in_a_file(name, tmp_path, monkeypatch):
+    """It is read again, and not analysed; a file that has changed is refused."""
+    data = COUNTER.encode()
+    file, path = tmp_path / name, str(tmp_path / "a.cert")
+    file.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    assert check(str(file), FORMULA, certificate=path).verdict == "holds"
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "machine_of", None)  # nothing asks for it
+        found = verify_certificate(path)
+    assert (found.result, found.reason) == ("verified", None)
+    assert found.claim == f"no run of {file} violates {FORMULA}"
+    assert found.trusted[0] == READERS
+    assert ANALYSIS not in found.trusted
+    file.write_bytes(file.read_bytes() + b" ")
+    assert "is not the file" in verify_certificate(path).reason
+
+
+def test_a_program_without_boxes(tmp_path, monkeypatch):
+    """Where none are found the certificate rests on the analysis, and says so."""
+    monkeypatch.setattr(invariants, "_MOST_CELLS", 0)
+    file, path = tmp_path / "P.c", str(tmp_path / "a.cert")
+    file.write_text(COUNTER)
+    check(str(file), FORMULA, certificate=path)
+    assert "machine" not in parts_of(tmp_path / "a.cert").header
+    found = verify_certificate(path)
+    assert found.result == "verified"
+    assert found.trusted[:2] == (READERS, ANALYSIS)
+
+
+def test_a_wrong_machine_has_no_boxes(monkeypatch):
+    """A machine that goes elsewhere is not the program's, however it was made."""
+    n_none = 0
+    for seed, _, system in _random_systems(range(examples(40)), monkeypatch):
+        rng = random.Random(seed)
+        machine = system.machine
+        if machine.n_states < 3 or not len(machine.target):
+            continue
+        target = machine.target.copy()
+        k = rng.randrange(len(target))
+        target[k] = (target[k] + 1) % machine.n_states
+        wrong = EcaSystem(
+            system.components[0],
+            system.source,
+            n_states=system.n_states,
+            machine=replace(machine, target=target),
+        )
+        found = complete(invariants.invariant_of(wrong))
+        way, _ = differing(system.source, wrong.machine, _PAIRS)
+        assert found is None or not way, f"seed {seed}: after {way}"
+        n_none += found is None
+    assert n_none > at_least(3)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("labels", ["iB", "iA", "oX", "oY", "oZ"], "labels are not"),
+        ("states", 1, "leaves its states"),
+        ("cells", -1, "less than 0"),
+        ("told", ["a"], "of no use"),
+        ("more", 1, "unknown field"),
+    ],
+)
+def test_headers_that_make_no_sense(field, value, reason, tmp_path):
+    """They are refused before the boxes are looked at."""
+    system, path = system_in(COUNTER), tmp_path / "a"
+    parts = _certified(system, [FORMULA], path)
+    parts.write(path)
+    header = json.loads(path.read_bytes().split(b"\n")[1])["machine"]
+    parts.write(path, machine=header | {field: value})
+    assert reason in verify_certificate(str(path), system).reason

@@ -56,7 +56,8 @@ def proved_network(
         It is not, as far as the boxes tell.
     """
     n = len(source.variables)
-    numbers = 3 * machine.transitions + machine.cells * (n + 1) + 3 * machine.ranges
+    numbers = machine.states + 3 * machine.transitions
+    numbers += machine.cells * (n + 1) + 3 * machine.ranges
     ticks = Ticks(PHASE, _STEP_WORK, numbers * _VALUE_BYTES)
     grant = yield ticks.progress
     if min(machine.states, machine.transitions, machine.cells, machine.ranges) < 0:
