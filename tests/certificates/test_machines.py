@@ -49,6 +49,7 @@ from tests.systems.programs.eca.small_programs import (
     source_of,
     system_in,
 )
+from tests.systems.programs.eca.test_java import RING
 from tests.systems.programs.eca.test_quotient import _parities
 
 _PAIRS = 400  # states of a program that are compared with a machine
@@ -203,12 +204,12 @@ def test_what_is_changed_is_refused_or_sound(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("begin", range(1_000, 5_000, 500))
+@pytest.mark.parametrize("begin", range(1_000, 1_800, 200))
 def test_many_that_are_changed(begin, monkeypatch, tmp_path):
-    """The same for thousands of programs."""
-    counts = _mutate(range(begin, begin + 500), monkeypatch, tmp_path / "a", 8)
-    assert counts["certificates"] > 150
-    assert counts["refused"] > 500
+    """The same for hundreds of programs."""
+    counts = _mutate(range(begin, begin + 200), monkeypatch, tmp_path / "a", 8)
+    assert counts["certificates"] > 60
+    assert counts["refused"] > 200
 
 
 @pytest.mark.parametrize("text", [COUNTER, _parities(10_000, 9_998)])
@@ -368,10 +369,10 @@ def test_sets_of_values_are_exact():
 FORMULA = "G(iB -> X !oX)"
 
 
-@pytest.mark.parametrize("name", ["P.c", "P.c.gz"])
+@pytest.mark.parametrize("name", ["P.c", "P.c.gz", "Ring.java"])
 def test_a_program_in_a_file(name, tmp_path, monkeypatch):
     """It is read again, and not analysed; a file that has changed is refused."""
-    data = COUNTER.encode()
+    data = (RING if name == "Ring.java" else COUNTER).encode()
     file, path = tmp_path / name, str(tmp_path / "a.cert")
     file.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
     assert check(str(file), FORMULA, certificate=path).verdict == "holds"
