@@ -84,13 +84,14 @@ def invariant_of(system: EcaSystem) -> Job[Invariant | None]:
     machine = system.machine
     if machine is None or machine.grounds is None or not machine.is_complete:
         return None
-    if machine.n_states > _MOST_CELLS:
+    most = min(_MOST_CELLS, _MOST_STEPS // len(system.source.inputs))
+    if machine.n_states > most:
         return None
     for is_wide in (True, False):
         closure = _Closure(system.source, machine, machine.grounds, is_wide)
         try:
             yield from closure.closed()
-        except RefusedError:
+        except (RefusedError, RecursionError):  # it may be nested too deeply
             continue
         cells = [(own, tuple(box)) for (own, _), box in closure.cells.items()]
         return Invariant(system.components[0], tuple(machine.grounds.keyed), cells)

@@ -269,7 +269,10 @@ def source_job(path: str, *, format: str | None = None) -> Job[EcaSource]:
     if form is by_name("java"):
         text = yield from as_c(text, path)
     source = yield from read_source(text, path)
-    yield from rules_of(source, path)  # refuses what is no program of the challenge
+    try:
+        yield from rules_of(source, path)  # refuses what is none of the challenge
+    except RecursionError:
+        raise InputError("an expression is nested too deeply", file=path) from None
     return source
 
 

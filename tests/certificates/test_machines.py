@@ -582,3 +582,22 @@ def test_some_of_many_divisors_are_zero(op):
         assert found[1] == fails
         index = Lookup((1, 2, 3), Read(n - 1))
         assert Interpreter(source).value(index, box)[1]
+
+
+def test_what_is_nested_too_deeply(tmp_path):
+    """A long conjunction is gone through; what recursion cannot follow is refused."""
+    path = tmp_path / "a"
+    guard = " && ".join(["a * 2 != b"] * 800)
+    rules = [rule(f"(input == 1) && {guard}", 24, "a = 5 ")]
+    system = system_in(program(rules[0], declared="\t int a = 4;\n\t int b = 1;"))
+    parts = _certified(system, ["G(oX -> X !oX)"], path)
+    assert _result(system, parts, path) == "verified"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Interpreter, "split", lambda *_: deeper())
+        assert _result(system, parts, path) == "the program is nested too deeply"
+        assert complete(invariants.invariant_of(system)) is None
+
+
+def deeper():
+    """Go on until recursion ends."""
+    return deeper()

@@ -335,8 +335,8 @@ MUTANTS = [
     Mutant(
         "what fails the first half of a conjunction is forgotten",
         "certificates/checking/interpretation.py",
-        "return Split(right.yes, _either(no, right.no), fails or right.fails)",
-        "return Split(right.yes, right.no, fails or right.fails)",
+        "no, fails = _either(no, other), fails or failed",
+        "no, fails = other, fails or failed",
         MACHINES,
     ),
     Mutant(

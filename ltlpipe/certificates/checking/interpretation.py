@@ -81,7 +81,7 @@ class Interpreter:
         self._source = source
         self._known: dict[Any, Any] = {}
         self._reads: dict[int, list[int]] = {}
-        self._conjuncts: dict[int, list[_Literal]] = {}
+        self._conjuncts: dict[int, tuple[list[Expression], list[_Literal]]] = {}
 
     def step(self, box: Box, given: int) -> list[Path]:
         """Return all that can happen when the states of a box take an input."""
@@ -139,34 +139,36 @@ class Interpreter:
             if no is not None:
                 right = self.split(condition.right, no)
             return Split(_either(yes, right.yes), right.no, fails or right.fails)
-        own = self._literals(condition)
-        for k, literal in enumerate(own):
+        conjuncts, literals = self._parts(condition)
+        for k, literal in enumerate(literals):
             if not self._by_literal(literal, box)[0]:
-                own[0], own[k] = literal, own[0]  # it is likely to be false again
+                literals[0], literals[k] = literal, literals[0]  # likely once more
                 return Split(None, box, False)
-        yes, no, fails = self.split(condition.left, box)
-        right = Split(yes, None, False)
-        if yes is not None:
-            right = self.split(condition.right, yes)
-        return Split(right.yes, _either(no, right.no), fails or right.fails)
+        rest: Box | None = box
+        no, fails = None, False
+        for part in conjuncts:
+            if rest is not None:
+                rest, other, failed = self.split(part, rest)
+                no, fails = _either(no, other), fails or failed
+        return Split(rest, no, fails)
 
-    def _literals(self, condition: Expression) -> list[_Literal]:
-        """Return the conjuncts that compare a variable with a number.
+    def _parts(self, condition: Expression) -> tuple[list[Expression], list[_Literal]]:
+        """Return all conjuncts, and those that compare a variable with a number.
 
-        There are none if another one might fail.
+        There are none of the latter if another conjunct might fail.
         """
         if id(condition) not in self._conjuncts:
             conjuncts, todo = [], [condition]
             while todo:
                 node = todo.pop()
                 if isinstance(node, Binary) and node.op == "&&":
-                    todo += node.left, node.right
+                    todo += node.right, node.left
                 else:
                     conjuncts.append(node)
             found = [_literal(node) for node in conjuncts if not _may_fail(node)]
             known = [each for each in found if each is not None]
             whole = len(found) == len(conjuncts)
-            self._conjuncts[id(condition)] = known if whole else []
+            self._conjuncts[id(condition)] = conjuncts, known if whole else []
         return self._conjuncts[id(condition)]
 
     def _by_literal(self, literal: _Literal, box: Box) -> tuple[Values, Values]:

@@ -306,7 +306,10 @@ class _Check:
         yield from imported("pyarrow")
         from ltlpipe.certificates.checking.machine import proved_network
 
-        return (yield from proved_network(source, machine, contents, name))
+        try:
+            return (yield from proved_network(source, machine, contents, name))
+        except RecursionError:
+            raise RefusedError("the program is nested too deeply") from None
 
     def _linear(self, document: LinearDocument, system: System) -> Job[None]:
         """Check a proof by linear algebra."""
