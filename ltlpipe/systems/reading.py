@@ -370,7 +370,7 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
 def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
     """Return the network whose components are automata of Spot."""
     from ltlpipe.automata.hoa import hoa_text
-    from ltlpipe.systems.networks.hoa import read_hoa
+    from ltlpipe.systems.hoa_systems import read_hoa
 
     if not all(is_automaton(graph) for graph in graphs):
         raise UnsupportedError(
