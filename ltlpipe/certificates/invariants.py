@@ -17,7 +17,7 @@ import numpy as np
 
 from ltlpipe.certificates.checking import values as on
 from ltlpipe.certificates.checking.document import RefusedError
-from ltlpipe.certificates.checking.interpretation import Interpreter
+from ltlpipe.certificates.checking.machine import MachineCheck
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.programs.eca.liveness import DEAD, REGION, VALUE
 from ltlpipe.systems.programs.eca.program import INPUT, N_OWN
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ltlpipe.certificates.checking.interpretation import Box, Path
+    from ltlpipe.certificates.checking.interpretation import Box
     from ltlpipe.certificates.checking.values import Values
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.programs.eca.enumeration import Grounds, Machine
     from ltlpipe.systems.programs.eca.liveness import Behaviour
-    from ltlpipe.systems.programs.eca.program import Source
+    from ltlpipe.systems.programs.eca.program import Print
     from ltlpipe.systems.programs.eca.system import EcaSystem
 
     Cell = tuple[int, tuple[int, ...]]
@@ -88,7 +88,7 @@ def invariant_of(system: EcaSystem) -> Job[Invariant | None]:
     if machine.n_states > most:
         return None
     for is_wide in (True, False):
-        closure = _Closure(system.source, machine, machine.grounds, is_wide)
+        closure = _Closure(system, machine, machine.grounds, is_wide)
         try:
             yield from closure.closed()
         except (RefusedError, RecursionError):  # it may be nested too deeply
@@ -98,7 +98,7 @@ def invariant_of(system: EcaSystem) -> Job[Invariant | None]:
     return None
 
 
-class _Closure:
+class _Closure(MachineCheck):
     """Cells that grow, each of a class and of values of the keyed variables.
 
     If `is_wide`, what the analysis says to be alike comes with a state at once, which
@@ -106,11 +106,11 @@ class _Closure:
     """
 
     def __init__(
-        self, source: Source, machine: Machine, grounds: Grounds, is_wide: bool
+        self, system: EcaSystem, machine: Machine, grounds: Grounds, is_wide: bool
     ) -> None:
-        self._source, self._machine, self._is_wide = source, machine, is_wide
+        super().__init__(system.source, system.components[0], {}, ())
+        self._machine, self._is_wide = machine, is_wide
         self._ranges, self._grounds = grounds.ranges, grounds
-        self._program = Interpreter(source)
         self._behaviours: dict[int, Behaviour] = {}
         for behaviour in grounds.behaviours:
             rule = grounds.ranges.rules.rules[behaviour.number]
@@ -130,59 +130,40 @@ class _Closure:
             The machine does not do what the program does, as far as boxes tell.
         """
         ticks = Ticks(_PROVING, _STEP_WORK)
-        first = [on.of([variable.initial]) for variable in self._source.variables]
-        one = np.zeros(1, dtype=np.int64)
-        key = tuple(int(self._machine.values(v, one)[0]) for v in self._grounds.keyed)
-        self._join((0, key), first)
+        first = tuple(on.of([v.initial]) for v in self._source.variables)
+        self.arrive(first, 0, "", None)
         n_steps = 0
         while self._waiting:
             cell = next(iter(self._waiting))
             del self._waiting[cell]
-            box, steps = tuple(self.cells[cell]), self._steps(cell[0])
+            box, steps = tuple(self.cells[cell]), self.steps_of(cell[0])
             for given in self._source.inputs:
                 n_steps += 1
                 if n_steps > _MOST_STEPS or len(self.cells) > _MOST_CELLS:
                     raise RefusedError("too much work")
-                for path in self._program.step(box, given):
-                    self._follow(path, steps.get(given))
+                self.taken(cell[0], box, given, steps)
                 if ticks.over():
                     yield ticks.progress
 
-    def _steps(self, own: int) -> dict[int, tuple[int, int]]:
-        machine = self._machine
-        begin, end = machine.first[own : own + 2].tolist()
-        labels = machine.label[begin:end].tolist()
-        return {
-            machine.inputs[given]: (machine.outputs[output], target)
-            for (given, output), target in zip(
-                labels, machine.target[begin:end].tolist(), strict=True
-            )
-        }
-
-    def _follow(self, path: Path, expected: tuple[int, int] | None) -> None:
-        output = None if path.output is None or path.failed else path.output
-        if (output is None) != (expected is None):
-            raise RefusedError("a step more or less")
-        if output is None or expected is None:
-            return
-        if output.number != expected[0]:
-            raise RefusedError("another output")
-        if path.ended:
-            if self._steps(expected[1]):
-                raise RefusedError("an end")
+    def arrive(self, box: Box, own: int, what: str, output: Print | None) -> None:  # noqa: ARG002
+        """Join the states of a box to the cells of a class."""
+        if output is None:
+            one, keyed = np.zeros(1, dtype=np.int64), self._grounds.keyed
+            key = tuple(int(self._machine.values(v, one)[0]) for v in keyed)
+            self._join((own, key), list(box))
             return
         behaviour = self._behaviours.get(output.line)
-        wide = path.box
+        wide = box
         if behaviour is not None and self._is_wide:
-            wide = self._alike(behaviour, wide)
+            wide = self._alike(behaviour, box)
         choices = [self._keys(v, wide[v], behaviour) for v in self._grounds.keyed]
         if np.prod([len(choice) for choice in choices]) > _MOST_KEYS:
             raise RefusedError("too many cells")
         for chosen in product(*choices):
-            box = list(wide)
+            found = list(wide)
             for v, (_, values) in zip(self._grounds.keyed, chosen, strict=True):
-                box[v] = values
-            self._join((expected[1], tuple(key for key, _ in chosen)), box)
+                found[v] = values
+            self._join((own, tuple(key for key, _ in chosen)), found)
 
     def _alike(self, behaviour: Behaviour, box: Box) -> Box:
         """Return a box with the states that are like those of one behind a rule."""

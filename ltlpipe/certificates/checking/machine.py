@@ -66,9 +66,9 @@ def proved_network(
         raise StoppedError("memory")
     component = _component(source, machine, contents)
     cells = _cells(n, machine, contents)
-    check = _Check(source, _moves(component), cells, machine.told)
+    check = MachineCheck(source, component, cells, machine.told)
     first = tuple(on.of([variable.initial]) for variable in source.variables)
-    check.arrive(first, 0, "the first state")
+    check.arrive(first, 0, "the first state", None)
     for own, boxes in cells.items():
         steps = check.steps_of(own)
         for box in boxes:
@@ -156,19 +156,22 @@ def _moves(component: LTS) -> list[dict[str, int]]:
     return moves
 
 
-class _Check:
-    """The cells, and what they have to contain."""
+class MachineCheck:
+    """The cells, and what they have to contain.
+
+    What writes certificates lets them grow instead.
+    """
 
     def __init__(
         self,
         source: Source,
-        moves: list[dict[str, int]],
+        component: LTS,
         cells: dict[int, list[Box]],
         told: tuple[int, ...],
     ) -> None:
         self._source = source
         self._program = Interpreter(source)
-        self._moves, self._cells, self._told = moves, cells, told
+        self._moves, self._cells, self._told = _moves(component), cells, told
 
     def steps_of(self, own: int) -> Steps:
         """Return the steps of a class, each of which is an input and an output."""
@@ -199,12 +202,12 @@ class _Check:
             told = "has no step" if expected is None else f"prints {expected[0]}"
             raise RefusedError(f"{what} may print {output}, and the machine {told}")
         if not path.ended:
-            self.arrive(path.box, expected[1], what)
+            self.arrive(path.box, expected[1], what, path.output)
         elif self._moves[expected[1]]:
             raise RefusedError(f"{what} may end the run, and the machine goes on")
 
-    def arrive(self, box: Box, own: int, what: str) -> None:
-        """Check that all states of a box are in cells of a class."""
+    def arrive(self, box: Box, own: int, what: str, output: Print | None) -> None:  # noqa: ARG002
+        """Check that all states of a box, behind an output, are in cells of a class."""
         cells, waiting = self._cells.get(own, []), [box]
         for n_parts, part in enumerate(waiting):
             if any(_inside(part, cell) for cell in cells):
