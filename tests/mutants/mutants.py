@@ -234,7 +234,7 @@ MUTANTS = [
     ),
     Mutant(
         "sets are included whatever the property's state",
-        "symmetry/sets/inclusion.py",
+        "symmetry/sets/canonical.py",
         "if read(ints, watching, row) != read(ints, watching, other):\n        return",
         "if read(ints, watching, row) != read(ints, watching, other):\n        bool",
         SETS,
@@ -321,7 +321,7 @@ MUTANTS = [
     Mutant(
         "boxes need not hold the first state",
         "certificates/checking/machine.py",
-        '    check.arrive(first, 0, "the first state")\n',
+        '    check.arrive(first, 0, "the first state", None)\n',
         "",
         MACHINES,
     ),
