@@ -115,7 +115,6 @@ class _Closure(MachineCheck):
         for behaviour in grounds.behaviours:
             rule = grounds.ranges.rules.rules[behaviour.number]
             self._behaviours.setdefault(rule.line, behaviour)
-        self._stored = np.flatnonzero(machine.fields[:, 2]).tolist()
         self.cells: dict[Cell, list[Values]] = {}
         self._waiting: dict[Cell, None] = {}
         self._growths: dict[tuple[Cell, int], int] = {}
@@ -215,11 +214,13 @@ class _Closure(MachineCheck):
         return [(x, on.of([x])) for part in values for x in part]
 
     def _join(self, cell: Cell, box: list[Values]) -> None:
-        """Join states to a cell, which begins with what the analysis has."""
+        """Join states to a cell, which begins with those of a proof by analysis."""
         box[INPUT] = on.of([0])
         if cell not in self.cells:
-            for v, values in self._seed(cell):
-                box[v] = on.union(box[v], values)
+            known = (self._grounds.cells or {}).get(cell, [])
+            for k, mask in enumerate(self._machine.fields[:, 2].tolist()):
+                if known and mask:
+                    box[k] = on.union(box[k], on.of(known[k].tolist()))
             self.cells[cell] = box
             self._waiting[cell] = None
             return
@@ -230,16 +231,6 @@ class _Closure(MachineCheck):
                 joined = on.union(old[v], values)
                 old[v] = self._widened(v, joined, grown)
                 self._waiting[cell] = None
-
-    def _seed(self, cell: Cell) -> Iterator[tuple[int, Values]]:
-        known = self._grounds.cells
-        if known is None:
-            state = np.array([cell[0]])
-            for v in self._stored:
-                yield v, on.of(self._machine.values(v, state).tolist())
-        elif cell in known:
-            for v in self._stored:
-                yield v, on.of(known[cell][v].tolist())
 
     def _widened(self, v: int, values: Values, grown: int) -> Values:
         """Return more values than a variable has had, if it has grown often."""
