@@ -21,7 +21,7 @@ import numpy as np
 
 from ltlpipe.components.progress import STATIC
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.ample_kernels import LEADS
+from ltlpipe.systems.successor_kernels import LEADS
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
