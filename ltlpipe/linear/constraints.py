@@ -25,7 +25,9 @@ from ltlpipe.logic.propositions.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 60
 """Integers beyond are not computed with."""
+
+TOLERANCE = 1e-6
+"""By which floating-point solutions may be beside a constraint."""
 
 TRUE: Constraint = ["and", []]
 FALSE: Constraint = ["or", []]
@@ -208,3 +213,33 @@ def places_in(constraint: Constraint) -> Iterator[int]:
     else:
         for part in constraint[1]:
             yield from places_in(part)
+
+
+def sort_parts(
+    constraint: Constraint, rows: list[Constraint], cases: list[Constraint]
+) -> None:
+    """Enter the rows and the disjunctions of a conjunction."""
+    if constraint[0] == "row":
+        rows.append(constraint)
+    elif constraint[0] == "or":
+        cases.append(constraint)
+    else:
+        for part in constraint[1]:
+            sort_parts(part, rows, cases)
+
+
+def parts_of(constraint: Constraint) -> list[Constraint]:
+    """Return the rows and disjunctions of a conjunction."""
+    rows: list[Constraint] = []
+    cases: list[Constraint] = []
+    sort_parts(constraint, rows, cases)
+    return [*rows, *cases]
+
+
+def is_satisfied(constraint: Constraint, marking: np.ndarray | Sequence[int]) -> bool:
+    """Whether a marking, of floating-point numbers or of exact ones, satisfies it."""
+    if constraint[0] == "row":
+        total = sum(weight * marking[place] for place, weight in constraint[1])
+        return bool(total + constraint[2] <= TOLERANCE)
+    quantifier = all if constraint[0] == "and" else any
+    return quantifier(is_satisfied(part, marking) for part in constraint[1])

@@ -20,8 +20,9 @@ from ltlpipe.automata.simplification import (
     is_small,
     simpler_formula,
 )
+from ltlpipe.linear.constraints import is_satisfied
 from ltlpipe.linear.cycles import Meaning, meaning_of
-from ltlpipe.linear.equation import TooLongError, is_satisfied
+from ltlpipe.linear.equation import TooLongError
 from ltlpipe.linear.proof import PHASE, constant_clauses, equation_of
 from ltlpipe.logic.folding import with_constants
 from ltlpipe.runtime.errors import UnsupportedError

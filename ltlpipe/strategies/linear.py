@@ -170,7 +170,13 @@ def arrays_of(net: PetriNet) -> list[np.ndarray]:
     """Return a net as worker processes get it."""
     import numpy as np
 
-    return [np.array(net.initial(), dtype=np.int64), *net.pre, *net.post]
+    sets = net.notes.exclusive
+    if sum(map(len, sets)) > MOST_ARCS:
+        sets = []
+    first = np.cumsum([0, *map(len, sets)])
+    places = np.array([place for own in sets for place in own], dtype=np.int64)
+    initial = np.array(net.initial(), dtype=np.int64)
+    return [initial, *net.pre, *net.post, first, places]
 
 
 def meanings_of(propositions: dict[str, Expression]) -> dict[str, Any]:

@@ -213,6 +213,33 @@ class LinearProof:
             for place in net.transitions[number].pre:
                 self._takers[place].append(number)
         self._dead = _combined("and", map(self._disabled, range(len(self._effects))))
+        self._known: frozenset[Constraint] = frozenset()
+
+    def check_exclusive(self, sets: Any) -> None:
+        """Check that each of some sets of places has one token at most in any marking.
+
+        By induction over steps: they may be used in their own refutations.
+
+        Raises
+        ------
+        RefusedError
+            A set has more initially, or a step that adds to it is not refuted.
+        """
+        every = [({*map(_integer, told["places"])}, dict(told["steps"]))
+                 for told in sets]  # fmt: skip
+        if any(not 0 <= p < len(self._initial) for own, _ in every for p in own):
+            raise RefusedError("a place of a set is none")
+        self._known = frozenset(_row(dict.fromkeys(own, 1), -1) for own, _ in every)
+        for own, steps in every:
+            if sum(self._initial[place] for place in own) > 1:
+                raise RefusedError("a set of places has two tokens initially")
+            for number in {t for place in own for t in self._changing[place]}:
+                effect = self._effects[number].items()
+                gain = sum(by for place, by in effect if place in own)
+                if gain > 0:
+                    before = _row(dict.fromkeys(own, -1), 2 - gain)
+                    said = _pieces(self._enabled(number)) | _pieces(before)
+                    self._check(steps[number], said)
 
     def check_clause(self, cube: Mapping[str, bool], refutation: Any) -> None:
         """Check that no marking has some literals.
@@ -332,7 +359,8 @@ class LinearProof:
         slack, total = dict(weights), 0
         for row, factor in zip(told["rows"], told["factors"], strict=True):
             known = _told(row)
-            if known not in premises and not self._is_trap(known):
+            is_known = known in premises or known in self._known
+            if not is_known and not self._is_trap(known):
                 raise RefusedError("a refutation rests on what is not known")
             if _integer(factor) < 0 or known[0] != "row":
                 raise RefusedError("a factor of a refutation is negative")

@@ -125,6 +125,22 @@ class Notes(NamedTuple):
     safe: bool = False  # whether the file asserts that units have a token at most
     refined: tuple[str, ...] = ()  # the ids of transitions that nets stand for
 
+    @property
+    def exclusive(self) -> list[list[int]]:
+        """The places of each innermost unit and of those around it.
+
+        If units are safe, one of these has a token at most, and one only.
+        """
+        around = {part: k for k, unit in enumerate(self.units) for part in unit.units}
+        found = []
+        for k, unit in enumerate(self.units):
+            if not unit.units:
+                found.append([*unit.places])
+                while k in around:
+                    k = around[k]
+                    found[-1] += self.units[k].places
+        return found
+
 
 NO_NOTES = Notes()
 
