@@ -72,17 +72,17 @@ def _joined(operator: str, parts: Iterable[Constraint]) -> Constraint:
         if part == absorbing:
             return absorbing
         for own in part[1] if part[0] == operator else [part]:
-            kept.setdefault(_frozen(own), own)
+            kept.setdefault(key_of(own), own)
     if not kept:
         return neutral
     found = [*kept.values()]
     return found[0] if len(found) == 1 else [operator, found]
 
 
-def _frozen(constraint: Any) -> Any:
+def key_of(constraint: Any) -> Any:
     """Return a constraint as a key."""
     if isinstance(constraint, list):
-        return tuple(map(_frozen, constraint))
+        return tuple(map(key_of, constraint))
     return constraint
 
 
@@ -206,13 +206,13 @@ def shifted(constraint: Constraint, effect: Mapping[int, int]) -> Constraint:
     return join(shifted(part, effect) for part in constraint[1])
 
 
-def places_in(constraint: Constraint) -> Iterator[int]:
-    """Yield the places that a constraint is about, some of them repeatedly."""
+def rows_in(constraint: Constraint) -> Iterator[Constraint]:
+    """Yield the inequalities of a constraint, some of them repeatedly."""
     if constraint[0] == "row":
-        yield from (place for place, _ in constraint[1])
+        yield constraint
     else:
         for part in constraint[1]:
-            yield from places_in(part)
+            yield from rows_in(part)
 
 
 def sort_parts(

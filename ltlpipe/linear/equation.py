@@ -36,8 +36,9 @@ from ltlpipe.linear.constraints import (
     LARGEST,
     TOLERANCE,
     is_satisfied,
+    key_of,
     parts_of,
-    places_in,
+    rows_in,
     sort_parts,
 )
 from ltlpipe.linear.solvers import rounded, state_solver
@@ -89,7 +90,8 @@ class StateEquation:
         self.net, self.deadline = net, deadline
         self.n_programs = 0
         self.known: list[Constraint] = []  # rows that hold in all markings
-        self.exclusive: list[dict[str, Any]] | None = None  # why; None if not tried
+        self.inductive: list[dict[str, Any]] = []  # why they do
+        self._tried: set[Any] = set()
         self.traps: list[Constraint] = []  # rows of those that are marked initially
         self._trap_rows: list[_Row] = []
         columns = {tuple(sorted(effect.items())): None for effect in net.effects}
@@ -108,6 +110,13 @@ class StateEquation:
         self._delete_rows(len(self._initial), len(self.known))
         self.known = list(rows)
         self._add_rows([*map(self._row, rows)])
+
+    def is_new(self, row: Constraint) -> bool:
+        """Whether this is the first time that somebody asks for a row."""
+        key = key_of(row)
+        found = key not in self._tried
+        self._tried.add(key)
+        return found
 
     def refutation(self, constraints: Sequence[Constraint]) -> Any:
         """Return a refutation of a conjunction of constraints; None if none is found.
@@ -146,7 +155,8 @@ class StateEquation:
             marking, ray = self._solved(rows)
             if marking is None:
                 return None if ray is None else self._leaf(known, ray)
-            open_case = next((c for c in cases if not is_satisfied(c, marking)), None)
+            violated = (c for c in cases if not is_satisfied(c, marking))
+            open_case = min(violated, key=lambda c: len(c[1]), default=None)
             if open_case is not None:
                 if n_splits == _MOST_SPLITS:
                     return None
@@ -191,7 +201,9 @@ class StateEquation:
     def _places(self, case: Constraint) -> frozenset[int]:
         found = self._about.get(id(case))
         if found is None:
-            found = self._about[id(case)] = frozenset(places_in(case))
+            found = self._about[id(case)] = frozenset(
+                place for row in rows_in(case) for place, _ in row[1]
+            )
         return found
 
     def _solved(

@@ -19,7 +19,7 @@ from ltlpipe.linear.cycles import (
     step_refutation,
 )
 from ltlpipe.linear.equation import StateEquation, TooLongError, premises_of
-from ltlpipe.linear.exclusion import prove_exclusive
+from ltlpipe.linear.induction import prove_rows
 from ltlpipe.linear.net_arrays import Arcs, Structure
 from ltlpipe.runtime.workers import remote
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     Cube = dict[str, bool]
 
 PHASE = "solving linear programs"
+
+FIRST_SECONDS = 1.0
+"""CPU time of a first try; then inequalities are proved by induction."""
 
 _known: OrderedDict[bytes, StateEquation] = OrderedDict()
 """The state equations that this process has met last."""
@@ -94,24 +97,25 @@ def prove(
     -------
     dict
         Whether it is `proved`, by `clauses`, conjunctions of literals that hold in no
-        marking, and `facts` (`ltlpipe.linear.cycles`); what is known of `exclusive`
-        places (`ltlpipe.linear.exclusion`); the number of `programs`.
+        marking, and `facts` (`ltlpipe.linear.cycles`); what is `inductive`
+        (`ltlpipe.linear.induction`); the number of `programs`.
     """
-    equation = equation_of(arrays)
-    equation.deadline = time.process_time() + seconds
+    equation, began = equation_of(arrays), time.process_time()
     before = equation.n_programs
     own = {name: Meaning(*fields) for name, fields in meanings.items()}
     dead = deadlocked(equation.net, exact)
-    while True:
+    for limit in (min(FIRST_SECONDS, seconds), seconds):
+        equation.deadline = began + limit
         automaton = Pruned(violated, initial)
         clauses, facts = _found(equation, own, automaton, dead, stutters=stutters)
         proved = facts is not None
         if not proved and not certified:
             proved = _refuted_by_part(equation, own, automaton, dead, stutters=stutters)
-        if proved or equation.exclusive is not None:
+        was_stopped = time.process_time() > equation.deadline
+        equation.deadline = began + seconds
+        if proved or limit == seconds:
             break
-        equation.exclusive = prove_exclusive(equation)
-        if not equation.known:
+        if not (prove_rows(equation, own) or was_stopped):
             break
     if not certified:
         clauses = [{"cube": clause["cube"]} for clause in clauses]
@@ -120,7 +124,7 @@ def prove(
         "proved": proved,
         "clauses": clauses,
         "facts": facts or [],
-        "exclusive": equation.exclusive or [],
+        "inductive": equation.inductive if certified else [],
         "programs": equation.n_programs - before,
     }
 

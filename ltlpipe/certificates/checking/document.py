@@ -171,7 +171,7 @@ class LinearDocument(NamedTuple):
     deadlock: Literal["ignore", "stutter"]
     fairness: Literal["weak", "strong"] | None
     fair_sets: tuple[str, ...]
-    exclusive: Any = ()
+    inductive: Any = ()
     asked: Literal["formula"] = "formula"
     letters: Literal["states"] = "states"
     constraint: None = None

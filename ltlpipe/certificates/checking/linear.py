@@ -215,30 +215,32 @@ class LinearProof:
         self._dead = _combined("and", map(self._disabled, range(len(self._effects))))
         self._known: frozenset[Constraint] = frozenset()
 
-    def check_exclusive(self, sets: Any) -> None:
-        """Check that each of some sets of places has one token at most in any marking.
+    def check_inductive(self, rows: Any) -> None:
+        """Check that some inequalities hold in all markings.
 
         By induction over steps: they may be used in their own refutations.
 
         Raises
         ------
         RefusedError
-            A set has more initially, or a step that adds to it is not refuted.
+            One does not hold initially, or a step that breaks it is not refuted.
         """
-        every = [({*map(_integer, told["places"])}, dict(told["steps"]))
-                 for told in sets]  # fmt: skip
-        if any(not 0 <= p < len(self._initial) for own, _ in every for p in own):
-            raise RefusedError("a place of a set is none")
-        self._known = frozenset(_row(dict.fromkeys(own, 1), -1) for own, _ in every)
-        for own, steps in every:
-            if sum(self._initial[place] for place in own) > 1:
-                raise RefusedError("a set of places has two tokens initially")
-            for number in {t for place in own for t in self._changing[place]}:
+        every = [(_told(told["row"]), dict(told["steps"])) for told in rows]
+        self._known = frozenset(row for row, _ in every)
+        for (kind, *own), steps in every:
+            if kind != "row":
+                raise RefusedError("what is said to be inductive is no inequality")
+            weights, constant = dict(own[0]), own[1]
+            initially = sum(w * self._initial[place] for place, w in weights.items())
+            if min(weights) < 0 or initially + constant > 0:
+                raise RefusedError("what is said to be inductive is false initially")
+            for number in {t for place in weights for t in self._changing[place]}:
                 effect = self._effects[number].items()
-                gain = sum(by for place, by in effect if place in own)
+                gain = sum(weights.get(place, 0) * by for place, by in effect)
                 if gain > 0:
-                    before = _row(dict.fromkeys(own, -1), 2 - gain)
-                    said = _pieces(self._enabled(number)) | _pieces(before)
+                    opposite = {place: -own for place, own in weights.items()}
+                    broken = _row(opposite, 1 - constant - gain)
+                    said = _pieces(self._enabled(number)) | _pieces(broken)
                     self._check(steps[number], said)
 
     def check_clause(self, cube: Mapping[str, bool], refutation: Any) -> None:

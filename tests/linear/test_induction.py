@@ -1,4 +1,4 @@
-"""Sets of places that never have two tokens: proved by induction, checked again."""
+"""Inequalities that are proved by induction, and checked again."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pytest
 from ltlpipe import check, verify_certificate
 from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.linear import LinearProof
-from ltlpipe.linear.exclusion import prove_exclusive
+from ltlpipe.linear.constraints import is_satisfied
+from ltlpipe.linear.cycles import Meaning
+from ltlpipe.linear.induction import prove_rows
 from ltlpipe.linear.proof import equation_of
 from ltlpipe.logic.formulas import parse
-from ltlpipe.strategies.linear import arrays_of
+from ltlpipe.strategies.linear import arrays_of, meanings_of
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Notes, Unit
 from ltlpipe.systems.nets.writing import pnml_text
@@ -23,7 +25,7 @@ from tests.linear.test_certificates import accepted, forged, numbers_in
 from tests.linear.test_proof import assert_sound, proved
 from tests.random_nets import net_of, random_net
 
-DOUBTS = (AttributeError, KeyError, RefusedError, TypeError, ValueError)
+DOUBTS = (AttributeError, LookupError, RefusedError, TypeError, ValueError)
 
 
 def with_units(rng, net):
@@ -41,23 +43,25 @@ def with_units(rng, net):
     return PetriNet(net.places, net.transitions, notes=Notes(units=tuple(units)))
 
 
-def assert_exclusive(rng, net, markings):
+def assert_inductive(rng, net, meanings, markings):
     """What is proved is so, and accepted; refused, or so, when a number changes."""
-    found = prove_exclusive(equation_of(arrays_of(net)))
-    assert all(sum(m[p] for p in own["places"]) <= 1 for own in found for m in markings)
+    equation = equation_of(arrays_of(net))
+    own = {name: Meaning(*sides) for name, sides in meanings_of(meanings).items()}
+    prove_rows(equation, own)
+    found = equation.inductive
+    assert all(is_satisfied(each["row"], m) for each in found for m in markings)
     for place, bound in enumerate(net.bounds.tokens):
         assert bound is None or all(m[place] <= bound for m in markings)
-    LinearProof(net, {}, stutters=True).check_exclusive(found)
+    LinearProof(net, {}, stutters=True).check_inductive(found)
     for _ in range(8 if found else 0):
         changed = copy.deepcopy(found)
         holder, key = rng.choice([*numbers_in(changed)])
         holder[key] += rng.choice([-2, -1, 1, 2])
         try:
-            LinearProof(net, {}, stutters=True).check_exclusive(changed)
+            LinearProof(net, {}, stutters=True).check_inductive(changed)
         except DOUBTS:
             continue
-        for own in changed:
-            assert all(sum(m[p] for p in {*own["places"]}) <= 1 for m in markings)
+        assert all(is_satisfied(each["row"], m) for each in changed for m in markings)
     return bool(found)
 
 
@@ -72,11 +76,11 @@ def assert_sound_with_units(seed):
     found, meanings = proved(net, formula, stutters)
     if found["proved"]:
         assert accepted(net, found, meanings, formula, stutters)
-    return assert_exclusive(rng, net, graph[0])
+    return assert_inductive(rng, net, meanings, graph[0])
 
 
 def test_units_of_random_nets():
-    """Sets, proofs that use them, and what the checker says."""
+    """Inequalities, proofs that use them, and what the checker says."""
     assert sum(map(assert_sound_with_units, range(examples(250)))) >= at_least(20)
 
 
@@ -93,7 +97,7 @@ def doubling(*units):
     return PetriNet(net.places, net.transitions, notes=Notes(units=units))
 
 
-APART = "G(p0 + p1 <= 1)"
+SAFE = "G(p0 <= 1)"
 INNER, OUTER = Unit("u", (0,), ()), Unit("v", (1,), (0,))
 
 
@@ -105,17 +109,23 @@ INNER, OUTER = Unit("u", (0,), ()), Unit("v", (1,), (0,))
 )  # fmt: skip
 def test_a_unit_and_those_around_it_exclude_each_other(units, holds):
     """The state equation alone lets the step be taken."""
-    assert proved(doubling(*units), parse(APART), stutters=True)[0]["proved"] == holds
+    assert proved(doubling(*units), parse(SAFE), stutters=True)[0]["proved"] == holds
+
+
+def test_a_proposition_is_its_own_hypothesis():
+    """What a formula says of the two places is inductive; that of one is not."""
+    both = parse("G(p0 + p1 <= 1)")
+    assert proved(doubling(), both, stutters=True)[0]["proved"]
 
 
 def test_from_check_to_verify(tmp_path):
     """The proof of the sets travels in the certificate, and is needed."""
     system, path = tmp_path / "net.pnml", tmp_path / "proof"
     system.write_text(UNITS.format(pnml_text(doubling()).partition("</page>")[0]))
-    verdict = check(str(system), APART, reduce="linear", certificate=str(path))
+    verdict = check(str(system), SAFE, reduce="linear", certificate=str(path))
     assert (verdict.verdict, verdict.plan.strategy) == ("holds", "linear")
     assert verify_certificate(str(path)).result == "verified"
-    forged(path, lambda told: told.pop("exclusive"))
+    forged(path, lambda told: told.pop("inductive"))
     found = verify_certificate(str(path))
     assert found.reason == "a refutation rests on what is not known"
 
