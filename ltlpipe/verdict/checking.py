@@ -35,8 +35,7 @@ from ltlpipe.runtime.jobs import Clock, StoppedError, run
 from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
-from ltlpipe.systems.reading import name_of_system, system_job
-from ltlpipe.verdict.certification import files_of
+from ltlpipe.systems.reading import files_of, name_of_system, system_job
 from ltlpipe.verdict.deadlocks import deadlock_job
 from ltlpipe.verdict.finite_runs import derived, is_derived
 from ltlpipe.verdict.inquiry import Inquiry
