@@ -10,9 +10,9 @@ integers, which is what `Leaf` keeps.
 
 Disjunctions are split where the solution of the linear program satisfies none of their
 parts; then those that are about what may put into the places of the part that is taken
-to be true.  (Where no transition is enabled, empty places are siphons.)  Where it
-satisfies all, initially marked traps that have no token in it are
-excluded, and it is solved again.
+to be true.  (Where no transition is enabled, empty places are siphons.)  Pairs of places
+that are never marked together, and initially marked traps that have no token where it
+satisfies all, are excluded (`ltlpipe.linear.cuts`), and it is solved again.
 
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
 77(4), 1989, Sec. IV-B (state equation) and V-C (traps); J. Esparza and S. Melzer,
@@ -41,10 +41,11 @@ from ltlpipe.linear.constraints import (
     rows_in,
     sort_parts,
 )
+from ltlpipe.linear.cuts import empty_trap, pair_rows, trap_row
 from ltlpipe.linear.solvers import rounded, state_solver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.linear.constraints import Constraint
     from ltlpipe.linear.net_arrays import Structure
@@ -155,19 +156,27 @@ class StateEquation:
             marking, ray = self._solved(rows)
             if marking is None:
                 return None if ray is None else self._leaf(known, ray)
+            pairs = pair_rows(self.net, marking)
+            if pairs:
+                self._keep(pairs)
+                continue
             violated = (c for c in cases if not is_satisfied(c, marking))
             open_case = min(violated, key=lambda c: len(c[1]), default=None)
             if open_case is not None:
                 if n_splits == _MOST_SPLITS:
                     return None
                 return self._split(next_case or open_case, rows, cases, n_splits + 1)
-            trap = self._empty_trap(marking)
+            trap = empty_trap(self.net, marking)
             if trap is None:
                 return None
-            self.traps.append(trap_row(trap))
-            self._trap_rows.append(self._row(self.traps[-1]))
-            del self.traps[:-_MOST_KEPT], self._trap_rows[:-_MOST_KEPT]
+            self._keep([trap_row(trap)])
         return None
+
+    def _keep(self, rows: list[Constraint]) -> None:
+        """Use rows that hold in all markings, the latest ones of many."""
+        self.traps += rows
+        self._trap_rows += map(self._row, rows)
+        del self.traps[:-_MOST_KEPT], self._trap_rows[:-_MOST_KEPT]
 
     def _split(
         self,
@@ -193,7 +202,7 @@ class StateEquation:
 
     def _near(self, part: Constraint) -> set[int]:
         """Return the inputs of transitions that put into the places of a row."""
-        net, (putting, put) = self.net, self.arcs[1]
+        net, (putting, put) = self.net, self.net.arcs[1]
         places = [place for place, _ in part[1]] if part[0] == "row" else []
         makers = putting[np.isin(put, places)].tolist()
         return {place for t in makers for place in net.inputs[t]}
@@ -349,38 +358,6 @@ class StateEquation:
             sum(dense[place] * change for place, change in column) <= 0
             for column in self._columns
         )
-
-    def _empty_trap(self, marking: np.ndarray) -> list[int] | None:
-        """Return an initially marked trap without tokens in a marking, if there is one.
-
-        It is the largest trap of the places without tokens.
-        """
-        (taking, taken), (putting, put) = self.arcs
-        inside = marking < TOLERANCE
-        while True:
-            gains = np.bincount(
-                putting[inside[put]], minlength=self.net.n_transitions
-            )  # the places inside to which each puts
-            lost = taken[gains[taking] == 0]
-            if not inside[lost].any():
-                break
-            inside[lost] = False
-        trap: list[int] = np.flatnonzero(inside).tolist()
-        return trap if any(self.net.initial[p] for p in trap) else None
-
-    @cached_property
-    def arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-        """The transitions and places of arcs that take, and of those that put."""
-        numbers = np.arange(self.net.n_transitions)
-        return tuple(
-            (np.repeat(numbers, np.diff(arcs.first)), arcs.place)
-            for arcs in (self.net.pre, self.net.post)
-        )
-
-
-def trap_row(trap: Iterable[int]) -> Constraint:
-    """Return the constraint that some places have a token."""
-    return ["row", [[place, -1] for place in sorted(trap)], 1]
 
 
 def premises_of(refutation: Any) -> list[Constraint]:

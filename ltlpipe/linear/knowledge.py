@@ -142,7 +142,7 @@ def _letter(
 def _successors(
     equation: StateEquation, marking: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
-    net, (taking, place) = equation.net, equation.arcs[0]
+    net, (taking, place) = equation.net, equation.net.arcs[0]
     lacking = taking[np.array(marking)[place] < net.pre.weight]
     enabled = np.bincount(lacking, minlength=net.n_transitions) == 0
     if not enabled.any():

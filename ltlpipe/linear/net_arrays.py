@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from ltlpipe.systems.nets.concurrency import Concurrency
+
+_WORK = 1e6
+"""Microseconds after which nothing is known of pairs of places."""
 
 
 class Arcs(NamedTuple):
@@ -21,7 +29,8 @@ class Arcs(NamedTuple):
 class Structure:
     """A net as arrays: its initial marking and its arcs.
 
-    `exclusive` are sets of places that might never have two tokens together.
+    `exclusive` are sets of places that might never have two tokens together;
+    `excludes` says whether pairs that never have may be used without a proof.
     """
 
     def __init__(
@@ -30,8 +39,10 @@ class Structure:
         pre: Arcs,
         post: Arcs,
         exclusive: Sequence[Collection[int]] = (),
+        *,
+        excludes: bool = False,
     ) -> None:
-        self.exclusive = exclusive
+        self.exclusive, self._excludes = exclusive, excludes
         self.initial = [int(tokens) for tokens in initial]
         self.pre, self.post = pre, post
         self.n_transitions = len(pre.first) - 1
@@ -48,7 +59,32 @@ class Structure:
             chosen = np.repeat(kept, sizes)
             first = np.concatenate([[0], np.cumsum(sizes[kept])])
             sides.append(Arcs(first, arcs.place[chosen], arcs.weight[chosen]))
-        return Structure(self.initial, *sides)
+        return Structure(self.initial, *sides, excludes=self._excludes)
+
+    @cached_property
+    def exclusive_pairs(self) -> np.ndarray | None:
+        """bool[n_places, n_places], pairs with one token at most; None if not found."""
+        if not self._excludes or len(self.initial) > MOST_PLACES:
+            return None
+        outputs = [_of(self.post, t) for t in range(self.n_transitions)]
+        moves = list(zip(self.inputs, outputs, strict=True))
+        finding, left = concurrency(self.initial, moves), _WORK
+        while left > 0:
+            try:
+                left -= next(finding)
+            except StopIteration as end:
+                found: Concurrency = end.value
+                return found.exclusive()
+        return None
+
+    @cached_property
+    def arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """The transitions and places of arcs that take, and of those that put."""
+        numbers = np.arange(self.n_transitions)
+        return tuple(
+            (np.repeat(numbers, np.diff(arcs.first)), arcs.place)
+            for arcs in (self.pre, self.post)
+        )
 
     def _effect(self, transition: int) -> dict[int, int]:
         change = {place: -w for place, w in self.inputs[transition].items()}

@@ -44,14 +44,21 @@ _MOST_PARTS = 500
 """Components of an automaton that are looked at."""
 
 
-def equation_of(arrays: Sequence[np.ndarray]) -> StateEquation:
-    """Return the state equation of a net; questions about one net share it."""
-    key = sha256(b"|".join(array.tobytes() for array in arrays)).digest()
+def equation_of(
+    arrays: Sequence[np.ndarray], *, certified: bool = False
+) -> StateEquation:
+    """Return the state equation of a net; questions about one net share it.
+
+    If it is to be `certified`, all that it knows has a proof.
+    """
+    parts = [array.tobytes() for array in arrays]
+    key = sha256(b"|".join([bytes([certified]), *parts])).digest()
     found = _known.pop(key, None)
     if found is None:
         initial, *arcs, first, place = arrays
         sets = [own.tolist() for own in np.split(place, first[1:-1])]
-        net = Structure(initial.tolist(), Arcs(*arcs[:3]), Arcs(*arcs[3:]), sets)
+        sides = Arcs(*arcs[:3]), Arcs(*arcs[3:])
+        net = Structure(initial.tolist(), *sides, sets, excludes=not certified)
         found = StateEquation(net)
     _known[key] = found
     while len(_known) > _MOST_KNOWN:
@@ -100,7 +107,8 @@ def prove(
         marking, and `facts` (`ltlpipe.linear.cycles`); what is `inductive`
         (`ltlpipe.linear.induction`); the number of `programs`.
     """
-    equation, began = equation_of(arrays), time.process_time()
+    equation = equation_of(arrays, certified=certified)
+    began = time.process_time()
     before = equation.n_programs
     own = {name: Meaning(*fields) for name, fields in meanings.items()}
     dead = deadlocked(equation.net, exact)

@@ -68,8 +68,12 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
             found = None
             question = yield from with_places(question)
     if found is None:
-        question = yield from about_smaller_net(question)
-        found = yield from proof_of(question, net_of(question))
+        smaller = yield from about_smaller_net(question)
+        found = yield from proof_of(smaller, net_of(smaller))
+        if smaller is not question and found["proved"]:
+            question = smaller
+        elif smaller is not question:
+            found = yield from proof_of(question, net_of(question))
     reasons = (_WHY, *question.given.reasons)
     trace.plan = replace(question.given, reasons=reasons)
     trace.note(states=0, transitions=0, details={"programs": found["programs"]})

@@ -448,7 +448,10 @@ RERS_FILES = ("formulas.ltl", "system.dot")
         (["-o", "p"], "missing option '--components'"),
         (["--components", 0, "-o", "p"], "--components"),
         (["--components", 3, "--style", "2020", "-o", "p"], "'2020' is not one of"),
-        (["--components", 3, "--formulas", 0, "-o", "p"], "--formulas: 0, expected 1 or more"),
+        (
+            ["--components", 3, "--formulas", 0, "-o", "p"],
+            "--formulas: 0, expected 1 or more",
+        ),
         (
             ["--components", 3, "--synchronisations", 500, "-o", "p"],
             "error: 500 synchronisations have no room",

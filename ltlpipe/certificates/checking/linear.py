@@ -62,7 +62,10 @@ def _told(value: Any) -> Constraint:
     kind, *rest = value
     if kind == "row":
         terms, constant = rest
-        return _row(dict(_numbers(pair) for pair in terms), _integer(constant))
+        weights = dict(map(_numbers, terms))
+        if len(weights) < len(terms):
+            raise ValueError  # a place stands twice
+        return _row(weights, _integer(constant))
     if kind not in ("and", "or") or len(rest) != 1:
         raise ValueError
     return _combined(kind, map(_told, rest[0]))
