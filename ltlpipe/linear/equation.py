@@ -10,8 +10,8 @@ integers, which is what `Leaf` keeps.
 
 Disjunctions are split where the solution of the linear program satisfies none of their
 parts; then those that are about what may put into the places of the part that is taken
-to be true.  (Where no transition is enabled, empty places are siphons.)  Pairs of places
-that are never marked together, and initially marked traps that have no token where it
+to be true.  (Where no transition is enabled, empty places are siphons.)  Marked pairs
+that never are together, and initially marked traps that have no token where it
 satisfies all, are excluded (`ltlpipe.linear.cuts`), and it is solved again.
 
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
