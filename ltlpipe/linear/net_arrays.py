@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency
+from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency, ended
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-
-    from ltlpipe.systems.nets.concurrency import Concurrency
-
-_WORK = 1e6
-"""Microseconds after which nothing is known of pairs of places."""
 
 
 class Arcs(NamedTuple):
@@ -68,14 +63,8 @@ class Structure:
             return None
         outputs = [_of(self.post, t) for t in range(self.n_transitions)]
         moves = list(zip(self.inputs, outputs, strict=True))
-        finding, left = concurrency(self.initial, moves), _WORK
-        while left > 0:
-            try:
-                left -= next(finding)
-            except StopIteration as end:
-                found: Concurrency = end.value
-                return found.exclusive()
-        return None
+        found = ended(concurrency(self.initial, moves))
+        return None if found is None else found.exclusive()
 
     @cached_property
     def arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:

@@ -77,6 +77,8 @@ def excluded_transitions(draft: Draft) -> Iterator[float]:
     tokens = [draft.tokens.get(p, 0) for p in range(max(draft.tokens, default=-1) + 1)]
     moves = [(own.pre, own.post) for own in draft.transitions.values()]
     found = yield from concurrency(tokens, moves)
+    if found is None:
+        return
     dead = [n for n, own in draft.transitions.items() if not found.allows(own.pre)]
     if dead:
         draft.note("dead transitions", len(dead))
@@ -247,15 +249,16 @@ def _joined(before: Sequence, after: Sequence, place: int) -> Sequence:
     return Sequence(pre, post, before.steps + after.steps)
 
 
-ALWAYS = (
+_CHEAP = (
     dead_transitions,
-    excluded_transitions,
     constant_places,
     unused_places,
     redundant_places,
     dominated_transitions,
 )
+
+ALWAYS = (*_CHEAP, excluded_transitions)
 """Rules that keep all of LTL."""
 
-STUTTERING = (*ALWAYS, agglomerations)
+STUTTERING = (*_CHEAP, agglomerations, excluded_transitions)
 """Rules that keep properties that are stutter-invariant."""
