@@ -137,6 +137,7 @@ def check(
     if not empty:  # it imports Spot while this process reads
         processes.prepare("spot", "ltlpipe.automata.translation")
     from ltlpipe.batch.tasks import CRASH
+    from ltlpipe.question.conditions import INSTANT
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import files_of, load_job
@@ -208,7 +209,7 @@ def check(
         if options.certificate is not None and len(questions) > 1:
             raise typer.BadParameter("--certificate goes with one formula")
         # Questions of a model's own are few, and worth no kernel if they are easy.
-        prelude = PRELUDE_ALONE if is_single or not is_asked else PRELUDE
+        are_few = is_single or not is_asked
         for asked in questions:
             if isinstance(asked, FormulaError):
                 verdicts.append(misread(loaded.name, asked))
@@ -218,6 +219,8 @@ def check(
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
+            has_kernels = any(v.plan.strategy not in (None, INSTANT) for v in verdicts)
+            prelude = PRELUDE_ALONE if are_few and not has_kernels else PRELUDE
             with noting() as said:
                 try:
                     inquiry = Inquiry(
