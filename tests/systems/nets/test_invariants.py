@@ -70,6 +70,19 @@ def test_places_of_a_unit_have_a_bound_unless_a_step_adds_to_them(
     assert PetriNet(places, transitions, notes=notes).bounds.tokens == 2 * [expected]
 
 
+def test_units_of_any_depth():
+    """A unit and all around it; none where the lists would be of quadratic length."""
+
+    def spine(n):
+        inner = [(k + 1,) if k + 1 < n else () for k in range(n)]
+        leaves = [Unit(f"l{k}", (n + k,), ()) for k in range(n)]
+        units = [Unit(f"s{k}", (k,), (*inner[k], n + k)) for k in range(n)]
+        return Notes(units=(*units, *leaves)).exclusive
+
+    assert spine(3) == [[3, 0], [4, 1, 0], [5, 2, 1, 0]]
+    assert spine(5_000) == []
+
+
 def test_known_semiflows():
     """One for a ring; p + 2 q where two tokens of p become one of q."""
     assert complete(semiflows(ring(4))).tolist() == [[1, 1, 1, 1]]
