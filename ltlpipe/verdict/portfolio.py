@@ -509,7 +509,7 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         from ltlpipe.strategies.smaller_nets import about_smaller_net
 
         before = asked = yield from simplified(asked)
-        if strategy.name != LINEAR:  # which is about the net as it is
+        if strategy.name != LINEAR:  # which may take colours, and has no runs
             asked = yield from about_smaller_net(asked)
         if strategy.name in (EXPLICIT, AMPLE, WALKS):
             asked = yield from with_merged_statements(asked)
