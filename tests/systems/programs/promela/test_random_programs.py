@@ -23,7 +23,8 @@ LIMIT = 4000  # states beyond which a program is left out
 
 # What Spin 6.5 refuses, though nothing in its manual does.
 REFUSED = re.compile(
-    "jump into d_step|unconditional self-loop|saw 'unless' on a guard|in multiple msg fields|syntax error"
+    "jump into d_step|unconditional self-loop|saw 'unless' on a guard|"
+    "in multiple msg fields|syntax error"
 )
 COMMANDS = (
     ("spin", "-a", "-o1", "-o2", "-o3", "m.pml"),
