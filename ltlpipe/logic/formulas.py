@@ -29,7 +29,7 @@ from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.workers import can_send
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Set
 
     from ltlpipe.logic.history import History
 
@@ -401,6 +401,22 @@ def fold(formula: Any, combine: Callable[[Any, str, list[Value]], Value]) -> Val
         below = [values[operand.id()] for operand in operands]
         values[node.id()] = combine(node, kind_of(node), below)
     return values[formula.id()]
+
+
+def is_about_ends(formula: Formula, ends: Set[str]) -> bool:
+    """Whether a formula is ``G !end``, or ``G (end -> p)`` with `p` about a state.
+
+    `ends` are the propositions that are true where a run ends, and only there; `p`
+    has none of them.
+    """
+    import spot
+
+    node = spot.negative_normal_form(formula.spot)
+    if node.kindstr() != "G" or not node[0].is_boolean():
+        return False
+    parts = list(node[0]) if node[0].kindstr() == "Or" else [node[0]]
+    tests = [p for p in parts if not ends.isdisjoint(own_propositions(p, ()))]
+    return len(tests) == 1 and tests[0].kindstr() == "Not"
 
 
 def rebuilt(kind: str, operands: list[Any]) -> Any:

@@ -46,7 +46,8 @@ AUTOMORPHISMS = "automorphisms"
 WALKS = "walks"
 LINEAR = "linear"
 STRUCTURAL = "structural"
-PREPARATIONS = (ALPHABET, FACTORING, LINEAR, STRUCTURAL)
+STATEMENTS = "statements"
+PREPARATIONS = (ALPHABET, FACTORING, LINEAR, STRUCTURAL, STATEMENTS)
 """Reductions that come before whatever strategy; the others are strategies."""
 REDUCTION_NAMES = [
     *PREPARATIONS,
@@ -193,7 +194,7 @@ def _network(o: Any, q: Any) -> Iterator[str]:
 
 def _coloured(o: Any, _: Any) -> Iterator[str]:
     of_models = {AUTO, NONE, AMPLE, SYMMETRY, AUTOMORPHISMS, DECOUPLING, WALKS}
-    of_models |= {LINEAR, STRUCTURAL}
+    of_models |= {LINEAR, STRUCTURAL, STATEMENTS}
     if o.semantics == "action":
         yield (
             "--semantics=action: propositions of a model are about its states; use "
@@ -348,6 +349,13 @@ def _structural(o: Any, q: Any) -> Iterator[str]:
         yield "structural reductions are those of nets"
 
 
+def _statements(o: Any, q: Any) -> Iterator[str]:
+    if not o.reduces(STATEMENTS):
+        yield _UNNAMED
+    if q.fairness is not None:
+        yield UNFAIR
+
+
 def _components(o: Any, q: Any) -> Iterator[str]:
     if not o.reduces(COMPONENTS):
         yield _UNNAMED
@@ -464,6 +472,7 @@ CONDITIONS: dict[str, Callable[[Any, Any], Iterator[str]]] = {
     WALKS: _walks,
     LINEAR: _linear,
     STRUCTURAL: _structural,
+    STATEMENTS: _statements,
     COMPONENTS: _components,
     SUBSET: _subset,
     FEW: _few,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translating import stutter_invariant
 from ltlpipe.logic.folding import MOST_NAMED, folded
+from ltlpipe.logic.formulas import is_about_ends
 from ltlpipe.logic.history import PLAIN
-from ltlpipe.logic.propositions.syntax import Number, Taken
+from ltlpipe.logic.propositions.syntax import Deadlock, Number, Taken
 from ltlpipe.question.conditions import COLOURED, MODEL, refuse
 from ltlpipe.question.options import NEVER
 from ltlpipe.question.property import (
@@ -36,7 +38,8 @@ if TYPE_CHECKING:
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.logic.formulas import Formula
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.question.answer import Plan, Trace
+    from ltlpipe.por.groups import Groups
+    from ltlpipe.question.answer import Answer, Plan, Trace
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import Job
@@ -232,11 +235,8 @@ class ModelQuestion(Question):
         NotApplicableError
             They may not.
         """
-        from ltlpipe.por.groups import find_groups
-
         self.require_ample()
-        yield from self.prepared()  # whose facts include possible failures
-        groups = yield from find_groups(self.system, list(self.propositions.values()))
+        groups = yield from self.groups()
         if groups.codes is None:
             raise NotApplicableError(groups.reason)
         decision = yield from self.stuttering()
@@ -245,6 +245,20 @@ class ModelQuestion(Question):
         table = yield from self.automaton(plan, trace)
         reason = f"{decision.reason}, and {groups.reason}"
         return ModelProduct(self, table, plan, groups.codes), reason
+
+    def groups(self) -> Job[Groups]:
+        """Find, once, which steps may be taken before all others."""
+        return self.fact("groups", self._grouped)
+
+    def _grouped(self) -> Job[Groups]:
+        from ltlpipe.por.groups import find_groups
+
+        yield from self.prepared()  # whose facts include possible failures
+        known, formula = self.propositions, self.translated
+        ends = {text for text, own in known.items() if isinstance(own, Deadlock)}
+        at_ends = formula is not None and is_about_ends(formula, ends)
+        job = find_groups(self.system, list(known.values()), at_ends=at_ends)
+        return (yield from job)
 
     def stuttering(self) -> Job[Decision]:
         """Decide, once, whether the property is stutter-invariant."""
@@ -261,6 +275,47 @@ class ModelQuestion(Question):
         steps = ModelSteps(self.system, propositions, fairness=self.fairness)
         table = yield from self.automaton(plan, trace)
         return steps, table
+
+
+class Substitute(ModelQuestion):
+    """The same question about a model that takes the place of another.
+
+    Parameters
+    ----------
+    question : ModelQuestion
+        Whose attributes it has, until they are changed.  The options are not checked
+        again: warnings have been given already.
+    reduction : str
+        What has made the model.
+    reason : str
+        Why.
+    """
+
+    lost = "a run of what is searched is none of the model"
+
+    def __init__(self, question: ModelQuestion, reduction: str, reason: str) -> None:
+        self.__dict__.update(vars(question))
+        said = f"{reduction}, because {reason}"
+        self.given = self.given.reduced_by(reduction, said)
+
+    @abstractmethod
+    def original_run(self, run: Run) -> Job[Run | None]:
+        """Return a run as one of the model itself; None if there is none."""
+
+    def restored(self, answer: Answer) -> Job[Answer]:
+        """Return an answer with a run of the model itself.
+
+        Raises
+        ------
+        NotApplicableError
+            There is none.
+        """
+        if answer.run is None:
+            return answer
+        run = yield from self.original_run(answer.run)
+        if run is None:
+            raise NotApplicableError(self.lost)
+        return answer._replace(run=run, is_shortest=False)
 
 
 def decide_stuttering(asked: Property, translated: Formula | None) -> Job[Decision]:

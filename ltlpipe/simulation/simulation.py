@@ -20,7 +20,7 @@ from ltlpipe.logic.progression import residual
 from ltlpipe.question.options import FINITE, Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.arguments import PATH, TEXT, WHOLE, Kind, expect
-from ltlpipe.runtime.errors import InputError, UnsupportedError
+from ltlpipe.runtime.errors import InputError, RoomError, UnsupportedError
 from ltlpipe.runtime.files import write_text
 from ltlpipe.runtime.jobs import (
     MEMORY,
@@ -250,22 +250,22 @@ class Simulation(Displayed):
             asked = _formula_of(found)
         if deadlock is None and found is not None and found.stutters:
             deadlock = "stutter"
-        options = Options(deadlock=deadlock, semantics=semantics, unknown=unknown)
-        question = question_of(given, Property(asked), options)
-        self.system: System = given
         self._formula = asked
-        self._stutters = question.stutters
+        self._options = Options(deadlock=deadlock, semantics=semantics, unknown=unknown)
+        self._pose(given)
         if self._stutters:
             refuse_if_lacking(given)
-        self._walker = walker_of(question, MOST_EXAMINED)
         self._random = random.Random(seed)
         self._filter = ""
         self._enabled: _Enabled | None = None
         self._ahead: list[Point] = []
         self._track: Track | None = None
-        if found is not None:
+        while found is not None and self._track is None:
             job = track_of(self._walker, found, stutters=self._stutters)
-            self._track = complete(job)
+            try:
+                self._track = complete(job)
+            except RoomError as error:
+                self._pose(error.roomier())
         one_at_a_time = isinstance(given, Network)
         self._monitor = complete(monitor_job(asked, one_at_a_time=one_at_a_time))
         left = None if asked is None else asked.spot
@@ -275,6 +275,28 @@ class Simulation(Displayed):
         place = None if self._track is None else 0
         first = self._walker.initial()
         self._points = [Point(first, None, left, alive, None, place)]
+
+    def _pose(self, system: System) -> None:
+        """Make a system the one whose steps are taken."""
+        question = question_of(system, Property(self._formula), self._options)
+        self.system = system
+        self._stutters = question.stutters
+        self._walker = walker_of(question, MOST_EXAMINED)
+
+    def _make_room(self, error: RoomError) -> None:
+        """Go on in a system with more room, with the same run and lasso."""
+        before = self._walker
+        self._pose(error.roomier())
+        if self._track is not None:
+            steps = same_steps(before, self._walker, self._track.steps)
+            self._track = self._track._replace(steps=tuple(steps))
+        points = [*self._points, *reversed(self._ahead)]
+        taken = [point.taken for point in points if point.taken is not None]
+        every = [points[0]._replace(state=self._walker.initial())]
+        same = same_steps(before, self._walker, taken)
+        for point, step in zip(points[1:], same, strict=True):
+            every.append(point._replace(state=step.state, taken=step))
+        self._split(every, self.n_steps)
 
     def __repr__(self) -> str:
         name = self.system.name or "a system"
@@ -360,7 +382,7 @@ class Simulation(Displayed):
     @property
     def is_deadlock(self) -> bool:
         """Whether the state has no successors, except itself by stuttering."""
-        return self._walker.is_dead(self._now.state)
+        return not any(taken.action >= 0 for taken in self._steps(1))
 
     @property
     def on_lasso(self) -> bool:
@@ -526,9 +548,13 @@ class Simulation(Displayed):
             raise UnsupportedError(
                 f"there is no state after {where} steps: the run has {len(every) - 1}"
             )
+        self._split(every, where)
+        return self
+
+    def _split(self, every: list[Point], where: int) -> None:
+        """Be after so many steps; those behind have been undone."""
         self._points, self._ahead = every[: where + 1], every[:where:-1]
         self._enabled = None
-        return self
 
     def goto_job(self, values: Mapping[str, Any]) -> Job[int]:
         """Do `goto`, by values; return the number of steps that this takes."""
@@ -539,9 +565,16 @@ class Simulation(Displayed):
                 raise UnsupportedError(
                     f"there is no {self._walker.values} {name!r}" + nearest(name, known)
                 )
-        steps = yield from nearest_way(
-            self._walker, self._now.state, lambda state: self._is_like(state, wanted)
-        )
+        while True:
+            try:
+                steps = yield from nearest_way(
+                    self._walker,
+                    self._now.state,
+                    lambda state: self._is_like(state, wanted),
+                )
+                break
+            except RoomError as error:
+                self._make_room(error)
         for taken in steps:
             self._take(taken)
         return len(steps)
@@ -572,7 +605,7 @@ class Simulation(Displayed):
         per_step = state_bytes(self.state)
         ticks = Ticks("walking", STEP_WORK)
         for k in range(n):
-            steps = list(islice(self._distinct(None), MOST_DRAWN))
+            steps = self._steps(MOST_DRAWN)
             if not steps:
                 return k
             self._take(self._random.choice(steps))
@@ -635,25 +668,34 @@ class Simulation(Displayed):
             if taken not in seen:
                 seen.add(taken)
                 yield taken
-        if self._stutters and not seen and self.is_deadlock:
+        if self._stutters and not seen and self._walker.is_dead(state):
             yield from self._walker.repeated(state)
+
+    def _steps(
+        self, most: int, wanted: Callable[[str], bool] | None = None
+    ) -> list[Taken]:
+        """Return different steps of the state, with more room if they need it."""
+        while True:
+            try:
+                return list(islice(self._distinct(wanted), most))
+            except RoomError as error:
+                self._make_room(error)
 
     def _listed(self) -> _Enabled:
         """Return the steps that `enabled` lists."""
         if self._enabled is None:
-            state = self._now.state
             text = self._filter.casefold()
             wanted = (lambda name: text in name.casefold()) if text else None
-            found = list(islice(self._distinct(wanted), MOST_ENABLED + 1))
+            found = self._steps(MOST_ENABLED + 1, wanted)
             taken = found[:MOST_ENABLED]
-            steps = [self._described(state, step) for step in taken]
+            steps = [self._described(self._now.state, step) for step in taken]
             self._enabled = _Enabled(taken, steps, len(found) > MOST_ENABLED)
         return self._enabled
 
     def _step_called(self, name: str) -> Taken:
         """Return the enabled step with an action."""
+        found = self._steps(2, name.__eq__)
         state = self._now.state
-        found = list(islice(self._distinct(name.__eq__), 2))
         found = [t for t in found if self._walker.action_name(state, t) == name]
         if len(found) == 1:
             return found[0]
@@ -727,6 +769,25 @@ class Simulation(Displayed):
                     "there is no memory left for more steps"
                 ) from None
             raise KeyboardInterrupt from None
+
+
+def same_steps(
+    before: Walker, after: Walker, steps: Sequence[Taken]
+) -> Iterator[Taken]:
+    """Yield steps of a system, from its first state on, in one with more room.
+
+    Both have the same steps in the same order in each state, with other numbers.
+    """
+    state, other = before.initial(), after.initial()
+    for taken in steps:
+        if taken.action < 0:
+            same = next(after.repeated(other))
+        else:
+            every = enumerate(before.each_step(state))
+            k = next(k for k, step in every if step[:2] == taken[:2])
+            same = next(islice(after.each_step(other), k, None))
+        yield same
+        state, other = taken.state, same.state
 
 
 def state_bytes(values: Sized) -> float:

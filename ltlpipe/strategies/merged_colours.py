@@ -6,54 +6,37 @@ back.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.conditions import STRUCTURAL, obstacle
-from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.systems.kinds import is_symmetric_net
 
 if TYPE_CHECKING:
-    from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.nets.coloured.merging import MergedNet
+    from ltlpipe.systems.runs import Run
 
 
-class MergedQuestion(ModelQuestion):
+class MergedQuestion(Substitute):
     """The same question about a net of merged colours."""
 
     system: MergedNet
+    lost = "a run of merged colours repeats no marking soon"
 
     def __init__(self, original: ModelQuestion, net: MergedNet) -> None:
-        self.__dict__.update(vars(original.about(net, unknown="error")))
         reason = (
-            f"{STRUCTURAL}, because the net does not tell all colours apart: "
-            f"{len(net.places)} places and {len(net.transitions)} transitions do the "
-            "same (Bilgram et al. 2022; docs/reductions.md)"
+            f"the net does not tell all colours apart: {len(net.places)} places and "
+            f"{len(net.transitions)} transitions do the same (Bilgram et al. 2022; "
+            "docs/reductions.md)"
         )
-        self.given = replace(
-            self.given,
-            reductions=(*self.given.reductions, STRUCTURAL),
-            reasons=(*self.given.reasons, reason),
-        )
+        super().__init__(original.about(net, unknown="error"), STRUCTURAL, reason)
 
-    def restored(self, answer: Answer) -> Job[Answer]:
-        """Return an answer with a run of the symmetric net.
-
-        Raises
-        ------
-        NotApplicableError
-            It takes too long until the run repeats a marking.
-        """
-        if answer.run is None:
-            return answer
-        run = yield from self.system.coloured_run(answer.run)
-        if run is None:
-            raise NotApplicableError("a run of merged colours repeats no marking soon")
-        return answer._replace(run=run, is_shortest=False)
+    def original_run(self, run: Run) -> Job[Run | None]:
+        """Return a run of the symmetric net, if it soon repeats a marking."""
+        return self.system.coloured_run(run)
 
 
 def with_places(question: Question) -> Job[Question]:

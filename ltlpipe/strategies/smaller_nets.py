@@ -6,7 +6,6 @@ Rules that leave steps out are for properties that are stutter-invariant.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
@@ -19,19 +18,18 @@ from ltlpipe.logic.propositions.syntax import (
     variables_in,
 )
 from ltlpipe.question.conditions import STRUCTURAL, obstacle
-from ltlpipe.question.model import ModelQuestion
-from ltlpipe.question.question import NotApplicableError
+from ltlpipe.question.model import ModelQuestion, Substitute
 from ltlpipe.systems.nets.net import PetriNet
 
 if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.structural.reduction import Reduction
+    from ltlpipe.systems.runs import Run
 
 
-class SmallerNetQuestion(ModelQuestion):
+class SmallerNetQuestion(Substitute):
     """The same question about a reduced net.
 
     Attributes
@@ -40,42 +38,27 @@ class SmallerNetQuestion(ModelQuestion):
         What has become of the net.
     """
 
+    lost = "a run of the reduced net repeats no marking"
+
     def __init__(self, original: ModelQuestion, reduction: Reduction) -> None:
-        # The options are not checked again: warnings have been given already.
-        self.__dict__.update(vars(original))
+        told = ", ".join(f"{n} {rule}" for rule, n in reduction.applied.items())
+        before, after = reduction.net, reduction.reduced
+        reason = (
+            f"a net of {len(after.places)} places and {len(after.transitions)} "
+            f"transitions, not {len(before.places)} and {len(before.transitions)}, "
+            f"does the same: {told} (docs/reductions.md)"
+        )
+        super().__init__(original, STRUCTURAL, reason)
         self._facts = {}
         self.reduction, self.system = reduction, reduction.reduced
         self.propositions = {
             text: renumbered(own, reduction.places)
             for text, own in original.propositions.items()
         }
-        told = ", ".join(f"{n} {rule}" for rule, n in reduction.applied.items())
-        before, after = reduction.net, reduction.reduced
-        reason = (
-            f"{STRUCTURAL}, because a net of {len(after.places)} places and "
-            f"{len(after.transitions)} transitions, not {len(before.places)} and "
-            f"{len(before.transitions)}, does the same: {told} (docs/reductions.md)"
-        )
-        self.given = replace(
-            original.given,
-            reductions=(*original.given.reductions, STRUCTURAL),
-            reasons=(*original.given.reasons, reason),
-        )
 
-    def restored(self, answer: Answer) -> Job[Answer]:
-        """Return an answer with a run of the net itself.
-
-        Raises
-        ------
-        NotApplicableError
-            The run repeats no marking of the net.
-        """
-        if answer.run is None:
-            return answer
-        run = yield from self.reduction.restored(answer.run)
-        if run is None:
-            raise NotApplicableError("a run of the reduced net repeats no marking")
-        return answer._replace(run=run, is_shortest=False)
+    def original_run(self, run: Run) -> Job[Run | None]:
+        """Return a run of the net itself."""
+        return self.reduction.restored(run)
 
 
 def about_smaller_net(question: Question) -> Job[Question]:

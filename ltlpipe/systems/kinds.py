@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 if TYPE_CHECKING:
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
     from ltlpipe.systems.nets.net import NetModel
+    from ltlpipe.systems.programs.model import ProgramModel
 
 
 def is_net(system: object) -> TypeGuard[NetModel]:
@@ -20,6 +21,11 @@ def is_symmetric_net(system: object) -> TypeGuard[SymmetricNet]:
     return _is_instance(
         system, "ltlpipe.systems.nets.coloured.symmetric", "SymmetricNet"
     )
+
+
+def is_program(system: object) -> TypeGuard[ProgramModel]:
+    """Whether a system is a DVE or Promela model; loads nothing to find out."""
+    return _is_instance(system, "ltlpipe.systems.programs.model", "ProgramModel")
 
 
 def _is_instance(value: object, module: str, name: str) -> bool:

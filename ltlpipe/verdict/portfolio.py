@@ -35,7 +35,8 @@ from ltlpipe.question.answer import (
     Trace,
     Tried,
 )
-from ltlpipe.question.conditions import LINEAR
+from ltlpipe.question.conditions import AMPLE, EXPLICIT, LINEAR, WALKS
+from ltlpipe.question.model import Substitute
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.jobs import (
@@ -503,17 +504,18 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
+        from ltlpipe.strategies.merged_statements import with_merged_statements
         from ltlpipe.strategies.simplified import simplified
-        from ltlpipe.strategies.smaller_nets import (
-            SmallerNetQuestion,
-            about_smaller_net,
-        )
+        from ltlpipe.strategies.smaller_nets import about_smaller_net
 
-        asked = yield from simplified(asked)
+        before = asked = yield from simplified(asked)
         if strategy.name != LINEAR:  # which may take colours, and has no runs
             asked = yield from about_smaller_net(asked)
+        if strategy.name in (EXPLICIT, AMPLE, WALKS):
+            asked = yield from with_merged_statements(asked)
         answer = yield from answered(strategy, asked, trace)
-        if isinstance(asked, SmallerNetQuestion):
+        if asked is not before:
+            assert isinstance(asked, Substitute)
             answer = yield from asked.restored(answer)
     if isinstance(unfolded, MergedQuestion):
         return (yield from unfolded.restored(answer))

@@ -115,20 +115,19 @@ class Interpreter:
         stored = []
         seen = set()
         for path, target in walks:  # which grows meanwhile
-            holder = self.program.actions[path[-1]].holder
-            if holder is None or target[error]:
+            holder, keeps = self.program.keeper(self.program.actions[path[-1]])
+            if not keeps or target[error]:
                 stored.append((path, target))
                 continue
-            is_atomic = holder.keeps == ATOMIC
-            if is_atomic and (path[0], holder.process, target) in seen:
+            if keeps == ATOMIC and (path[0], holder, target) in seen:
                 continue
-            moves = list(self.moves(target, holder.process))
-            if holder.keeps == D_STEP:
+            moves = list(self.moves(target, holder))
+            if keeps == D_STEP:
                 del moves[1:]
             elif moves:
-                seen.add((path[0], holder.process, target))
+                seen.add((path[0], holder, target))
             if not moves:
-                is_blocked = holder.keeps == D_STEP
+                is_blocked = keeps == D_STEP
                 stored.append((path, _failed(state, BLOCKED) if is_blocked else target))
             walks += [((*path, number), to) for number, to in moves]
             if len(walks) > MAX_WALKS:

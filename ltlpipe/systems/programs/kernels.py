@@ -98,7 +98,7 @@ class Control(IntEnum):
 
     WORD = 0  # where the field for errors lies
     SHIFT = 1
-    IS_LIMITED = 2  # whether a step can fail for want of room
+    LIMITS = 2  # bits: a step can fail for want of room; too many moves are no fault
     CODES = 3
 
 
@@ -115,10 +115,11 @@ def begun(row, n_own, out_rows):
 def are_steps(ints, out_rows, out_actions, at, count):
     """Whether all moves that begin at row `at` are steps, as they nearly always are."""
     table = ints[Header.CONTROL]
-    codes = ints[table + Control.IS_LIMITED]
-    for i in range(count):
+    codes = ints[table + Control.LIMITS] & 1
+    begins = at == out_rows.shape[0] - 1
+    for i in range(count if begins else 0):  # not once for each row: they can be many
         codes |= ints[table + Control.CODES + out_actions[i]]
-    return codes == 0 and at == out_rows.shape[0] - 1
+    return begins and codes == 0
 
 
 @called
@@ -213,12 +214,14 @@ def settled(ints, n_own, out_rows, out_letters, out_actions, count):
 
     If there are none, or too many moves, one row tells of that instead.
     """
-    is_limited = ints[ints[Header.CONTROL] + Control.IS_LIMITED] != 0
+    limits = ints[ints[Header.CONTROL] + Control.LIMITS]
     is_endless = count > MAX_MOVES
+    if is_endless and limits & 2:
+        ints[Header.IS_FULL] = 1
     kept = 0
     for i in range(count):
         if out_letters[i] == 0 and not is_endless:
-            if is_limited and fault_of(ints, out_rows, i) == np.uint64(FULL):
+            if limits & 1 and fault_of(ints, out_rows, i) == np.uint64(FULL):
                 ints[Header.IS_FULL] = 1
             if kept < i:
                 for word in range(n_own):

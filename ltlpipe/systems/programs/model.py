@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 from collections import Counter
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,7 +65,14 @@ class ProgramModel(Model):
     ------
     UnsupportedError
         There are too many different steps.
+
+    Attributes
+    ----------
+    unmerged : ProgramModel or None
+        The model that this is with some places passed; see `passing`.
     """
+
+    unmerged: ProgramModel | None = None
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -237,6 +246,21 @@ class ProgramModel(Model):
 
         return complete(assembled(self.source))
 
+    def passing(self, places: frozenset[tuple[int, int]]) -> ProgramModel:
+        """Return the model in which processes do not stop in some of their states.
+
+        Variables, actions and their numbers are the same.  Where moves become too many
+        for a step, a search goes on with the model itself.
+        """
+        passing = copy.copy(self)
+        passing.unmerged, program = self, replace(self.program, merged=places)
+        passing.program, passing._interpreter = program, Interpreter(program)
+        if not self.program.has_control:
+            passing.ranges = self.ranges.with_faults()
+            for fact in ("layout", "source", "instructions", "max_successors"):
+                vars(passing).pop(fact, None)
+        return passing
+
     @cached_property
     def max_successors(self) -> int:
         """A bound of the number of successors of a state."""
@@ -271,10 +295,10 @@ class ProgramModel(Model):
     def _control(self) -> np.ndarray:
         """Return what `ltlpipe.systems.programs.kernels.Control` says of actions."""
         place = self.layout.places[self.program.error]
-        holders = (action.holder for action in self.program.actions)
-        codes = (0 if h is None else 4 * h.process + h.keeps for h in holders)
-        head = place.word, place.shift, int(self.program.can_be_full)
-        return np.array([*head, *codes], dtype=np.int64)
+        keepers = map(self.program.keeper, self.program.actions)
+        codes = (4 * process + keeps if keeps else 0 for process, keeps in keepers)
+        limits = self.program.can_be_full + 2 * bool(self.program.merged)
+        return np.array([place.word, place.shift, limits, *codes], dtype=np.int64)
 
     def pack(
         self,
@@ -326,6 +350,15 @@ class ProgramModel(Model):
         functions = successor_functions(self.source)
         ints = np.concatenate(tables)
         error = self.program.error
+        widened = self._full
+        if self.unmerged is not None:
+            widened = partial(
+                self.unmerged.packing,
+                propositions,
+                extra_values=extra_values,
+                seed=seed,
+                ample=ample,
+            )
         return PackedSystem(
             expand=functions.expand,
             expand_orbits=functions.expand_orbits,
@@ -338,7 +371,7 @@ class ProgramModel(Model):
             fields=layout.places,
             dtype=np.int64,
             overflowed=lambda: error if ints[Header.IS_FULL] else None,
-            widened=self._full,
+            widened=widened,
         )
 
     def _interim(self) -> Interim:

@@ -457,6 +457,9 @@ class Program:
     """The variable that is 1 while there is no other step; 0 in every state."""
     can_be_full: bool = False
     """Whether a step can fail for want of room (`FULL`)."""
+    merged: frozenset[tuple[int, int]] = frozenset()
+    """Processes in states in which they are not stopped: behind a move to one of them,
+    the process keeps control."""
 
     @cached_property
     def has_control(self) -> bool:
@@ -465,8 +468,27 @@ class Program:
         That a process can keep control, wait for there being no other step, or fail for
         want of room.
         """
-        keeps = any(t.keeps for t in self.transitions())
-        return keeps or self.can_be_full or self.timeout >= 0
+        keeps = self.merged or any(t.keeps for t in self.transitions())
+        return bool(keeps) or self.can_be_full or self.timeout >= 0
+
+    @property
+    def can_pass(self) -> bool:
+        """Whether there can be places that are `merged`.
+
+        With committed states what a process can do depends on those of others.
+        """
+        committed = any(process.committed for process in self.processes)
+        return not (self.synchronous or committed)
+
+    def keeper(self, action: Action) -> tuple[int, int]:
+        """Return which process keeps control behind an action, and how; 0 is not."""
+        holder = action.holder
+        if holder is not None:
+            return holder.process, holder.keeps
+        for transition in reversed(action.transitions):
+            if (transition.process, transition.target) in self.merged:
+                return transition.process, ATOMIC
+        return 0, 0
 
     violations: str | None = None
     """The automaton, in HOA, of the property process."""

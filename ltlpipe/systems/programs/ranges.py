@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
@@ -549,6 +550,12 @@ class Ranges:
         if high > old.high:
             high = self._thresholds[bisect_left(self._thresholds, high)]
         return Interval(max(low, bounds[0]), min(high, bounds[1]))
+
+    def with_faults(self) -> Ranges:
+        """Return the same where steps are several moves, which can be too many."""
+        same = copy(self)
+        same.variables = [*self.variables[:-1], (0, ENDLESS)]
+        return same
 
     def _joined(self) -> list[tuple[int, int]]:
         """Return the interval of each variable over all states of its process."""

@@ -34,7 +34,7 @@ def _namespace(text, given):
 
 def _kernels():
     names = {}
-    for folder in ("networks/packing_", "propositions/", "ample_", "programs/"):
+    for folder in ("networks/packing_", "propositions/", "successor_", "programs/"):
         if folder == "programs/":  # BLOCKED is another number above
             names |= {name: getattr(program, name) for name in _IMPORTED}
         names = _namespace((_ROOT / f"{folder}kernels.py").read_text(), names)

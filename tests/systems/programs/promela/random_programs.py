@@ -27,12 +27,13 @@ class _Writer:
     runnable: list[tuple[str, int]] = field(default_factory=list)
     runs: int = 0
     has_rendezvous: bool = False
+    own_share: int = 1  # how often the own variables are among those to choose from
 
     def chance(self, probability: float) -> bool:
         return self.rng.random() < probability
 
     def variable(self) -> str:
-        own = [name for name in self.locals if name != "c"]
+        own = [name for name in self.locals if name != "c"] * self.own_share
         names = ["x", "y", "z", "f", "a[0]", f"a[{self.rng.choice('xf')} % 2]", *own]
         return self.rng.choice(names)
 
@@ -217,10 +218,13 @@ class _Writer:
         return f"{head}{tail}\n{{\n{declared}{body}\n}}\n"
 
 
-def random_program(seed: int) -> str:
-    """Return the text of a model; the same for the same seed."""
+def random_program(seed: int, own_share: int = 1) -> str:
+    """Return the text of a model; the same for the same seed.
+
+    The larger `own_share` is, the more processes keep to themselves.
+    """
     rng = random.Random(seed)
-    writer = _Writer(rng)
+    writer = _Writer(rng, own_share=own_share)
     for number in range(rng.randrange(1, 3)):
         writer.chans[f"q{number}"] = rng.randrange(0, 3), rng.randrange(1, 3)
     lines = ["byte x, y = 1;", "short z;", "bool f;", "byte a[2];"]
