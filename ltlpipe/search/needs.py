@@ -11,6 +11,8 @@ with HSF-SPIN", SPIN 2001, LNCS 2057, pp. 57-79, for distances in each process a
 added up; M. Helmert, "A Planning Heuristic Based on Causal Graph Analysis", ICAPS 2004,
 for what a way needs of others.
 
+Ways do without actions that the property would be set back by.
+
 Differences from the sources: others are asked for the first action in common only, and
 do not ask in turn (a third round finds no more on random networks); goals are those of
 the property's state, and not an error state of each process.
@@ -27,8 +29,6 @@ from ltlpipe.runtime.kernels.jit import inlined
 from ltlpipe.systems.networks.packing_tables import transitions_between
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ltlpipe.automata.letters import PropertyAutomaton
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.runtime.ticks import Ticks
@@ -56,6 +56,7 @@ class Needs(NamedTuple):
     first_goal: np.ndarray  # int64[n_states of the property + 1], or no entries
     goal_action: np.ndarray  # int64[...], that the property waits for
     goal_marks: np.ndarray  # uint32[...], which it has then; 0: it comes nearer
+    base: np.ndarray  # int64[n_states of the property], place of ways without setbacks
     first_part: np.ndarray  # int64[n_actions + 1]
     component: np.ndarray  # int64[n_parts]
     cells: np.ndarray  # int64[n_parts, 4]: word, shift, mask, place of the ways
@@ -67,7 +68,7 @@ def no_needs() -> Needs:
     """Return tables that say nothing."""
     ints, marks = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint32)
     cells, flat = np.zeros((0, 4), dtype=np.int64), np.zeros(0, dtype=np.int32)
-    return Needs(ints, ints, marks, ints, ints, cells, flat, flat)
+    return Needs(ints, ints, marks, ints, ints, ints, cells, flat, flat)
 
 
 @inlined
@@ -79,25 +80,26 @@ def place_of(needs, row, part):
 
 
 @inlined
-def steps_of_others(needs, row, action, component):
+def steps_of_others(needs, row, action, component, base):
     """Return the steps to an action of its participants but one."""
     total = np.int64(0)
     for part in range(needs.first_part[action], needs.first_part[action + 1]):
         if needs.component[part] != component:
-            total += needs.steps[place_of(needs, row, part)]
+            total += needs.steps[base + place_of(needs, row, part)]
     return total
 
 
 @inlined
-def steps_to(needs, row, action):
+def steps_to(needs, row, action, base):
     """Return the steps to an action, with those of others that ways need."""
     total = np.int64(0)
     for part in range(needs.first_part[action], needs.first_part[action + 1]):
-        at = place_of(needs, row, part)
+        at = base + place_of(needs, row, part)
         total += needs.steps[at]
         common = needs.common[at]
         if common >= 0:
-            total += steps_of_others(needs, row, common, needs.component[part])
+            who = needs.component[part]
+            total += steps_of_others(needs, row, common, who, base)
     return total
 
 
@@ -111,7 +113,8 @@ def needed(needs, row, state, wanted):
     for goal in range(needs.first_goal[state], needs.first_goal[state + 1]):
         marks = needs.goal_marks[goal]
         if marks == 0 or marks & wanted != 0:
-            least = min(least, steps_to(needs, row, needs.goal_action[goal]))
+            action, base = needs.goal_action[goal], needs.base[state]
+            least = min(least, steps_to(needs, row, action, base))
             has_goal = True
     return least if has_goal else np.int64(0)
 
@@ -141,14 +144,31 @@ def goals_of(
     return found
 
 
+def setbacks_of(automaton: PropertyAutomaton, far: np.ndarray) -> list[frozenset[int]]:
+    """Return for each state the letters that lead farther from an accepting SCC."""
+    found = []
+    first, dst = automaton.first_edge, automaton.edge_dst
+    for state in range(automaton.n_states):
+        cells = range(state * automaton.n_letters, (state + 1) * automaton.n_letters)
+        reached = [far[dst[first[cell] : first[cell + 1]]] for cell in cells]
+        bad = (k for k, some in enumerate(reached) if (some > far[state]).all())
+        found.append(frozenset(bad) - {OTHER})
+    return found
+
+
 def needs_of(
     network: Network,
     packed: PackedSystem,
     letters: np.ndarray,
-    goals: Sequence[Sequence[tuple[int, int]]],
+    automaton: PropertyAutomaton,
+    far: np.ndarray,
     ticks: Ticks,
 ) -> Job[Needs]:
-    """Return the tables for a packed network, whose actions have these letters."""
+    """Return the tables for a packed network, whose actions have these letters.
+
+    `far` are the distances of the automaton's states from an accepting SCC.
+    """
+    goals, setbacks = goals_of(automaton, far), setbacks_of(automaton, far)
     of_letter = {letter: action for action, letter in enumerate(letters.tolist())}
     listed = [[(of_letter[a], m) for a, m in g if a in of_letter] for g in goals]
     flat = [goal for some in listed for goal in some]
@@ -158,16 +178,21 @@ def needs_of(
         lts.n_transitions * sum(asked[a] for a in own)
         for lts, own in zip(network.components, network.label_actions, strict=True)
     )
-    if not flat or n_entries > MOST_ENTRIES:
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(setbacks))}
+    if not flat or n_entries * len(kinds) > MOST_ENTRIES:
         return no_needs()
     parts = [(k, p) for k, a in enumerate(actions) if asked[k] for p in a.participants]
-    ways: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
-    for p, states in enumerate(packed.local_states):
-        own = [action for action in network.label_actions[p] if asked[action]]
-        steps, common = yield from _ways(network, p, states, own, ticks)
-        ways |= {(a, p): (steps[k], common[k]) for k, a in enumerate(own)}
+    flats: list[np.ndarray] = []
+    for kind in kinds:
+        ways: dict[tuple[int, int], np.ndarray] = {}
+        for p, states in enumerate(packed.local_states):
+            own = [action for action in network.label_actions[p] if asked[action]]
+            usable = ~np.isin(letters[list(network.label_actions[p])], list(kind))
+            both = yield from _ways(network, p, states, own, usable, ticks)
+            ways |= {(a, p): both[:, k] for k, a in enumerate(own)}
+        flats.append(np.concatenate([ways[part] for part in parts], axis=1))
     fields = [packed.fields[p] for _, p in parts]
-    sizes = [len(ways[part][0]) for part in parts]
+    sizes = [len(packed.local_states[p]) for _, p in parts]
     places = np.cumsum([0, *sizes])[:-1].tolist()
     cells = [
         (f.word, f.shift, f.mask, at) for f, at in zip(fields, places, strict=True)
@@ -177,20 +202,27 @@ def needs_of(
         np.cumsum([0, *map(len, listed)], dtype=np.int64),
         np.array([action for action, _ in flat], dtype=np.int64),
         np.array([marks for _, marks in flat], dtype=np.uint32),
+        np.array([kinds[kind] * sum(sizes) for kind in setbacks], dtype=np.int64),
         np.cumsum([0, *counts], dtype=np.int64),
         np.array([p for _, p in parts], dtype=np.int64),
         np.array(cells, dtype=np.int64),
-        np.concatenate([ways[part][0] for part in parts]),
-        np.concatenate([ways[part][1] for part in parts]),
+        np.concatenate([steps for steps, _ in flats]),
+        np.concatenate([common for _, common in flats]),
     )
 
 
 def _ways(
-    network: Network, p: int, states: np.ndarray, asked: list[int], ticks: Ticks
-) -> Job[tuple[np.ndarray, np.ndarray]]:
-    """Return a component's ways to some actions, each int32[n_asked, n_states].
+    network: Network,
+    p: int,
+    states: np.ndarray,
+    asked: list[int],
+    usable: np.ndarray,
+    ticks: Ticks,
+) -> Job[np.ndarray]:
+    """Return a component's ways to some actions, int32[2, n_asked, n_states].
 
-    Their steps, and their first actions in common with others, or -1.
+    Their steps, and their first actions in common with others, or -1.  On the way are
+    labels that are `usable`, bool[n_labels].
     """
     own = np.array(network.label_actions[p], dtype=np.int32)
     is_common = np.array([len(network.actions[a].participants) > 1 for a in own])
@@ -201,8 +233,9 @@ def _ways(
     common = np.full_like(steps, -1)
     for k, action in enumerate(asked):
         steps[k, src[own[label] == action]] = 0
+    src, label, dst = (column[usable[label]] for column in (src, label, dst))
     if not steps.size or not len(src):
-        return steps, common
+        return np.stack([steps, common])
     begins = np.flatnonzero(np.r_[True, src[1:] != src[:-1]])
     left, weight = src[begins], np.where(is_common[label], COMMON, 1)
     while True:
@@ -223,4 +256,4 @@ def _ways(
         common = np.where(common == _LATER, behind, common)
         if ticks.over(common.size):
             yield ticks.progress
-    return steps, common
+    return np.stack([steps, common])

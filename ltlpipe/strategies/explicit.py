@@ -277,15 +277,15 @@ def _needs(attempt: Attempt) -> Job[Needs | None]:
     from ltlpipe.components.alphabet import letters_of
     from ltlpipe.question.network import NetworkProduct
     from ltlpipe.search.guidance import distances
-    from ltlpipe.search.needs import goals_of, needs_of
+    from ltlpipe.search.needs import needs_of
 
     product, table = attempt.product, attempt.product.table
     if not isinstance(product, NetworkProduct):
         return None
-    network, goals = product.trimmed.network, goals_of(table, distances(table))
+    network, packed = product.trimmed.network, attempt.packed
     letters = letters_of(network, product.trimmed.actions)
-    ticks = Ticks(SEARCHING, _PER_WAY)
-    return (yield from needs_of(network, attempt.packed, letters, goals, ticks))
+    far, ticks = distances(table), Ticks(SEARCHING, _PER_WAY)
+    return (yield from needs_of(network, packed, letters, table, far, ticks))
 
 
 def _plan_of_walks(question: Question, product: Product) -> Plan:

@@ -11,13 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltlpipe import LTS, Network, check
+from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search import needs
-from ltlpipe.search.guidance import FAR
-from ltlpipe.search.needs import COMMON, MOST_NEEDED, goals_of, needed, needs_of
+from ltlpipe.search.guidance import FAR, distances
+from ltlpipe.search.needs import (
+    COMMON,
+    MOST_NEEDED,
+    goals_of,
+    needed,
+    needs_of,
+    setbacks_of,
+)
 from ltlpipe.systems.networks.packing import pack_network
 from tests.example_counts import examples
 from tests.search.explicit_automata import Explicit, table_of
@@ -29,16 +37,37 @@ def steps_needed(tables, row, state, wanted):
     return needed(tables, row, state, wanted)
 
 
-def tables(network, *, goals, letters=None):
-    """The packed network, and its needs for goals of a property."""
+def waiting(n_letters, goals, setbacks=()):
+    """An automaton whose state 0 waits for letters, with marks or for state 1.
+
+    Letters of `setbacks` lead from there to where nothing is accepted.
+    """
+    rows = [[] for _ in range(3 * n_letters)]
+    marked = any(marks for _, marks in goals)
+    for letter in range(n_letters):
+        rows[letter] = [(2, 0)] if letter in setbacks else [(0, 0)]
+        rows[n_letters + letter] = [(1, 0 if marked else 3)]
+        rows[2 * n_letters + letter] = [(2, 0)]
+    for letter, marks in goals:
+        rows[letter].append((0, marks) if marks else (1, 0))
+    first = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+    dst, marks = np.array([edge for row in rows for edge in row]).T
+    return PropertyAutomaton(
+        3, 0, n_letters, first, dst.astype(np.int32), marks.astype(np.uint32), 2, False
+    )
+
+
+def tables(network, goals, setbacks=()):
+    """The packed network, and its needs for goals; letter k + 1 is of action k."""
     n = len(network.actions)
-    letters = np.arange(1, n + 1) if letters is None else np.array(letters)
-    packed = complete(pack_network(network, letters.astype(np.int32)))
-    found = complete(needs_of(network, packed, letters, goals, Ticks("testing")))
-    return packed, found
+    letters = np.arange(1, n + 1, dtype=np.int32)
+    packed = complete(pack_network(network, letters))
+    automaton = waiting(n + 1, goals, setbacks)
+    far, ticks = distances(automaton), Ticks("testing")
+    return packed, complete(needs_of(network, packed, letters, automaton, far, ticks))
 
 
-def own_way(network, p, state, action):
+def own_way(network, p, state, action, banned):
     """Return the steps of a component to an action, and the first in common (slow)."""
     lts, numbers = network.components[p], network.label_actions[p]
     rows = zip(lts.src, lts.label, lts.dst, strict=True)
@@ -54,7 +83,7 @@ def own_way(network, p, state, action):
             firsts.add(first)
             continue
         for s, a, t in moves:
-            if s == at:
+            if s == at and a != banned:
                 common = len(network.actions[a].participants) > 1
                 after = a if common and first < 0 else first
                 heapq.heappush(heap, (steps + (COMMON if common else 1), int(t), after))
@@ -74,22 +103,26 @@ def component(rows, k):
     return LTS.from_transitions(named, n_states=5)
 
 
-@given(st.lists(COMPONENT, min_size=1, max_size=3))
+@given(st.lists(COMPONENT, min_size=1, max_size=3), st.integers(0, 8))
 @settings(max_examples=examples(150))
-def test_ways_agree_with_a_search_in_each_component(rows):
+def test_ways_agree_with_a_search_in_each_component(rows, banned):
     """Shortest ways of all reachable states to all actions that are asked for."""
     network = Network([component(some, k) for k, some in enumerate(rows)])
-    goals = [[(a + 1, 0) for a in range(len(network.actions))]]
-    packed, found = tables(network, goals=goals)
-
+    n = len(network.actions)
+    goals = [(a + 1, 0) for a in range(n) if a != banned]
+    packed, found = tables(network, goals, {banned + 1} if banned < n else ())
+    if not goals:
+        assert not len(found.first_goal)
+        return
     for action, its in enumerate(network.actions):
-        first = found.first_part[action]
-        assert found.first_part[action + 1] == first + len(its.participants)
-        for part, p in enumerate(its.participants, start=first):
-            assert found.component[part] == p
+        first, end = found.first_part[action : action + 2]
+        assert end - first in (len(its.participants), 0)
+        for part in range(first, end):
+            p = found.component[part]
+            assert p == its.participants[part - first]
             for value, state in enumerate(packed.local_states[p].tolist()):
-                at = found.cells[part, 3] + value
-                steps, firsts = own_way(network, p, state, action)
+                at = found.base[0] + found.cells[part, 3] + value
+                steps, firsts = own_way(network, p, state, action, banned)
                 assert found.steps[at] == steps
                 assert found.common[at] in firsts
 
@@ -105,7 +138,7 @@ def test_others_are_asked_for_the_first_action_in_common():
     """2 of the first to m, 3 for m, 1 to a; m needs 4 of the second."""
     network = Network([ring("ppmqa"), ring("rstum")])
     a = network.action_index["a"] + 1
-    packed, found = tables(network, goals=[[(a, 0)]])
+    packed, found = tables(network, [(a, 0)])
 
     assert steps_needed(found, packed.initial, 0, np.uint32(0)) == 2 + COMMON + 1 + 4
 
@@ -114,7 +147,7 @@ def test_goals_for_marks_count_while_these_are_wanted():
     """Mark 0 with b, which is one step away, mark 1 with c, which is two."""
     network = Network([ring("abc")])
     b, c = (network.action_index[name] + 1 for name in "bc")
-    packed, found = tables(network, goals=[[(b, 1), (c, 2)], []])
+    packed, found = tables(network, [(b, 1), (c, 2)])
 
     asked = [steps_needed(found, packed.initial, 0, np.uint32(m)) for m in (3, 1, 2, 0)]
     assert asked == [1, 1, 2, 0]
@@ -136,13 +169,21 @@ def test_goals_of_an_automaton():
     assert goals_of(two, np.array([FAR, FAR, FAR])) == [[], [], []]
 
 
+def test_setbacks_of_an_automaton():
+    """Letters whose transitions all lead farther away, or that have none."""
+    automaton = waiting(4, [(1, 0), (3, 0)], setbacks={2, 3})
+    assert setbacks_of(automaton, np.array([1, 0, FAR])) == [{2}, set(), set()]
+    none = replace(automaton, first_edge=np.zeros(13, dtype=np.int32))
+    assert setbacks_of(none, np.array([1, 0, FAR])) == 3 * [{1, 2, 3}]
+
+
 def test_large_tables_are_left_out(monkeypatch):
     """Then nothing is known of what is needed."""
     network = Network([ring("abc")])
     monkeypatch.setattr(needs, "MOST_ENTRIES", 2)
-    assert not len(tables(network, goals=[[(2, 0)]])[1].first_goal)
+    assert not len(tables(network, [(2, 0)])[1].first_goal)
     monkeypatch.setattr(needs, "MOST_ENTRIES", 3)
-    assert len(tables(network, goals=[[(2, 0)]])[1].first_goal)
+    assert len(tables(network, [(2, 0)])[1].first_goal)
 
 
 @pytest.mark.parametrize("seed", [3, 5])
