@@ -166,9 +166,11 @@ def needs_of(
 ) -> Job[Needs]:
     """Return the tables for a packed network, whose actions have these letters.
 
-    `far` are the distances of the automaton's states from an accepting SCC.
+    The property's states are numbered anew for each aim: `far`, int32[n_aims, n_states]
+    (`ltlpipe.search.guidance.aims`).
     """
-    goals, setbacks = goals_of(automaton, far), setbacks_of(automaton, far)
+    goals = [some for steps in far for some in goals_of(automaton, steps)]
+    setbacks = [some for steps in far for some in setbacks_of(automaton, steps)]
     of_letter = {letter: action for action, letter in enumerate(letters.tolist())}
     listed = [[(of_letter[a], m) for a, m in g if a in of_letter] for g in goals]
     flat = [goal for some in listed for goal in some]

@@ -276,7 +276,7 @@ def _needs(attempt: Attempt) -> Job[Needs | None]:
     """Return what the components of a network need for what the property waits for."""
     from ltlpipe.components.alphabet import letters_of
     from ltlpipe.question.network import NetworkProduct
-    from ltlpipe.search.guidance import distances
+    from ltlpipe.search.guidance import aims
     from ltlpipe.search.needs import needs_of
 
     product, table = attempt.product, attempt.product.table
@@ -284,7 +284,7 @@ def _needs(attempt: Attempt) -> Job[Needs | None]:
         return None
     network, packed = product.trimmed.network, attempt.packed
     letters = letters_of(network, product.trimmed.actions)
-    far, ticks = distances(table), Ticks(SEARCHING, _PER_WAY)
+    far, ticks = aims(table), Ticks(SEARCHING, _PER_WAY)
     return (yield from needs_of(network, packed, letters, table, far, ticks))
 
 

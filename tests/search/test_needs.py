@@ -17,7 +17,7 @@ from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.kernels.jit import njit
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search import needs
-from ltlpipe.search.guidance import FAR, distances
+from ltlpipe.search.guidance import FAR, aims
 from ltlpipe.search.needs import (
     COMMON,
     MOST_NEEDED,
@@ -63,7 +63,7 @@ def tables(network, goals, setbacks=()):
     letters = np.arange(1, n + 1, dtype=np.int32)
     packed = complete(pack_network(network, letters))
     automaton = waiting(n + 1, goals, setbacks)
-    far, ticks = distances(automaton), Ticks("testing")
+    far, ticks = aims(automaton), Ticks("testing")
     return packed, complete(needs_of(network, packed, letters, automaton, far, ticks))
 
 
