@@ -65,14 +65,14 @@ VIOLATED = {
 _COUNT = """
 import json, resource, sys, time
 import ltlpipe
-from ltlpipe.search import exploring
+from ltlpipe.search import counting
 from ltlpipe.verdict.checking import product_size
-class Kept(exploring.Exploration):
-    def __init__(self, problem):
-        super().__init__(problem)
+class Kept(counting.Count):
+    def __init__(self, *given):
+        super().__init__(*given)
         kept[:] = [self]
 kept = []
-exploring.Exploration = Kept
+counting.Count = Kept
 model = ltlpipe.load(sys.argv[1]).counted()
 for _ in range(2):
     begun = time.process_time()

@@ -45,12 +45,8 @@ LINES = {
     ],
     "strategies/registry.py": [
         (
-            "from ltlpipe.strategies import (\n",
-            "from ltlpipe.strategies import (\n    mine,\n",
-        ),
-        (
             "    Strategy(WALKS,",
-            '    Strategy("mine", mine.job, (EXPLICIT,)),\n    Strategy(WALKS,',
+            '    Strategy("mine", job_in("mine"), (EXPLICIT,)),\n    Strategy(WALKS,',
         ),
     ],
     "systems/formats.py": [

@@ -11,6 +11,7 @@ Ctrl-C outside a search, 141 if the reader of standard output has gone.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import re
 import sys
@@ -32,15 +33,16 @@ from ltlpipe.runtime.names import FLAGS, name_as
 
 _INVALID = re.compile(r"Invalid value(?: for '?([^':]+)'?)?: (.*)", re.DOTALL)
 _EXPECTED = {
-    r"Input should be a valid integer.*": "expected a whole number",
-    r"Input should be a valid number.*": "expected a number",
-    r"Input should be greater than or equal to (\S+)": r"expected \1 or more",
-    r"Input should be less than or equal to (\S+)": r"expected \1 or less",
+    r"(\S+) is not a valid int.*": r"\1, expected a whole number",
+    r"(\S+) is not a valid float.*": r"\1, expected a number",
+    r"(\S+) is not in the range x>=(\S+?)\.$": r"\1, expected \2 or more",
+    r"(\S+) is not in the range x<=(\S+?)\.$": r"\1, expected \2 or less",
 }
 """What typer says of numbers, and what ltlpipe says."""
 _BAD_INPUT = 2
 _BUG = 70  # EX_SOFTWARE of sysexits.h: never to be taken for a verdict
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+_GARBAGE = 50_000  # containers that are made before some are looked for
 _LEAST_MIB = 256  # of virtual memory
 _READER_GONE = 141  # 128 + SIGPIPE
 
@@ -50,6 +52,7 @@ def program() -> None:
 
     Tearing down would take longer than many checks, and wait for running imports.
     """
+    gc.set_threshold(_GARBAGE)  # modules make much that lives on
     heed_ctrl_c()
     sys.unraisablehook = _unraisable
     try:

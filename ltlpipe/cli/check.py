@@ -139,8 +139,7 @@ def check(
     from ltlpipe.batch.tasks import CRASH
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
-    from ltlpipe.systems.reading import load_job
-    from ltlpipe.verdict.certification import files_of
+    from ltlpipe.systems.reading import files_of, load_job
     from ltlpipe.verdict.checking import (
         automaton_job,
         note_own_property,

@@ -25,7 +25,7 @@ from ltlpipe.runtime.errors import (
     UnsupportedError,
     silenced,
 )
-from ltlpipe.systems.nets.net import NetModel
+from ltlpipe.systems.kinds import is_net
 from ltlpipe.systems.plain_steps import ModelSteps
 from ltlpipe.systems.propositions.letters import refuse_too_many
 from ltlpipe.systems.runs import Run
@@ -150,7 +150,7 @@ class ModelQuestion(Question):
     def has_long_rows(self) -> bool:
         """Whether states take so much room that their successors are not all stored."""
         net = self.system
-        return isinstance(net, NetModel) and len(net.places) >= _LONG
+        return is_net(net) and len(net.places) >= _LONG
 
     def prepared(self) -> Job[None]:
         """Compute the facts for packing, once, on first use."""

@@ -1,13 +1,4 @@
-"""The whole product, breadth first: its size, its Fin marks, its nearest deadlock.
-
-The share of transitions with Fin marks decides how a search for generalised Rabin
-acceptance fares: such transitions are where it breaks off.
-
-Source: V. Bloemen, A. Duret-Lutz and J. van de Pol, "Model checking with generalized
-Rabin and Fin-less automata", STTT 21 (2019), pp. 307-324, Sec. 5.2.3, which counts the
-transitions of the product that are in some Fin set.
-
-Differences from the source: none.
+"""The whole product, breadth first: its states, its Fin marks, its nearest deadlock.
 
 The store gives states their numbers in the order in which they become known, so that
 the states that wait are those behind the last one that was expanded: no stack is
@@ -38,7 +29,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import inlined, njit, specialised
-from ltlpipe.search.driver import advance
 from ltlpipe.search.emptiness import ProductLasso, Search
 from ltlpipe.search.growth import INT32, INT64, UINT32
 from ltlpipe.search.interning import intern, row_of
@@ -217,39 +207,6 @@ class DeadlockSearch(Exploration):
     def statistics(self) -> dict[str, int]:
         """Return nothing: all figures are those of every search."""
         return {}
-
-
-class ProductSize(NamedTuple):
-    """The size of the reachable product."""
-
-    states: int
-    transitions: int
-    # That carry a mark of which the acceptance condition has a Fin term, if it has any.
-    fin_transitions: int | None
-
-    @property
-    def fin_share(self) -> float | None:
-        """The share of transitions with Fin marks; None without Fin or transitions."""
-        if self.fin_transitions is None or not self.transitions:
-            return None
-        return self.fin_transitions / self.transitions
-
-
-def product_size_of(
-    problem: Problem, *, max_states: int | None = None
-) -> Job[ProductSize | None]:
-    """Explore a product completely; None if it has too many states."""
-    search = Exploration(problem)
-    outcome = yield from advance(search, max_states=max_states)
-    if outcome.reason is not None:
-        return None
-    condition = problem.condition
-    has_fin = condition is not None and condition.fin_marks != 0
-    return ProductSize(
-        states=int(search.registers[Reg.VISITED]),
-        transitions=int(search.registers[Reg.TRANSITIONS]),
-        fin_transitions=search.fin_transitions if has_fin else None,
-    )
 
 
 _NO_SHIFT = 0

@@ -13,7 +13,7 @@ from ltlpipe.question.conditions import STRUCTURAL, obstacle
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
-from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.kinds import is_symmetric_net
 
 if TYPE_CHECKING:
     from ltlpipe.question.answer import Answer
@@ -78,7 +78,7 @@ def with_merged_colours(question: Question) -> Job[MergedQuestion | None]:
 
 def _merged(question: ModelQuestion) -> Job[MergedQuestion | None]:
     net = question.system
-    if not isinstance(net, SymmetricNet):
+    if not is_symmetric_net(net):
         return None
     try:
         merged = yield from net.merging()

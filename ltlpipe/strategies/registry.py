@@ -11,6 +11,7 @@ used drop out soon.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ltlpipe.question.conditions import (
@@ -28,16 +29,6 @@ from ltlpipe.question.conditions import (
     SYMMETRY,
     WALKS,
     obstacle,
-)
-from ltlpipe.strategies import (
-    automorphisms,
-    components,
-    decoupled,
-    explicit,
-    instant,
-    linear,
-    subset,
-    symmetry,
 )
 
 if TYPE_CHECKING:
@@ -92,19 +83,38 @@ class Strategy:
         return obstacle(question, *self.columns)
 
 
+def job_in(
+    module: str, function: str = "job"
+) -> Callable[[Question, Trace], Job[Answer]]:
+    """Return the job of a module of this package.
+
+    The module is imported when it is asked: most questions need few strategies.
+    """
+
+    def job(question: Question, trace: Trace) -> Job[Answer]:
+        found = getattr(import_module(f"ltlpipe.strategies.{module}"), function)
+        answer: Job[Answer] = found(question, trace)
+        return answer
+
+    return job
+
+
 STRATEGIES: tuple[Strategy, ...] = (
-    Strategy(INSTANT, instant.job, (INSTANT,), needs_kernels=False),
-    Strategy(LINEAR, linear.job, (LINEAR,), takes_colours=True),
-    Strategy(DECOUPLING, decoupled.job, (DECOUPLING,)),
-    Strategy(EXPLICIT, explicit.job, (EXPLICIT,)),
+    Strategy(INSTANT, job_in("instant"), (INSTANT,), needs_kernels=False),
+    Strategy(LINEAR, job_in("linear"), (LINEAR,), takes_colours=True),
+    Strategy(DECOUPLING, job_in("decoupled"), (DECOUPLING,)),
+    Strategy(EXPLICIT, job_in("explicit"), (EXPLICIT,)),
     Strategy(
-        AMPLE, explicit.job_with_ample_sets, (AMPLE, AMPLE_SETS), supersedes=EXPLICIT
+        AMPLE,
+        job_in("explicit", "job_with_ample_sets"),
+        (AMPLE, AMPLE_SETS),
+        supersedes=EXPLICIT,
     ),
-    Strategy(SYMMETRY, symmetry.job, (SYMMETRY,), takes_colours=True),
-    Strategy(WALKS, explicit.job_of_walks, (WALKS,)),
-    Strategy(SUBSET, subset.job, (SUBSET, FEW, COMPOSITION), share=2.0),
-    Strategy(COMPONENTS, components.job, (COMPONENTS, COMPOSITION), share=3.0),
-    Strategy(AUTOMORPHISMS, automorphisms.job, (AUTOMORPHISMS,)),
+    Strategy(SYMMETRY, job_in("symmetry"), (SYMMETRY,), takes_colours=True),
+    Strategy(WALKS, job_in("explicit", "job_of_walks"), (WALKS,)),
+    Strategy(SUBSET, job_in("subset"), (SUBSET, FEW, COMPOSITION), share=2.0),
+    Strategy(COMPONENTS, job_in("components"), (COMPONENTS, COMPOSITION), share=3.0),
+    Strategy(AUTOMORPHISMS, job_in("automorphisms"), (AUTOMORPHISMS,)),
 )
 
 BY_NAME = {strategy.name: strategy for strategy in STRATEGIES}

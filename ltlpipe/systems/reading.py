@@ -12,6 +12,7 @@ can be stopped at any time, whatever is read.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from os import PathLike
@@ -361,6 +362,21 @@ def _refuse_model(form: Format | None, source: Source) -> None:
         raise UnsupportedError(
             f"{name_of(source)}: a model, expected components of a network: {NETWORKS}"
         )
+
+
+def files_of(given: SystemLike) -> tuple[str, ...]:
+    """Return the paths from which a system is read; none if it is not read from paths.
+
+    The paths are those given to `ltlpipe.check`.
+    """
+    if isinstance(given, (str, os.PathLike)):
+        given = [given]
+    if not isinstance(given, (list, tuple)):
+        return ()
+    sources: list[Any] = list(given)
+    if not all(isinstance(s, (str, os.PathLike)) and is_path(s) for s in sources):
+        return ()
+    return tuple(map(os.fspath, sources))
 
 
 def name_of_system(given: SystemLike) -> str:

@@ -7,7 +7,6 @@ component reduction makes of it, as far as that can be certified.
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -33,7 +32,6 @@ from ltlpipe.question.network import NetworkProduct, with_components
 from ltlpipe.question.property import Decision
 from ltlpipe.question.question import NotApplicableError, for_workers, note_table
 from ltlpipe.runtime.errors import UnsupportedError
-from ltlpipe.runtime.files import is_path
 from ltlpipe.runtime.jobs import MIB
 from ltlpipe.strategies.components import (
     Composed,
@@ -64,7 +62,6 @@ if TYPE_CHECKING:
     from ltlpipe.search.exploring import Recording
     from ltlpipe.search.scc.ranks import RankedSearch
     from ltlpipe.systems.networks.packing import PackedSystem
-    from ltlpipe.systems.reading import SystemLike
 
 
 class Certified(Strategy):
@@ -349,21 +346,6 @@ def certified_strategies(options: Options) -> tuple[Certified | LinearCertified,
         searches = Certified(), CertifiedComponents(), CertifiedSubset()
         return LinearCertified(), *searches
     return (Certified(trims=trims),)
-
-
-def files_of(given: SystemLike) -> tuple[str, ...]:
-    """Return the paths from which a system is read; none if it is not read from paths.
-
-    The paths are those given to `ltlpipe.check`.
-    """
-    if isinstance(given, (str, os.PathLike)):
-        given = [given]
-    if not isinstance(given, (list, tuple)):
-        return ()
-    sources: list[Any] = list(given)
-    if not all(isinstance(s, (str, os.PathLike)) and is_path(s) for s in sources):
-        return ()
-    return tuple(map(os.fspath, sources))
 
 
 def certificate_of(

@@ -35,8 +35,7 @@ from ltlpipe.runtime.jobs import Clock, StoppedError, run
 from ltlpipe.runtime.objects import ByValue, Displayed
 from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model
-from ltlpipe.systems.reading import name_of_system, system_job
-from ltlpipe.verdict.certification import files_of
+from ltlpipe.systems.reading import files_of, name_of_system, system_job
 from ltlpipe.verdict.deadlocks import deadlock_job
 from ltlpipe.verdict.finite_runs import derived, is_derived
 from ltlpipe.verdict.inquiry import Inquiry
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job, Progress
-    from ltlpipe.search.exploring import ProductSize
+    from ltlpipe.search.counting import ProductSize
     from ltlpipe.systems.models import System
     from ltlpipe.systems.reading import SystemLike
     from ltlpipe.verdict.lasso import Lasso
@@ -415,7 +414,7 @@ def _question(
 
 
 def _explored(question: Question) -> Job[ProductSize | None]:
-    from ltlpipe.search.exploring import product_size_of
+    from ltlpipe.search.counting import product_size_of
 
     question = yield from question.unfolded()
     product = yield from question.product(question.given, Trace(question.given))
@@ -423,7 +422,9 @@ def _explored(question: Question) -> Job[ProductSize | None]:
     while packed is not None:
         yield from packed.ready()
         size = yield from product_size_of(
-            product.problem(packed), max_states=question.options.max_states
+            product.problem(packed),
+            packed.bits,
+            max_states=question.options.max_states,
         )
         if packed.overflowed() is None:
             return size

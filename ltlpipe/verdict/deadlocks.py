@@ -41,8 +41,8 @@ from ltlpipe.strategies.instant_graph import sccs
 from ltlpipe.strategies.merged_colours import with_merged_colours
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, searched
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
+from ltlpipe.systems.kinds import is_symmetric_net
 from ltlpipe.systems.models import Model
-from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.verdict.judgement import lasso_of
@@ -248,7 +248,7 @@ def known_runs(question: Question, work: float) -> Job[FiniteRuns]:
         runs = yield from _known_runs(merged, work)
         return runs._replace(way=())  # its names are those of some colours
     system = question.system  # type: ignore[attr-defined]
-    if isinstance(system, SymmetricNet) and not (system.is_unfolded or system.is_small):
+    if is_symmetric_net(system) and not (system.is_unfolded or system.is_small):
         return _NOTHING  # it is searched as it is
     return (yield from _known_runs((yield from question.unfolded()), work))
 

@@ -34,11 +34,6 @@ from ltlpipe.strategies.registry import STRATEGIES
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.programs.eca.system import EcaSystem
-from ltlpipe.verdict.certification import (
-    certificate_of,
-    certified_options,
-    certified_strategies,
-)
 from ltlpipe.verdict.counterexample import Counterexample
 from ltlpipe.verdict.deadlocks import (
     NONE,
@@ -67,7 +62,6 @@ from ltlpipe.verdict.questions import (
 )
 from ltlpipe.verdict.replay import bugs_reported
 from ltlpipe.verdict.unboundedness import watched
-from ltlpipe.verdict.vacuity import VacuityDetection
 from ltlpipe.verdict.verdict import (
     HOLDS,
     LASSO_LIMIT,
@@ -87,6 +81,7 @@ if TYPE_CHECKING:
     from ltlpipe.strategies.registry import Strategy
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.certification import Certified, LinearCertified
+    from ltlpipe.verdict.vacuity import VacuityDetection
 
 
 _FIRST = "runs that end are looked for first, as --deadlock=error asks"
@@ -119,6 +114,11 @@ class Inquiry:
         self._clock = Clock()
         self._certified: tuple[Certified | LinearCertified, ...] = ()
         if self.options.certificate is not None:
+            from ltlpipe.verdict.certification import (
+                certified_options,
+                certified_strategies,
+            )
+
             self._certified = self.strategies = certified_strategies(self.options)
             self.options = certified_options(self.options)
         self._set_up()
@@ -373,6 +373,8 @@ class Inquiry:
             self._held = replace(self._held, deadlock=NOT_LOOKED)
         if self._certified:
             strategy = next(s for s in self._certified if s.ended is not None)
+            from ltlpipe.verdict.certification import certificate_of
+
             certificate = yield from certificate_of(
                 answered, strategy, self.asked, self.files, self.constraint
             )
@@ -387,6 +389,8 @@ class Inquiry:
         """Find out whether the formula, which holds, does so vacuously."""
         formula, system = self.asked.formula, self.system
         assert formula is not None
+        from ltlpipe.verdict.vacuity import VacuityDetection
+
         self._vacuity = VacuityDetection(
             formula,
             self._ask,

@@ -51,8 +51,6 @@ from ltlpipe.runtime.loading import working_time
 from ltlpipe.strategies.factored import answered
 from ltlpipe.strategies.merged_colours import MergedQuestion, with_places
 from ltlpipe.strategies.registry import STRATEGIES
-from ltlpipe.strategies.simplified import simplified
-from ltlpipe.strategies.smaller_nets import SmallerNetQuestion, about_smaller_net
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -505,6 +503,12 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         answer = yield from strategy.job(asked, trace)
     else:
         yield from imported("numba")
+        from ltlpipe.strategies.simplified import simplified
+        from ltlpipe.strategies.smaller_nets import (
+            SmallerNetQuestion,
+            about_smaller_net,
+        )
+
         asked = yield from simplified(asked)
         if strategy.name != LINEAR:  # which is about the net as it is
             asked = yield from about_smaller_net(asked)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ltlpipe.systems.kinds import is_symmetric_net
+
 if TYPE_CHECKING:
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
@@ -41,9 +43,7 @@ def is_unfolded_first(system: System, options: Options) -> bool:
 
     Fairness is to steps, which the unfolded net has.
     """
-    from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-
-    return options.fairness is not None and isinstance(system, SymmetricNet)
+    return options.fairness is not None and is_symmetric_net(system)
 
 
 def with_fair_steps(system: System, options: Options) -> Job[System]:

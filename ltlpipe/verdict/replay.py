@@ -25,7 +25,7 @@ from ltlpipe.question.conditions import flag_of
 from ltlpipe.runtime.errors import ReplayError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.graph import SpotGraph
-from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
+from ltlpipe.systems.kinds import is_symmetric_net
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.programs.eca.program import RunEndedError
 from ltlpipe.systems.programs.eca.system import EcaSystem
@@ -303,7 +303,7 @@ def spelling_of_states(
     model: Any = lasso.system
     holds: Callable[..., tuple[str, ...]] = holding
     work = _PER_LETTER * (1 + len(propositions))
-    if isinstance(model, SymmetricNet):
+    if is_symmetric_net(model):
         holds = model.interpreter.holding
         work += model.step_work
     numbers: dict[frozenset[str], int] = {}

@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ltlpipe.runtime.errors import SystemWarning, UnsupportedError, warn
 from ltlpipe.runtime.jobs import StoppedError
 from ltlpipe.runtime.objects import Beside
-from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
-from ltlpipe.systems.nets.growth import growth_of
-from ltlpipe.systems.nets.net import NetModel
+from ltlpipe.systems.kinds import is_net, is_symmetric_net
 from ltlpipe.verdict.verdict import UNBOUNDED
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ def watched(
     StoppedError
         It has ended so.
     """
-    if max_states is not None or not isinstance(system, NetModel | SymmetricNet):
+    if max_states is not None or not (is_net(system) or is_symmetric_net(system)):
         return (yield from job)
     known = _KNOWN.of(system)
     work, due, left = 0.0, _FIRST, PATIENCE
@@ -96,11 +94,11 @@ def watched(
 
 def _look(system: Any, known: _Known, work: float) -> Job[None]:
     """Walk through a net, otherwise than before."""
-    if isinstance(system, SymmetricNet):
+    if is_symmetric_net(system):
         if not (system.is_unfolded or system.n_actions <= _SOON):
             return
         try:
-            net: NetModel = yield from system.unfolding()
+            net: Any = yield from system.unfolding()
         except UnsupportedError:
             return
     else:
@@ -108,6 +106,8 @@ def _look(system: Any, known: _Known, work: float) -> Job[None]:
     yield from net.prepared()
     if None not in net.bounds.tokens:
         return
+    from ltlpipe.systems.nets.growth import growth_of
+
     known.looks += 1
     found = yield from growth_of(net, work, seed=known.looks)
     known.growth = None if found is None else found.told(net)

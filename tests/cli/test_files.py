@@ -321,7 +321,7 @@ def test_generate_a_set_where_no_folder_can_be(run, tmp_path):
         (["random-nba", "3", "--local-ratio", "0,0.2"], "for sets: expected --count"),
         (["random-nba", "3", "--format", "pml"], "for sets: expected --count"),
         (["random-nba", "2", "--count", "2"], "expected a folder"),
-        (["random-nba", "2", "--count", "0", "-o", "p"], "--count: expected"),
+        (["random-nba", "2", "--count", "0", "-o", "p"], "--count: 0, expected"),
         (["random-nba", "1-2", "--count", "2", "-o", "p"], "error: 1 components"),
         (
             ["random-nba", "2", "--local-ratio", "0,1", "--count", "2", "-o", "p"],
@@ -448,7 +448,10 @@ RERS_FILES = ("formulas.ltl", "system.dot")
         (["-o", "p"], "missing option '--components'"),
         (["--components", 0, "-o", "p"], "--components"),
         (["--components", 3, "--style", "2020", "-o", "p"], "'2020' is not one of"),
-        (["--components", 3, "--formulas", 0, "-o", "p"], "--formulas: expected"),
+        (
+            ["--components", 3, "--formulas", 0, "-o", "p"],
+            "--formulas: 0, expected 1 or more",
+        ),
         (
             ["--components", 3, "--synchronisations", 500, "-o", "p"],
             "error: 500 synchronisations have no room",

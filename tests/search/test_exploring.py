@@ -7,13 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe import check
 from ltlpipe.automata.conditions import fin, inf
-from ltlpipe.families.networks import philosophers
-from ltlpipe.logic.formulas import parse
 from ltlpipe.search.exploring import BATCH, Exploration, Recording
 from ltlpipe.search.registers import Reg, Status
-from ltlpipe.verdict.checking import product_size
 from tests.complete_searches import Limits, drive
 from tests.example_counts import examples
 from tests.hypothesis_strategies import conditions
@@ -120,24 +116,3 @@ def test_limits(limits, reason):
     line = tuple((i, 0, i + 1) for i in range(2_000))
     search = Exploration(problem_of(Explicit(2_001, 0, line, known_weak=True)))
     assert drive(search, limits).reason == reason
-
-
-def test_a_large_system():
-    """Arrays grow; the numbers are those of a complete search."""
-    network = philosophers(7)
-    size = product_size(network, None, acceptance="auto", reduce="none")
-    stats = check(network, empty=True, emptiness="couvreur99", reduce="none").stats
-    assert size[:2] == (stats.states, stats.transitions)
-    assert size.fin_share is None
-
-
-def test_the_share_of_a_product():
-    """Fin of a step that is taken now and then: as many transitions as it has."""
-    network = philosophers(3)
-    size = product_size(network, parse("GF eat0"), acceptance="tgra", reduce="none")
-    whole = product_size(network, None, acceptance="auto", reduce="none")
-    assert 0 < size.fin_transitions < size.transitions
-    assert size.fin_share == size.fin_transitions / size.transitions
-    assert size[:2] == whole[:2]  # the automaton has one state
-    one = {"max_states": 1, "reduce": "none"}
-    assert product_size(network, None, acceptance="auto", **one) is None

@@ -13,7 +13,7 @@ from ltlpipe.automata.letters import universal
 from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.runtime.jobs import run
 from ltlpipe.runtime.kernels.jit import njit
-from ltlpipe.search.exploring import product_size_of
+from ltlpipe.search.counting import product_size_of
 from ltlpipe.search.problem import make_problem
 from ltlpipe.symmetry.groups import factors
 from ltlpipe.symmetry.groups.models import Propositions, group_of_net
@@ -108,7 +108,7 @@ def numbers(case):
         found = {min(images(case.group, state)) for state in entered}
         n_least = len(found | {case.initial})
     packed = case.packed()
-    size = run(product_size_of(make_problem(packed, universal())))
+    size = run(product_size_of(make_problem(packed, universal()), packed.bits))
     if packed.overflowed() is not None:
         return None  # fields would have to be wider
     return len(states), len(orbits), n_least, size.states

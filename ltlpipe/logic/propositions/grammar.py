@@ -9,12 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lark import Lark
-
 from ltlpipe.logic.bounded import OF_ONE, OF_TWO
+from ltlpipe.runtime.grammars import parser_of
 
 if TYPE_CHECKING:
-    from lark import Transformer
+    from lark import Lark, Transformer
 
 _GRAMMAR = r"""
 ?formula: exclusive
@@ -98,9 +97,9 @@ def parser(rules: type[Transformer[Any, Any]] | None, *, past: bool = False) -> 
         "BOUNDED": OF_ONE,
     }.items():
         text = text.replace(f"@{name}@", pattern.replace("/", r"\/"))
-    return Lark(
+    return parser_of(
         text,
-        parser="lalr",
+        "past" if past else "formulas",
         start="formula",
         transformer=None if rules is None else rules(),
         maybe_placeholders=False,

@@ -164,6 +164,13 @@ class PackedSystem:
         interim = self.interim
         return None if interim is None or has_own_code(self.expand) else interim
 
+    @property
+    def bits(self) -> int:
+        """The bits of a word that fields take at most; all where none are known."""
+        if not self.fields:
+            return 64
+        return max(field.shift + field.bits for field in (*self.fields, self.extra))
+
     def unpack(self, rows: np.ndarray) -> np.ndarray:
         """Return the states, [n, n_fields], of rows uint64[n, w]."""
         shape = len(rows), len(self.fields)

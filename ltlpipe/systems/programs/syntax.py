@@ -27,6 +27,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ltlpipe.runtime.errors import InputError
+from ltlpipe.runtime.grammars import parser_of
 from ltlpipe.runtime.names import listed
 from ltlpipe.runtime.ticks import Ticks
 
@@ -313,10 +314,8 @@ def input_error(message: str, place: Place, file: str) -> InputError:
 
 @cache
 def _grammar() -> Lark:
-    from lark import Lark
-
-    options: Any = {"parser": "lalr", "lexer": "basic", "maybe_placeholders": True}
-    return Lark(_GRAMMAR, start="file", **options)
+    options: Any = {"lexer": "basic", "maybe_placeholders": True}
+    return parser_of(_GRAMMAR, "dve", start="file", **options)
 
 
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> InputError:

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.folders import cache_folder
+from ltlpipe.runtime.grammars import parser_of
 from ltlpipe.runtime.jobs import Progress, complete
 from ltlpipe.runtime.names import listed
 from ltlpipe.systems.programs.promela.syntax import Place
@@ -354,22 +353,16 @@ def _kept() -> frozenset[str]:
 
 @cache
 def _parser() -> Lark:
-    from lark import Lark
-
     from ltlpipe.systems.programs.promela.given_tokens import GivenTokens
 
-    folder = cache_folder() / "grammars"
-    with suppress(OSError):  # it is made again each time then
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     declared = " ".join(sorted(set(re.findall(r"(?<!\w)_?[A-Z][A-Z_]*", _GRAMMAR))))
-    return Lark(
+    return parser_of(
         f"{_GRAMMAR}\n%declare {declared}\n",
+        "promela",
         start=["file", "lone"],
-        parser="lalr",
         lexer=GivenTokens,
         maybe_placeholders=True,
         propagate_positions=True,
-        cache=str(folder / "promela.lark"),  # making it takes a fifth of a second
     )
 
 
