@@ -1,6 +1,6 @@
 # Everything that a newcomer, a developer or CI calls.
 
-.PHONY: demo setup test test-all check quick every slow versions audit bench docs clean
+.PHONY: demo setup test test-all check quick every slow versions audit bench kernels wheel docs clean
 
 demo: ## set everything up and check an example that ships with the project
 	@scripts/setup user
@@ -44,9 +44,18 @@ bench: ## regenerate results/ (twelve hours or so)
 	@scripts/setup-optional
 	@scripts/bench
 
+kernels: ## those of common searches, compiled for this installation (two minutes)
+	@scripts/setup user
+	@.venv/bin/python scripts/kernels.py
+
+wheel: ## in dist/, with the kernels, for this Python and Linux on x86-64
+	@scripts/setup
+	@.venv/bin/python scripts/kernels.py
+	@.venv/bin/python -m build --wheel --no-isolation
+
 docs: ## the documentation site, in site/
 	@scripts/setup
 	@scripts/docs
 
 clean:
-	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist site ltlpipe/runtime/kernels/compiled

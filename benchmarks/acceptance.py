@@ -49,16 +49,17 @@ import pandas as pd
 import spot
 
 from benchmarks import acceptance_aims, fin_removal, por, record
+from benchmarks.acceptance_plots import acceptances
 from benchmarks.acceptance_tables import disagreements, of_tela, summary
+from benchmarks.families.leader_election import leader_election
 from benchmarks.tasks import significant
 from ltlpipe import UnsupportedError, check
 from ltlpipe.batch.table import comparison_columns, row_of
-from ltlpipe.families.leader_election import leader_election
 from ltlpipe.families.networks import philosophers
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.logic.formulas import parse
-from ltlpipe.report.plots import acceptances, save
+from ltlpipe.report.plots import save
 from ltlpipe.verdict.checking import product_size
 from ltlpipe.verdict.verdict import VIOLATED
 

@@ -14,15 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import record
+from benchmarks.families.nets import coloured_dining, coloured_token_ring, shared_memory
 from benchmarks.sizes import chosen, grown
 from benchmarks.tasks import Limits, Options, Task, ours
 from ltlpipe import UnsupportedError
-from ltlpipe.families.nets import (
-    coloured_client_server,
-    coloured_dining,
-    coloured_token_ring,
-    shared_memory,
-)
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from benchmarks import cases
-from ltlpipe.families.nets import kanban
-from ltlpipe.families.networks import client_server, philosophers
+from benchmarks.families.client_server import client_server
+from benchmarks.families.nets import kanban
+from ltlpipe.families.networks import philosophers
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.generating import instances

@@ -26,10 +26,10 @@ ALL = ("",)
 _TABLES = {
     SEARCHES: """
         acceptance acceptance_aims acceptance_summary bitstate emptiness explore
-        fin_removal flatness interface kripke memory published_products published_runs
-        published_summary published_table4 published_table5 published_table6
-        published_table7 published_workers table1 workers workers_scaling
-        workers_summary
+        fin_removal flatness interface kripke memory processors published_products
+        published_runs published_summary published_table4 published_table5
+        published_table6 published_table7 published_workers table1 workers
+        workers_scaling workers_summary
     """,
     ANSWERS: """
         chains coloured components decoupled_ltl decoupled_random decoupled_scaling

@@ -42,9 +42,9 @@ from unittest import mock
 
 from benchmarks import record
 from benchmarks.bitstate import Subject, searched, subjects
+from benchmarks.families.leader_election import leader_election
 from benchmarks.spin import SpinError, available, run_spin
 from ltlpipe import LtlpipeError, Network
-from ltlpipe.families.leader_election import leader_election
 from ltlpipe.search.growth import total_bytes
 from ltlpipe.search.nested.bitstate import ApproximateSE05
 from ltlpipe.search.nested.ndfs import SE05

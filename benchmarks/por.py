@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import record
+from benchmarks.families.leader_election import leader_election
 from ltlpipe import LTS, Network, check
-from ltlpipe.families.leader_election import leader_election
 from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.logic.generating import random_interruptible

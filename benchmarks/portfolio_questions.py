@@ -17,16 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks import cases, coloured, populations
 from benchmarks.decoupled_random import COMPONENTS, RATIOS, SMALL, STATES
 from benchmarks.emptiness import philosophers_cases, ring_cases
+from benchmarks.families.client_server import client_server, dispatcher
+from benchmarks.families.leader_election import leader_election
+from benchmarks.families.nets import coloured_peers, dining, kanban, token_ring
 from ltlpipe import load
-from ltlpipe.families.leader_election import leader_election
-from ltlpipe.families.nets import (
-    coloured_client_server,
-    coloured_peers,
-    dining,
-    kanban,
-    token_ring,
-)
-from ltlpipe.families.networks import client_server, dispatcher, philosophers, ring
+from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.families.networks import philosophers, ring
 from ltlpipe.families.random_networks import random_network
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet

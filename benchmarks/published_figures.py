@@ -27,9 +27,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.acceptance_plots import acceptances
 from benchmarks.published_sample import FINLESS, ORIGIN, TFLA_SAMPLE, TGBA
 from benchmarks.published_tables import TASK, averaged, given
-from ltlpipe.report.plots import acceptances, figures, save
+from ltlpipe.report.plots import figures, save
 from ltlpipe.verdict.verdict import HOLDS, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 ``first`` is with an empty cache of kernels, as after an installation, and ``second`` is
 the same command once more: about ten states, about a million, and about a few with one
-search by name, whose kernels have to be compiled.  ``warm`` is with the kernels that
-this machine has.
+search by name, whose kernels the package brings (``python scripts/kernels.py``).
+``compiling`` is a first one without those.  ``warm`` is with the kernels that this
+machine has.  Seconds are those of the clock, ``cpu_seconds`` those of all processes.
 
 python -m benchmarks.startup
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -20,9 +22,12 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import llvmlite.binding
+
 from benchmarks import record
 from benchmarks.limit_cases import philosophers_question
 from ltlpipe import LTS, Network, save
+from ltlpipe.runtime.kernels.shipped import are_usable
 
 
 class Case(NamedTuple):
@@ -33,9 +38,15 @@ class Case(NamedTuple):
     fresh: bool = False
 
 
-def seconds(arguments: list[str], **environment: str) -> float:
-    """Run ltlpipe once in a process of its own and return the wall-clock time."""
-    started = time.perf_counter()
+def _cpu_seconds() -> float:
+    """Return the CPU time of all processes that were started and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def seconds(arguments: list[str], **environment: str) -> tuple[float, float]:
+    """Run ltlpipe once in a process of its own; return wall-clock and CPU time."""
+    started, before = time.perf_counter(), _cpu_seconds()
     done = subprocess.run(
         [sys.executable, "-m", "ltlpipe", *arguments],
         env=os.environ | environment,
@@ -45,7 +56,7 @@ def seconds(arguments: list[str], **environment: str) -> float:
     elapsed = time.perf_counter() - started
     if done.returncode > 1:
         raise RuntimeError(done.stderr.decode())
-    return elapsed
+    return elapsed, _cpu_seconds() - before
 
 
 def commands(folder: Path, chosen: argparse.Namespace) -> list[Case]:
@@ -76,25 +87,32 @@ def commands(folder: Path, chosen: argparse.Namespace) -> list[Case]:
 
 
 def measured(case: Case, folder: Path, runs: int) -> list[dict[str, Any]]:
-    """Return a row for a warm command, two for one that begins with no kernels."""
+    """Return rows: one for a warm command, else first, second and compiling."""
     if not case.fresh:
         seconds(case.arguments)
         times = [seconds(case.arguments) for _ in range(runs)]
         return [_row(f"{case.name}, warm", times)]
-    first, second = [], []
+    times: dict[str, list[tuple[float, float]]]
+    times = {"first": [], "second": []}
+    if are_usable():
+        times["compiling"] = []
+    native = str(llvmlite.binding.get_host_cpu_name())
     for k in range(min(runs, 3)):
-        cache = str(folder / f"{case.name}{k}")
-        first.append(seconds(case.arguments, NUMBA_CACHE_DIR=cache))
-        second.append(seconds(case.arguments, NUMBA_CACHE_DIR=cache))
-    return [_row(f"{case.name}, first", first), _row(f"{case.name}, second", second)]
+        for name, seen in times.items():
+            cache = str(folder / f"{case.name}{k}{name == 'compiling'}")
+            chosen = {"NUMBA_CPU_NAME": native} if name == "compiling" else {}
+            seen.append(seconds(case.arguments, NUMBA_CACHE_DIR=cache, **chosen))
+    return [_row(f"{case.name}, {name}", seen) for name, seen in times.items()]
 
 
-def _row(name: str, times: list[float]) -> dict[str, Any]:
+def _row(name: str, times: list[tuple[float, float]]) -> dict[str, Any]:
+    elapsed = [wall for wall, _ in times]
     return {
         "case": name,
-        "seconds": round(statistics.median(times), 3),
-        "fastest": round(min(times), 3),
-        "slowest": round(max(times), 3),
+        "seconds": round(statistics.median(elapsed), 3),
+        "fastest": round(min(elapsed), 3),
+        "slowest": round(max(elapsed), 3),
+        "cpu_seconds": round(statistics.median(cpu for _, cpu in times), 3),
         "runs": len(times),
     }
 

@@ -19,9 +19,9 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks import record
+from benchmarks.families.leader_election import leader_election
 from benchmarks.table1_layout import table1
 from ltlpipe import compare
-from ltlpipe.families.leader_election import leader_election
 from ltlpipe.logic.formula_files import read_formulas
 
 FORMULAS = Path(__file__).parents[1] / "formulas" / "leader-election.ltl"

@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 OPERATIONS = {
     "analyse": "ltlpipe.batch.formula_columns:parts_of",
     "answer task": "ltlpipe.batch.answering:answer_task",
-    "automorphisms": "ltlpipe.symmetry.groups.graph:find_generators",
+    "automorphisms": "ltlpipe.symmetry.groups.group:find_generators",
     "compile": "ltlpipe.runtime.kernels.compilation:compile_there",
-    "extend permutations": "ltlpipe.symmetry.groups.graph:extend_permutations",
-    "explain": "ltlpipe.batch.explanation:explained",
     "read properties": "ltlpipe.logic.mcc:parse_properties",
     "read system": "ltlpipe.systems.reading:parse",
 }

@@ -80,9 +80,6 @@ def _entry(name: str, option: Option) -> str:
     if facts:
         told = "; ".join(facts) + "."
         lines.append(told[0].upper() + told[1:])
-    if option.old:
-        olds = ", ".join(f"`{old}`" for old in option.old)
-        lines.append(f"Earlier versions called it {olds}.")
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -259,12 +259,9 @@ FUNCTIONS = {
                 "by": {"none", "texts"},
                 "value": {"text", *(["none"] if name in OF_SEARCHES else [])},
                 **{p: {"none", "text"} for p in ("a", "b", "size", "title")},
-                "panels": {"none"},
-                "by_pairs": {"truth"},
             },
         )
         for name, more in {
-            "acceptances": {},
             "cactus": {},
             "growth": {},
             "scatter": {},

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import portfolio, rers_sequential, spin
+from ltlpipe.runtime.folders import cache_folder
 from ltlpipe.search.catalogue import SEARCHES
 from ltlpipe.strategies.registry import STRATEGIES
 from tests.systems.programs.eca.small_programs import program, rule, source_of
@@ -34,6 +35,15 @@ ROOT = Path(__file__).parents[1]
             ["--runs", "1", "--emptiness", "se05", "--philosophers", "3"],
             "startup.csv",
             "seconds",
+        ),
+        (
+            "benchmarks.processors",
+            [
+                *(str(cache_folder().parent), "--processors", "native", "--runs", "1"),
+                *("--emptiness", "se05", "--philosophers", "3", "--dining", "3"),
+            ],
+            "processors.csv",
+            "native",
         ),
         ("benchmarks.table1", [], "table1.csv", "product_states"),
         (

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
+import numba
 import pytest
+
+from tests.runtime.test_shipped import kernels_script
 
 ROOT = Path(__file__).parent.parent
 PARTS = (
     "ltlpipe",
     "formulas",
+    "packaging",
     "pyproject.toml",
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
 )
+COMPILED = "ltlpipe/runtime/kernels/compiled"
 
 
-def built(folder):
+def built(folder, kernels=None):
     """Build the wheel from a copy of the sources, and return it."""
     sources = folder / "sources"
     sources.mkdir()
-    leave = shutil.ignore_patterns("__pycache__")
+    leave = shutil.ignore_patterns("__pycache__", "compiled")
     for part in PARTS:
         path = ROOT / part
         if path.is_dir():
             shutil.copytree(path, sources / part, ignore=leave)
         else:
             shutil.copy(path, sources)
+    if kernels is not None:
+        shutil.copytree(kernels, sources / COMPILED)
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation"]
     environment = os.environ | {"SOURCE_DATE_EPOCH": "1700000000"}
     command += ["--outdir", str(folder), str(sources)]
@@ -84,6 +94,79 @@ def test_the_wheel_alone(wheel, tmp_path):
         check=True,
     )
     assert Path(where.stdout.strip()).is_relative_to(tmp_path)
+
+
+ASKED = """
+import json, sys
+from numba.core import event
+from ltlpipe import check, load
+from ltlpipe.runtime.folders import cache_folder
+from ltlpipe.runtime.kernels import shipped
+with event.install_recorder("numba:compile") as recorder:
+    result = check(
+        load("system.dot"), "G(enter_l -> (!enter_r W leave_l))",
+        emptiness="se05", reduce="none",
+    )
+found = sorted(file.name for file in cache_folder().rglob("*.nbc"))
+print(json.dumps([result.verdict, len(recorder.buffer), found, str(shipped.FOLDER)]))
+"""
+
+
+def asked(python, folder, cache):
+    """Ask in a new process; return verdict, compilations, kernels kept, kernels there.
+
+    No kernel is known before but those that the package brings.
+    """
+    done = subprocess.run(
+        [python, "-c", ASKED],
+        cwd=folder,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder / cache)},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="kernels are for x86-64")
+@pytest.mark.slow
+def test_the_kernels_that_a_wheel_brings(tmp_path):
+    """Installed, it compiles nothing; with one file damaged, what that was."""
+    mutex = ROOT / "examples" / "problems" / "mutex" / "system.dot"
+    formula = "G(enter_l -> (!enter_r W leave_l))"
+    question = f"check '{mutex}' -f '{formula}' --emptiness se05 --reduce none"
+    kernels_script().build(tmp_path / "kernels", [[question]])
+    wheel = built(tmp_path, tmp_path / "kernels")
+    assert re.search(r"-(cp3\d+)-\1-manylinux_2_17_x86_64.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as archive:
+        [about] = [n for n in archive.namelist() if n.endswith("/METADATA")]
+        needs = archive.read(about).decode()
+    assert f"Requires-Dist: numba=={version('numba')}\n" in needs
+    assert f"Requires-Dist: llvmlite=={version('llvmlite')}\n" in needs
+
+    python = installed(wheel, tmp_path / "environment")
+    shutil.copy(mutex, tmp_path)
+    verdict, n_compiled, kept, brought = asked(python, tmp_path, "cache")
+    assert (verdict, n_compiled, kept) == ("holds", 0, [])
+    assert Path(brought).is_relative_to(tmp_path / "environment")
+    files = sorted(Path(brought).glob("*.code"), key=lambda file: file.stat().st_size)
+    content = files[0].read_bytes()
+    files[0].write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    verdict, _, kept, _ = asked(python, tmp_path, "another cache")
+    assert verdict == "holds"
+    assert kept
+    assert not [name for name in kept if "ndfs_step" in name]
+
+
+def installed(wheel, environment):
+    """Install a wheel beside nothing but what it needs; return the interpreter."""
+    make = [sys.executable, "-m", "venv", "--without-pip", environment]
+    subprocess.run(make, check=True)
+    python = environment / "bin" / "python"
+    command = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    subprocess.run([*command, "--no-deps", "--no-index", wheel], check=True)
+    [packages] = environment.glob("lib/python*/site-packages")
+    (packages / "needed.pth").write_text(str(Path(numba.__file__).parents[1]))
+    return python
 
 
 OF_CONDA = {

@@ -125,10 +125,3 @@ def test_a_script(how, tmp_path):
         assert done.stderr.splitlines()[-1].startswith("ltlpipe.runtime.errors.Ltlpipe")
     else:
         assert done.stderr.startswith(f"{script}:5: LtlpipeWarning: no action")
-
-
-def test_earlier_names():
-    """Of parameters: whoever calls with them is named, too."""
-    with pytest.warns(DeprecationWarning, match="strict is called unknown") as found:
-        ltlpipe.check(RING, "F a", strict=True)
-    assert found[0].filename == __file__

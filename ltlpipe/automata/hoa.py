@@ -1,8 +1,8 @@
 """Hanoi omega-automata (HOA), read by Spot.
 
 `parse_sections` gives Spot's own automata; `read_buchi` what the components of a system
-are made of, as integers.  Property automata are read in
-`ltlpipe.automata.given_automata`, graphs as systems in `ltlpipe.automata.kripke_files`.
+are made of, as integers.  Property automata, and graphs as systems, are read in
+`ltlpipe.automata.given_automata`.
 
 Source: T. Babiak, F. Blahoudek, A. Duret-Lutz, J. Klein, J. Kretinsky,
 D. Mueller, D. Parker and J. Strejcek, "The Hanoi Omega-Automata Format",

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.dialects import Dialect
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.runtime.jobs import Job
 
 ANALYSIS_DTYPES = {
@@ -265,7 +265,6 @@ class _Columns:
         self.late: list[str] = []  # groups that have used their share
         self.spent = 0.0
         self.again = False  # this is the last attempt
-        self._one_by_one = False
 
     @property
     def left(self) -> float:
@@ -282,10 +281,7 @@ class _Columns:
             stopped = yield from self._call(todo)
             if stopped is None:
                 return
-            if not self._one_by_one and len(todo) > 1:
-                self._one_by_one = True  # which of those not sent was it?
-            else:
-                self._lose(todo.pop(0), stopped)
+            self._lose(todo.pop(0), stopped)
 
     def _call(self, todo: list[str]) -> Job[LtlpipeError | StoppedError | None]:
         """Have a worker find columns; what is found is removed from `todo`.
@@ -299,10 +295,9 @@ class _Columns:
 
         def is_late(seconds: float) -> bool:
             nonlocal share, since, n_found
-            n_groups = sum(len(names) for names, _, _ in parts)
-            if n_groups > n_found and n_groups < len(todo):
-                since, n_found = seconds, n_groups
-                share = (self.left - seconds) / (len(todo) - n_groups + later)
+            if n_found < len(parts) < len(todo):
+                since, n_found = seconds, len(parts)
+                share = (self.left - seconds) / (len(todo) - n_found + later)
             return seconds - since >= share
 
         job = workers.call(
@@ -312,14 +307,13 @@ class _Columns:
             semantics=self.semantics,
             groups=list(todo),
             known={c: self.row[c] for c in _GIVEN if self.row[c] is not None},
-            one_by_one=self._one_by_one,
         )
         stopped, seconds = yield from within(job, is_late)
         self.spent += seconds
-        for names, row, notes in parts:
-            del todo[: len(names)]
+        del todo[: len(parts)]
+        for row, note in parts:
             self.row |= row
-            self.notes += notes
+            self.notes += [] if note is None else [note]
         return stopped
 
     def _lose(self, group: str, stopped: LtlpipeError | StoppedError) -> None:

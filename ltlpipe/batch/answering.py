@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.dialects import Dialect
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.question.answer import Plan
     from ltlpipe.runtime.jobs import Job, Limits, Progress
     from ltlpipe.systems.graph import SpotGraph

@@ -13,23 +13,25 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata import classification, finite_classification
 from ltlpipe.logic.actions import is_ltl
-from ltlpipe.logic.classes import CLASSES, syntactic_class
+from ltlpipe.logic.classes import CLASSES, derivation, syntactic_class
 from ltlpipe.logic.erasable import erasure
 from ltlpipe.logic.formulas import Formula, from_spot_text
-from ltlpipe.logic.interruptible import interruptible_formula
+from ltlpipe.logic.interruptible import interruptible_formula, witness
 from ltlpipe.logic.propositions.parsing import parse_proposition
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
+from ltlpipe.runtime.names import counted
+from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ltlpipe.batch.table import Row
+
 
 ACTION, STATE, FINITE = "action", "state", "finite"
 """What propositions are about; finite words are of actions."""
@@ -48,11 +50,6 @@ IN_GROUP = {
 """The columns of a group that is not called like its only one."""
 
 _COMPARISON = re.compile(r"[=!<>]=|[<>]|^fireable\(")
-
-_SOON = 0.002  # seconds of results that are sent together
-
-Part = tuple[list[str], "Row", "list[str]"]
-"""Groups, their columns, and notes on missing ones."""
 
 
 def semantics_of(formula: Formula) -> str:
@@ -91,30 +88,18 @@ def groups_of(semantics: str, *, is_plain: bool) -> tuple[Sequence[str], str | N
 
 
 def parts_of(
-    formula: str, semantics: str, groups: Sequence[str], known: Row, one_by_one: bool
-) -> Iterator[Part]:
-    """Yield the columns of groups for the process that has asked for them.
+    formula: str, semantics: str, groups: Sequence[str], known: Row
+) -> Iterator[tuple[Row, str | None]]:
+    """Yield the columns of each group for the process that has asked for them.
 
-    `known` has the columns of other groups.  Results that were found within
-    milliseconds are sent together, unless `one_by_one`: then a group is sent before the
-    next one is begun.
+    Beside them is why there are none, if so.  `known` has the columns of other groups.
     """
     tree = from_spot_text(formula)
     asked, found = Formula(str(tree), tree), dict(known)
-    names: list[str] = []
-    row: Row = {}
-    notes: list[str] = []
-    sent = time.monotonic()
     for group in groups:
         columns, note = _attempted(_GROUPS[semantics][group], asked, found)
-        names.append(group)
-        row |= columns
         found |= columns
-        notes += [] if note is None else [note]
-        if one_by_one or time.monotonic() - sent > _SOON or group == groups[-1]:
-            yield names, row, notes
-            names, row, notes = [], {}, []
-            sent = time.monotonic()
+        yield columns, note
 
 
 def columns_of(group: str) -> tuple[str, ...]:
@@ -267,3 +252,65 @@ def bounded(formula: Formula, row: Row) -> str | None:
         formula.spot, weak=row["weak"], terminal=row["terminal"]
     )
     return None if bound is None else f"at most {bound}"
+
+
+@remote("explaining")
+def explanation(text: str, tree: Any) -> list[str]:
+    """Explain why a formula is interruptible or not, in lines."""
+    return list(explain(Formula(text, tree)))
+
+
+def explain(formula: Formula) -> Iterator[str]:
+    """Yield the lines that explain why a formula is interruptible or not.
+
+    It can take long, as `is_interruptible`; operators of PSL are refused, and formulas
+    too large for Spot.
+    """
+    yield f"formula: {formula.text}"
+    yield f"actions: {', '.join(formula.propositions) or 'none'}"
+    if "intrpt" in syntactic_class(formula.spot):
+        yield "interruptible: yes, by its syntax (Siegel & Yan 2020, Prop. 5)"
+        shown = [(text, _named(classes)) for text, classes in derivation(formula.spot)]
+        width = max(len(text) for text, _ in shown)
+        yield from (f"  {text:{width}}  {classes}" for text, classes in shown)
+    else:
+        yield from _explain_by_words(formula)
+    yield from _explain_automaton(formula)
+
+
+def _named(classes: frozenset[str]) -> str:
+    return ", ".join(name.capitalize() for name in CLASSES if name in classes) or "-"
+
+
+def _explain_by_words(formula: Formula) -> Iterator[str]:
+    found = witness(formula)
+    if found is None:
+        yield "interruptible: yes, though no rule of Prop. 5 shows it: no word differs"
+        yield "  from its interrupt-free form (Siegel & Yan 2020, Lemma 2, Theorem 1)"
+        return
+    yield "interruptible: no; two words with the same visible actions:"
+    yield f"  satisfies it:  {found.satisfying}"
+    yield f"  violates it:   {found.violating}"
+    yield f"  visible:       {found.visible(formula.propositions)}"
+    yield "  (both evaluated by the definition of LTL, without automata)"
+    yield from _explain_erasable(formula)
+
+
+def _explain_erasable(formula: Formula) -> Iterator[str]:
+    found = erasure(formula)
+    if found is None:
+        yield "erasable: yes; violations survive repeating and deleting other actions"
+        return
+    yield "erasable: no; two words that differ in how often others happen:"
+    yield f"  violates it:   {found.violating}"
+    yield f"  satisfies it:  {found.satisfying}"
+
+
+def _explain_automaton(formula: Formula) -> Iterator[str]:
+    table = classification.buchi(formula)
+    normal, violation = classification.violation_of_normal_form(table)
+    no = "" if normal else "not "
+    states = counted(table.n_states, "state")
+    yield f"Büchi automaton: {states}, {no}in interrupt normal form"
+    if not normal:
+        yield f"  {violation}"

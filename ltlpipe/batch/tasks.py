@@ -30,20 +30,17 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.logic.formulas import Formula, formula_text, identifier
-from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import (
     DEFAULT,
     configuration_of,
     options_of,
-    renamed,
 )
-from ltlpipe.question.options import KINDS, OPTIONS, SOLVE, Options
+from ltlpipe.question.options import NEVER, OPTIONS, SOLVE, Options
 from ltlpipe.runtime.arguments import ANY, TEXT, a_kind, expect, several, wrong_kind
 from ltlpipe.runtime.errors import (
     FormulaError,
     InputError,
     UnsupportedError,
-    silenced,
 )
 from ltlpipe.runtime.files import open_regular, split_suffix
 from ltlpipe.runtime.names import nearest
@@ -53,7 +50,7 @@ from ltlpipe.systems.networks.lts import Network, network_digest
 from ltlpipe.systems.reading import load_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import System
@@ -324,12 +321,27 @@ def meant(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns with the options of a task, as `options_text` has them."""
     limits = {title: options.get(name) for name, title in LIMIT_COLUMNS.items()}
-    return {"configuration": configuration_of(_renamed(options)), **limits}
+    return {"configuration": configuration_of(_of_today(options)), **limits}
 
 
-def _renamed(options: Mapping[str, Any]) -> dict[str, Any]:
-    with silenced():  # stores of earlier versions have earlier names
-        return renamed(options)
+_EARLIER = {
+    "accepting": "network_acceptance",
+    "ample_inner": "red_ample",
+    "cap_states": "max_component_states",
+    "fair": "fair_sets",
+    "progress": "fair_sets",
+    "stack_test": "ndfs_stack_test",
+    "strict": "unknown",
+}
+"""Names of options in stores and tables of earlier versions, and of this one."""
+
+
+def _of_today(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a row under the names of this version."""
+    given = dict(options)
+    if "strict" in given:
+        given["strict"] = "error" if given["strict"] else NEVER
+    return {_EARLIER.get(name, name): value for name, value in given.items()}
 
 
 _OPTION = re.compile(r" (?=[a-z_]+=)")
@@ -357,8 +369,7 @@ def configuration_in(text: str) -> str:
         if not found:
             return text
         try:
-            with silenced():
-                known = setting_name(name)
+            known = setting_name(_EARLIER.get(name, name))
             given[known] = setting_value(known, value)
         except UnsupportedError:
             return text
@@ -372,37 +383,7 @@ _QUOTED = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'  # what comes next is in no quotes
 _BETWEEN_PARTS = re.compile(rf"\s+(?={GRID_PART.pattern}){_QUOTED}")
 _GRID_VALUE = re.compile(r'(?:^|,)\s*(?:"([^"]*)"|([^,]*))(?=,|$)')
 
-_TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
-
-
-def _truth(text: str) -> bool:
-    if text.lower() not in _TRUE + _FALSE:
-        raise ValueError
-    return text.lower() in _TRUE
-
-
-def _whole(text: str) -> int:
-    """Return a whole number; pandas writes 3.0 for it beside missing ones."""
-    number = float(text)
-    if not number.is_integer():
-        raise ValueError
-    return int(text) if text.lstrip("+-").isdecimal() else int(number)
-
-
-def _sets(text: str) -> tuple[str, ...]:
-    """Return sets of actions: commas within a set, semicolons between sets."""
-    return tuple(part.strip() for part in text.split(";") if part.strip())
-
-
-_PARSERS: dict[type, Callable[[str], Any]] = {
-    str: str,
-    float: float,
-    int: _whole,
-    bool: _truth,
-    tuple: _sets,
-    object: str,
-}
-_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "swarm", "symmetric")
+_TOGETHER_ONLY = ("ndfs_stack_test", "fair_sets", "swarm")
 """Options that mean nothing without another one."""
 
 
@@ -410,7 +391,6 @@ def setting_name(name: str) -> str:
     """Return the option of a column or a flag; refuse unknown ones."""
     expect(TEXT, option=name)
     plain = name.strip().lower().lstrip("-").replace("-", "_")
-    (plain,) = renamed({plain: None})
     known = options_of(SOLVE)
     if plain not in known:
         listed = ", ".join(known)
@@ -423,18 +403,10 @@ def setting_name(name: str) -> str:
 
 def setting_value(name: str, text: str) -> Any:
     """Parse the value of an option; refuse other texts."""
-    kind = OPTIONS[name].kind
-    try:
-        value = _PARSERS[kind](text.strip())
-    except ValueError:
-        expected = KINDS[kind]
-        message = f"{flag_of(name)} {text!r}: expected {expected}"
-        raise UnsupportedError(message) from None
+    value = OPTIONS[name].read(name, text.strip())
     if name not in _TOGETHER_ONLY:
-        Options(
-            **{name: value}
-        )  # refuses values that are wrong whatever the other options
-    return OPTIONS[name].meant(name, value)
+        Options(**{name: value})  # refuses what is wrong whatever the others are
+    return value
 
 
 def grid_parts(texts: Sequence[str]) -> list[str]:

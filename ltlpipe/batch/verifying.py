@@ -184,20 +184,28 @@ def _looked_at(
 def _replay(pair: _Result, inputs: _Inputs) -> Job[Lasso]:
     given, files = json.loads(pair.task["options"]), inputs.of(pair)
     system = yield from inputs.system(files["system"], manner_of(given))
-    constraint = None
-    if "automaton" in files:
-        violations = yield from automaton_job(files["automaton"][0])
-        asked = Property(violations=violations)
-    else:
-        dialect = run_options(given).dialect
-        asked = Property(parse(pair.task["formula"], **dialect._asdict()))
-    if "constraint" in files:
-        constraint = yield from automaton_job(files["constraint"][0])
     try:
         told = recorded_lasso(pair.result)
     except LtlpipeError as error:
         raise ReplayError(str(error)) from None
-    return (yield from confirmed(system, asked, told, run_options(given), constraint))
+    automata = {
+        name: files[name][0] for name in ("automaton", "constraint") if name in files
+    }
+    formula = None if "automaton" in automata else pair.task["formula"]
+    return (yield from replayed(system, formula, told, given | automata))
+
+
+def replayed(
+    system: System, formula: str | None, told: Record, given: Mapping[str, Any]
+) -> Job[Lasso]:
+    """Replay a lasso as `confirmed` does; options name the files of automata."""
+    options = run_options(given)
+    violations = yield from automaton_job(given.get("automaton"))
+    constraint = yield from automaton_job(given.get("constraint"))
+    asked = Property(violations=violations)
+    if formula is not None:
+        asked = Property(parse(formula, **options.dialect._asdict()))
+    return (yield from confirmed(system, asked, told, options, constraint))
 
 
 def recorded_lasso(row: Mapping[str, Any]) -> Record:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ltlpipe.automata.letters import PropertyAutomaton
+    from ltlpipe.certificates.invariants import Invariant
     from ltlpipe.components.groups import Group, Reduced
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.exploring import Recording
@@ -308,6 +309,8 @@ class Evidence:
         What the entries of an unpacked state are called.
     reduction : Reduction or None
         What has made the system of its components smaller.
+    invariant : Invariant or None
+        Of the machine of a program.
     """
 
     search: RankedSearch | Recording
@@ -315,6 +318,7 @@ class Evidence:
     automaton: str
     columns: tuple[str, ...]
     reduction: Reduction | None = None
+    invariant: Invariant | None = None
 
 
 def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
@@ -347,10 +351,11 @@ def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
     names += [f"rank {k}" for k in range(1, len(clauses) + 1)]
     block = min(max(_BLOCK_VALUES // len(names), 1), _BLOCK_STATES)
     condition = search.problem.condition
-    reduction = evidence.reduction
+    reduction, invariant = evidence.reduction, evidence.invariant
     header = {
         "written_by": f"ltlpipe {__version__}",
         **claim,
+        **({} if invariant is None else {"machine": invariant.to_dict()}),
         "reduction": None if reduction is None else reduction.to_dict(),
         "automaton": evidence.automaton,
         "acceptance": None if condition is None else str(condition),
@@ -363,7 +368,8 @@ def written(path: str, claim: dict[str, Any], evidence: Evidence) -> Job[int]:
         "block": block,
         "columns": names,
     }
-    forms = () if reduction is None else ([part] for part in reduction.columns())
+    before = (own.columns() for own in (invariant, reduction) if own is not None)
+    forms = ([part] for part in chain.from_iterable(before))
     parts = chain(forms, _parts(evidence, ranks, block))
     return (yield from _file_written(path, header, parts, held + block * 64))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -18,8 +18,8 @@ from ltlpipe.runtime.names import counted
 
 if TYPE_CHECKING:
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.history import Dialect
 
 FORMATS = ("text", "csv", "parquet", "json", "latex", "html")
 
@@ -27,49 +27,37 @@ _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 def analyze(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FORMULAS.ltl", help="One formula per line."),
-    ] = None,
+    files: list[str] | None = typer.Argument(
+        None, metavar="FORMULAS.ltl", help="One formula per line."
+    ),
     formula: shared.Formulas = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="text, csv, parquet, json, latex or html; by default by the suffix of "
-            "--out, or text.",
-        ),
-    ] = None,
-    out: Annotated[
-        str | None, typer.Option("-o", "--out", metavar="FILE", help="Output file.")
-    ] = None,
+    to: str | None = typer.Option(
+        None,
+        metavar="FORMAT",
+        help="text, csv, parquet, json, latex or html; by default by the suffix of "
+        "--out, or text.",
+    ),
+    out: str | None = typer.Option(
+        None, "-o", "--out", metavar="FILE", help="Output file."
+    ),
     as_json: shared.AsJson = False,
-    explain: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Explain why formula N is interruptible or not."
-        ),
-    ] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            help="Time for each formula, shared by its columns.",
-        ),
-    ] = 60.0,
-    semantics: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND",
-            help="What propositions are about: action, one at a time, or state; by "
-            "default state for a formula with a comparison, else action.  finite: "
-            "formulas of finite words of actions (LTLf).",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Number of worker processes.")
-    ] = 1,
+    explain: int | None = typer.Option(
+        None, metavar="N", min=1, help="Explain why formula N is interruptible or not."
+    ),
+    timeout: float = typer.Option(
+        60.0,
+        metavar="SECONDS",
+        min=0,
+        help="Time for each formula, shared by its columns.",
+    ),
+    semantics: str | None = typer.Option(
+        None,
+        metavar="KIND",
+        help="What propositions are about: action, one at a time, or state; by "
+        "default state for a formula with a comparison, else action.  finite: "
+        "formulas of finite words of actions (LTLf).",
+    ),
+    jobs: int = typer.Option(1, metavar="N", min=1, help="Number of worker processes."),
     quiet: shared.Quiet = False,
 ) -> None:
     """Classify formulas as properties of actions or states, one row for each.
@@ -170,7 +158,7 @@ def _explain(
     formulas: list[Formula | FormulaError], number: int, timeout: float
 ) -> None:
     """Print why one formula is interruptible, or why not."""
-    from ltlpipe.batch.explanation import explanation
+    from ltlpipe.batch.formula_columns import explanation
     from ltlpipe.runtime.jobs import Limits, StoppedError
 
     if number > len(formulas):
@@ -182,7 +170,9 @@ def _explain(
     if isinstance(formula, FormulaError):
         raise formula
     try:
-        lines = run_within(explanation(formula), Limits(timeout=timeout))
+        lines = run_within(
+            explanation(formula.text, formula.spot), Limits(timeout=timeout)
+        )
     except StoppedError as stopped:
         raise UnsupportedError(
             f"{formula.where}: whether it is interruptible is not known: "

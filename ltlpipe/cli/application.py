@@ -7,7 +7,7 @@ of all takes longer than many checks.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -30,10 +30,10 @@ _COMMANDS = {
     "solve": _Place("solve", "solve"),
     "results": _Place("results", "results", False),
     "report": _Place("report", "report", False),
-    "status": _Place("status", "status", False),
+    "status": _Place("results", "status", False),
     "verify": _Place("verify", "verify", False),
-    "livelock": _Place("livelock", "livelock"),
-    "deadlocks": _Place("livelock", "deadlocks"),
+    "livelock": _Place("check", "livelock"),
+    "deadlocks": _Place("check", "deadlocks"),
     "simulate": _Place("simulate", "simulate"),
     "compare": _Place("compare", "compare"),
     "info": _Place("info", "info"),
@@ -64,16 +64,12 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str, place: _Place) -> None:
-    from ltlpipe.cli.options import Command
-
     found = getattr(import_module(f"ltlpipe.cli.{place.module}"), place.name)
     settings: dict[str, Any] = {"context_settings": _WITH_H}
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name, **settings)
     else:
-        app.command(name, **({"cls": Command} if place.has_short_help else settings))(
-            found
-        )
+        app.command(name, **({} if place.has_short_help else settings))(found)
 
 
 def _print_version(wanted: bool) -> None:
@@ -83,14 +79,12 @@ def _print_version(wanted: bool) -> None:
 
 
 def _options(
-    _version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=_print_version,
-            is_eager=True,
-            help="Print the version and exit.",
-        ),
-    ] = False,
+    _version: bool = typer.Option(
+        False,
+        "--version",
+        callback=_print_version,
+        is_eager=True,
+        help="Print the version and exit.",
+    ),
 ) -> None:
     """LTL formulas and systems in, trustworthy verdicts out."""

@@ -1,4 +1,7 @@
-"""``ltlpipe check``: one system, one or several formulas."""
+"""``ltlpipe check``: one system, one or several formulas.
+
+Also ``livelock`` and ``deadlocks``, which take no formula.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,24 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.answer_table import AnswerTable
-from ltlpipe.cli.last_run import keep_run
 from ltlpipe.cli.progress import PlanPrinter, run_within, search_progress
+from ltlpipe.cli.report import AnswerTable
+from ltlpipe.cli.simulate import keep_run
 from ltlpipe.cli.verdicts import BUG, Form, exit_code, print_answer
 from ltlpipe.cli.verdicts import report as print_verdict
-from ltlpipe.logic.dialects import PLAIN
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.given_options import (
     manner_of,
     of_question,
     options_of,
     understood,
 )
-from ltlpipe.question.options import CHECK, SIMULATE
+from ltlpipe.question.options import CHECK, DEADLOCKS, LIVELOCK, SIMULATE
 from ltlpipe.runtime.errors import (
     FormulaError,
     ReplayError,
@@ -35,12 +38,13 @@ from ltlpipe.runtime.names import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.question.options import Options
     from ltlpipe.question.property import Property
     from ltlpipe.systems.models import System
     from ltlpipe.verdict.verdict import Verdict
+
 
 _LESS_MEMORY = (
     "hint: --emptiness se05 keeps two bits per state beside the state; "
@@ -61,55 +65,36 @@ def check(
     formula_file: shared.FormulaFile = None,
     automaton: shared.AutomatonFile = None,
     empty: shared.Empty = False,
-    own: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-N",
-            "--property",
-            metavar="NAME",
-            help="A property of the model itself, by its name; without any property "
-            "all are asked.",
-            rich_help_panel=shared.QUESTION,
-        ),
-    ] = None,
-    answers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="mcc",
-            help="Print only FORMULA lines, for the Model Checking Contest.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
-    ] = None,
-    verify: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Search nothing: replay the lassos of what check --json has printed, "
-            "against SYSTEM or the system that it names.",
-            rich_help_panel=shared.RUN,
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        shared.table_file(
-            "Result table with a row for each formula, .csv or .parquet."
-        ),
-    ] = None,
-    report: Annotated[
-        str | None, shared.report_file("Write an HTML report about the answers.")
-    ] = None,
+    own: list[str] | None = shared.question_option(
+        None,
+        "-N",
+        "--property",
+        metavar="NAME",
+        help="A property of the model itself, by its name; without any property "
+        "all are asked.",
+    ),
+    answers: str | None = shared.output_option(
+        None,
+        metavar="mcc",
+        help="Print only FORMULA lines, for the Model Checking Contest.",
+    ),
+    verify: str | None = shared.run_option(
+        None,
+        metavar="FILE",
+        help="Search nothing: replay the lassos of what check --json has printed, "
+        "against SYSTEM or the system that it names.",
+    ),
+    out: str | None = shared.table_file(
+        "Result table with a row for each formula, .csv or .parquet."
+    ),
+    report: str | None = shared.report_file("Write an HTML report about the answers."),
     as_json: shared.AsJson = False,
     steps: shared.Steps = False,
     chart: shared.Chart = False,
     why: shared.Why = False,
-    simulate: Annotated[
-        bool,
-        typer.Option(
-            "--simulate",
-            help="Then step through the last counterexample found.",
-            rich_help_panel=shared.COUNTEREXAMPLE,
-        ),
-    ] = False,
+    simulate: bool = shared.lasso_option(
+        False, "--simulate", help="Then step through the last counterexample found."
+    ),
     explain: shared.Explain = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -126,7 +111,7 @@ def check(
             raise typer.BadParameter("--verify FILE has the system and the property")
         if out or report or steps or chart or why or simulate or explain:
             raise typer.BadParameter("--verify prints findings: it goes with --json")
-        from ltlpipe.cli.recorded_results import verify_results
+        from ltlpipe.cli.verify import verify_results
 
         code = verify_results(verify, system or [], chosen, as_json=as_json)
         raise typer.Exit(code)
@@ -137,6 +122,7 @@ def check(
     if not empty:  # it imports Spot while this process reads
         processes.prepare("spot", "ltlpipe.automata.translation")
     from ltlpipe.batch.tasks import CRASH
+    from ltlpipe.question.conditions import INSTANT
     from ltlpipe.question.property import Property
     from ltlpipe.runtime.jobs import StoppedError
     from ltlpipe.systems.reading import files_of, load_job
@@ -208,7 +194,7 @@ def check(
         if options.certificate is not None and len(questions) > 1:
             raise typer.BadParameter("--certificate goes with one formula")
         # Questions of a model's own are few, and worth no kernel if they are easy.
-        prelude = PRELUDE_ALONE if is_single or not is_asked else PRELUDE
+        are_few = is_single or not is_asked
         for asked in questions:
             if isinstance(asked, FormulaError):
                 verdicts.append(misread(loaded.name, asked))
@@ -218,6 +204,8 @@ def check(
             text = "accepting run" if asked.formula is None else asked.formula.text
             progress.begin(text[:60])
             options, limits = understood(chosen)  # with the memory that is free now
+            has_kernels = any(v.plan.strategy not in (None, INSTANT) for v in verdicts)
+            prelude = PRELUDE_ALONE if are_few and not has_kernels else PRELUDE
             with noting() as said:
                 try:
                     inquiry = Inquiry(
@@ -387,3 +375,90 @@ def formulas_of(
         read = read_formulas(file, collect_errors=True)
         found.extend(formulas.reread(each, dialect) for each in read)
     return found
+
+
+@shared.takes(LIVELOCK)
+def livelock(
+    system: shared.System,
+    progress: list[str] | None = shared.question_option(
+        None,
+        metavar="A,B",
+        help="The progress actions; may be given several times.  Of a Promela "
+        "model they are its labels 'progress' by default.",
+    ),
+    as_json: shared.AsJson = False,
+    steps: shared.Steps = False,
+    chart: shared.Chart = False,
+    explain: shared.Explain = False,
+    quiet: shared.Quiet = False,
+    **chosen: Any,
+) -> None:
+    """Find an infinite run with only finitely many progress actions.
+
+    With --fairness, only runs that are fair to each component, or to each set of
+    --fair-sets, count.  Exit code: 0 there is none, 1 there is one (printed as a
+    violation of "infinitely often progress"), 2 bad input or usage, 3 unknown.
+    """
+    from ltlpipe.verdict.checking import livelock as look_for_one
+
+    names = [name.strip() for names in progress or () for name in names.split(",")]
+    look = partial(look_for_one, progress_actions=names)
+    form = Form(as_json=as_json, steps=steps, chart=chart)
+    _answered(system, "livelock", look, chosen, form, explain=explain, quiet=quiet)
+
+
+@shared.takes(DEADLOCKS)
+def deadlocks(
+    system: shared.System,
+    as_json: shared.AsJson = False,
+    steps: shared.Steps = False,
+    chart: shared.Chart = False,
+    explain: shared.Explain = False,
+    quiet: shared.Quiet = False,
+    **chosen: Any,
+) -> None:
+    """Find a reachable deadlock: a state without successors.
+
+    Prints a shortest path to it.  Exit code: 0 there is none, 1 there is one (printed
+    as the run that violates "no deadlock"), 2 bad input or usage, 3 unknown.
+    """
+    from ltlpipe.verdict.checking import deadlocks as look_for_one
+
+    form = Form(as_json=as_json, steps=steps, chart=chart)
+    _answered(
+        system, "deadlock", look_for_one, chosen, form, explain=explain, quiet=quiet
+    )
+
+
+def _answered(
+    files: list[str],
+    label: str,
+    look_for_one: Callable[..., Verdict],
+    chosen: dict[str, Any],
+    form: Form,
+    *,
+    explain: bool,
+    quiet: bool,
+) -> None:
+    """Read a system, look for a run within the limits, and print the verdict."""
+    from ltlpipe.runtime.jobs import StoppedError
+    from ltlpipe.systems.reading import load_job
+    from ltlpipe.verdict.verdict import not_read
+
+    form.checked()
+    plans = PlanPrinter(wanted=explain, as_json=form.as_json)
+    with search_progress(quiet=quiet) as bar:
+        bar.begin("reading")
+        try:
+            job = load_job(files, **manner_of(chosen))
+            system = run_within(job, understood(chosen)[1], progress=bar)
+            bar.begin(label)
+            verdict = look_for_one(system, progress=bar, **of_question(chosen))
+        except StoppedError as stopped:
+            verdict = not_read(" ".join(files), stopped.reason)
+            if getattr(system, "ends_validly", None) is not None:
+                label = {"deadlock": "invalid end state"}.get(label, label)
+        bar.hide()
+        plans.show(verdict.plan)
+    print_verdict(verdict, form, about=None if label == "livelock" else f"no {label}")
+    raise typer.Exit(exit_code([verdict.verdict]))

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ltlpipe.batch.comparing import Run
-    from ltlpipe.batch.outcomes import Configuration, Disagreement, Standing
+    from ltlpipe.batch.outcomes import Disagreement, Standing
     from ltlpipe.batch.table import Row
-    from ltlpipe.logic.dialects import Dialect
     from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.runtime.errors import FormulaError
 
 DISAGREEMENT = 4
@@ -76,64 +76,44 @@ def compare(
     formula: shared.Formulas = None,
     formula_file: shared.FormulaFile = None,
     empty: shared.Empty = False,
-    emptiness: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Emptiness checks separated by commas, all, or auto: the one that "
-            "suits each automaton. By default auto with tgra, tfla, tela; else all.",
-            rich_help_panel=shared.SEARCH,
-        ),
-    ] = None,
-    acceptance: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
-            "or all.",
-            rich_help_panel=shared.SEARCH,
-        ),
-    ] = "ba",
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="OPTION=A,B [OPTION=C,D ...]",
-            help="Ways are all choices of these values, such as 'translator=spot,"
-            'ltl2tgba -D %f\' (A+B is a list; commas may stand in "...").',
-            rich_help_panel=shared.SEARCH,
-        ),
-    ] = None,
-    repeat: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Ask each question so often in each way, in alternating order; "
-            "seconds are medians.",
-            rich_help_panel=shared.SEARCH,
-        ),
-    ] = 1,
-    sizes: Annotated[
-        bool,
-        typer.Option(
-            "--sizes",
-            help="Explore each product completely: its size and its share of"
-            " Fin transitions.",
-            rich_help_panel=shared.SEARCH,
-        ),
-    ] = False,
-    plot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Scatter plots of the seconds of searches: one acceptance against "
-            "another, or each way against the first (.svg, .pdf, .png).",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
-    ] = None,
-    out: Annotated[
-        str | None, shared.table_file("Table of all runs, .csv or .parquet.")
-    ] = None,
+    emptiness: str | None = shared.search_option(
+        None,
+        metavar="LIST",
+        help="Emptiness checks separated by commas, all, or auto: the one that "
+        "suits each automaton. By default auto with tgra, tfla, tela; else all.",
+    ),
+    acceptance: str = shared.search_option(
+        "ba",
+        metavar="LIST",
+        help="Property automata separated by commas: ba, tgba, tgra, tfla, tela; "
+        "or all.",
+    ),
+    grid: list[str] | None = shared.search_option(
+        None,
+        metavar="OPTION=A,B [OPTION=C,D ...]",
+        help="Ways are all choices of these values, such as 'translator=spot,"
+        'ltl2tgba -D %f\' (A+B is a list; commas may stand in "...").',
+    ),
+    repeat: int = shared.search_option(
+        1,
+        metavar="N",
+        min=1,
+        help="Ask each question so often in each way, in alternating order; "
+        "seconds are medians.",
+    ),
+    sizes: bool = shared.search_option(
+        False,
+        "--sizes",
+        help="Explore each product completely: its size and its share of"
+        " Fin transitions.",
+    ),
+    plot: str | None = shared.output_option(
+        None,
+        metavar="FILE",
+        help="Scatter plots of the seconds of searches, each way against the first "
+        "(.svg, .pdf, .png).",
+    ),
+    out: str | None = shared.table_file("Table of all runs, .csv or .parquet."),
     as_json: shared.AsJson = False,
     quiet: shared.Quiet = False,
     **chosen: Any,
@@ -172,14 +152,13 @@ def compare(
     asked = _questions(formula or [], formula_file, empty, dialect)
     runs = runs_of(asked, configured)
     loaded = load(system, **manner_of(chosen))
-    wanted = sizes or (plot is not None and _of_acceptances(configured))
     extras = [c for c in COMPARISON_DTYPES if c not in DTYPES]  # of ``--json``
     started = time.monotonic()
     rows: list[Row] = []
     with search_progress(quiet=quiet) as progress, ExitStack() as stack:
         watcher, given = _Watcher(progress), of_question(chosen)
         watched = comparison_rows(
-            loaded, runs, watcher=watcher, sizes=wanted, repeat=repeat, **given
+            loaded, runs, watcher=watcher, sizes=sizes, repeat=repeat, **given
         )
         table = None
         if out is not None:
@@ -210,7 +189,7 @@ def compare(
     code = _exit_code(rows, left, found)
     if watcher.found_bug and code != DISAGREEMENT:
         code = BUG
-    drawn = plot is None or _draw(rows, plot, panels=_of_acceptances(configured))
+    drawn = plot is None or _draw(rows, plot)
     if not drawn and code not in (DISAGREEMENT, BUG):
         code = BAD_INPUT
     raise typer.Exit(code)
@@ -287,26 +266,16 @@ def _once(names: Iterator[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _of_acceptances(configured: list[Configuration]) -> bool:
-    """Whether acceptances are compared, and nothing but the searches that suit them."""
-    kinds = {c.acceptance for c in configured}
-    return len(kinds) > 1 and len({c.options for c in configured}) == 1
-
-
-def _draw(rows: list[Row], path: str, *, panels: bool) -> bool:
+def _draw(rows: list[Row], path: str) -> bool:
     """Plot the ways, or report why that is impossible."""
     from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-    from ltlpipe.report.plots import acceptances, save
+    from ltlpipe.report.plots import save
     from ltlpipe.report.plots.scatter_plot import against_first
 
     try:
-        if panels:
-            figure = acceptances(to_frame(rows, COMPARISON_DTYPES))
-        else:
-            frame = to_frame(rows, COMPARISON_DTYPES)
-            frame["way"] = [str(row["way"]) for row in rows]
-            figure = against_first(frame, by=["way"], value=_SECONDS)
-        save(figure, path)
+        frame = to_frame(rows, COMPARISON_DTYPES)
+        frame["way"] = [str(row["way"]) for row in rows]
+        save(against_first(frame, by=["way"], value=_SECONDS), path)
     except LtlpipeError as error:
         print(f"error: {error}", file=sys.stderr)
         return False

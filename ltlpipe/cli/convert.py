@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -24,25 +24,21 @@ if TYPE_CHECKING:
 
 @shared.takes(CONVERT)
 def convert(
-    paths: Annotated[list[str], typer.Argument(metavar="IN", help=SYSTEM_FILES)],
-    out: Annotated[str, typer.Argument(metavar="OUT", help=shared.OUTPUT)],
+    paths: list[str] = typer.Argument(metavar="IN", help=SYSTEM_FILES),
+    out: str = typer.Argument(metavar="OUT", help=shared.OUTPUT),
     to: shared.OutputFormat = None,
-    internal: Annotated[
-        str | None,
-        typer.Option(
-            metavar="i|tau",
-            help="What internal labels are called in an .aut file: i for CADP, tau for "
-            "mCRL2. By default they keep these names, and others become i.",
-        ),
-    ] = None,
-    propositions: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help="A comparison such as 'x==1'; may be given several times. The states "
-            "of a model are written to .hoa as a Kripke structure that tells these.",
-        ),
-    ] = None,
+    internal: str | None = typer.Option(
+        None,
+        metavar="i|tau",
+        help="What internal labels are called in an .aut file: i for CADP, tau for "
+        "mCRL2. By default they keep these names, and others become i.",
+    ),
+    propositions: list[str] | None = typer.Option(
+        None,
+        metavar="TEXT",
+        help="A comparison such as 'x==1'; may be given several times. The states "
+        "of a model are written to .hoa as a Kripke structure that tells these.",
+    ),
     **chosen: Any,
 ) -> None:
     """Convert a system between formats.
@@ -64,32 +60,20 @@ def convert(
 
 @shared.takes(REDUCE)
 def reduce(
-    paths: Annotated[list[str], typer.Argument(metavar="FILE", help=NETWORK_FILES)],
-    out: Annotated[str, typer.Option("-o", "--out", metavar="OUT", help=shared.OUTPUT)],
-    visible: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B", help="Actions that can be observed; all by default."
-        ),
-    ] = None,
-    equivalence: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="What is kept: trace, block, branching, strong."
-        ),
-    ] = "trace",
-    max_component_states: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="States of a deterministic form (trace, block)."
-        ),
-    ] = None,
-    formula: Annotated[
-        str | None,
-        typer.Option(
-            "-f", "--formula", metavar="LTL", help="Of a net: the property to keep."
-        ),
-    ] = None,
+    paths: list[str] = typer.Argument(metavar="FILE", help=NETWORK_FILES),
+    out: str = typer.Option(..., "-o", "--out", metavar="OUT", help=shared.OUTPUT),
+    visible: str | None = typer.Option(
+        None, metavar="A,B", help="Actions that can be observed; all by default."
+    ),
+    equivalence: str = typer.Option(
+        "trace", metavar="NAME", help="What is kept: trace, block, branching, strong."
+    ),
+    max_component_states: int | None = typer.Option(
+        None, metavar="N", min=1, help="States of a deterministic form (trace, block)."
+    ),
+    formula: str | None = typer.Option(
+        None, "-f", "--formula", metavar="LTL", help="Of a net: the property to keep."
+    ),
     to: shared.OutputFormat = None,
     **chosen: Any,
 ) -> None:
@@ -175,17 +159,13 @@ def _size(network: Network) -> str:
 
 
 def compile_model(
-    path: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="A DVE or Promela model; - is standard input.",
-        ),
-    ],
+    path: str = typer.Argument(
+        metavar="MODEL", help="A DVE or Promela model; - is standard input."
+    ),
     form: shared.Format = None,
-    show: Annotated[
-        bool, typer.Option("--show", help="Print the generated source instead.")
-    ] = False,
+    show: bool = typer.Option(
+        False, "--show", help="Print the generated source instead."
+    ),
 ) -> None:
     """Compile a DVE or Promela model, or print the generated source.
 
@@ -212,17 +192,15 @@ def compile_model(
 
 @shared.takes(TRANSLATE)
 def translate(
-    formula: Annotated[str, typer.Argument(metavar="FORMULA", help="LTL formula.")],
-    acceptance: Annotated[
-        str, typer.Option(metavar="KIND", help="ba, tgba, tgra, tfla or tela.")
-    ] = "ba",
-    negate: Annotated[
-        bool,
-        typer.Option(
-            "--negate",
-            help="Translate the negation: the violations, for check --automaton.",
-        ),
-    ] = False,
+    formula: str = typer.Argument(metavar="FORMULA", help="LTL formula."),
+    acceptance: str = typer.Option(
+        "ba", metavar="KIND", help="ba, tgba, tgra, tfla or tela."
+    ),
+    negate: bool = typer.Option(
+        False,
+        "--negate",
+        help="Translate the negation: the violations, for check --automaton.",
+    ),
     **chosen: Any,
 ) -> None:
     """Print an automaton of a formula in HOA."""

@@ -12,13 +12,8 @@ import typer
 from ltlpipe.systems.formats import OUTPUT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ltlpipe.systems.nets.coloured.net import ColouredNet
-    from ltlpipe.systems.nets.net import PetriNet
     from ltlpipe.systems.networks.lts import Network
 
-_EDGE = re.compile(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 generate = typer.Typer(
@@ -53,48 +48,6 @@ def ring(n: Size, out: _Out = None) -> None:
     _write(family(n), out)
 
 
-@generate.command("leader-election")
-def leader_election(
-    n: Size = 3,
-    variant: Annotated[
-        int,
-        typer.Option(
-            min=1, max=2, help="1: node 1 always wins; 2: the nodes win in turn."
-        ),
-    ] = 1,
-    edges: Annotated[
-        str | None,
-        typer.Option(metavar="A-B,...", help="Edges of the graph; by default a ring."),
-    ] = None,
-    out: _Out = None,
-) -> None:
-    """N nodes that elect a leader by extinction, again and again."""
-    from ltlpipe.families.leader_election import leader_election as family
-
-    pairs = None if edges is None else _pairs(edges)
-    _write(family(n, variant=variant, edges=pairs), out)
-
-
-@generate.command("client-server")
-def client_server(n: Size, out: _Out = None) -> None:
-    """N interchangeable clients and the server that serves one of them at a time."""
-    from ltlpipe.families.networks import client_server as family
-
-    _write(family(n), out)
-
-
-@generate.command()
-def dispatcher(
-    n: Annotated[int, typer.Argument(metavar="N", help="How many requests.")],
-    m: Annotated[int, typer.Argument(metavar="M", help="How many workers.")],
-    out: _Out = None,
-) -> None:
-    """N interchangeable requests, M interchangeable workers, and their dispatcher."""
-    from ltlpipe.families.networks import dispatcher as family
-
-    _write(family(n, m), out)
-
-
 class Protocol(str, Enum):
     """Populations whose agents meet two by two."""
 
@@ -105,8 +58,8 @@ class Protocol(str, Enum):
 
 @generate.command()
 def population(
-    protocol: Annotated[Protocol, typer.Argument(help="What a meeting does.")],
-    n: Size,
+    protocol: Protocol = typer.Argument(help="What a meeting does."),
+    n: int = typer.Argument(metavar="N", help="How many."),
     out: _Out = None,
 ) -> None:
     """N interchangeable agents, any two of which can meet."""
@@ -115,96 +68,37 @@ def population(
     _write(getattr(networks, protocol.value)(n), out)
 
 
-class SetFormat(str, Enum):
-    """Formats for sets of random networks: those that represent acceptance.
-
-    Petri nets are an exception: unfolders do not need acceptance.
-    """
-
-    HOA = "hoa"
-    PROMELA = "pml"
-    PETRI = "ll_net"
-
-
 @generate.command("random-nba")
 def random_nba(
-    n: Annotated[
-        str, typer.Argument(metavar="N", help="Components; A-B with --count.")
-    ],
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="S", help="Reproduces the system.")
-    ] = 0,
-    states: Annotated[
-        str,
-        typer.Option(
-            metavar="A-B", help="Range of the number of states of a component."
-        ),
-    ] = "15-100",
-    local_ratio: Annotated[
-        str,
-        typer.Option(
-            metavar="R",
-            help="Share of transitions with internal (local) labels, 0 <= R < 1; "
-            "R,R,... with --count.",
-        ),
-    ] = "0.4",
-    sharing: Annotated[
-        str,
-        typer.Option(metavar="K", help="Components that share a global label, or A-B."),
-    ] = "2",
-    count: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="K",
-            help="Write K systems (seeds S, S+1, ...) for each number of components and"
-            " each ratio into the folder --out.",
-        ),
-    ] = None,
-    formats: Annotated[
-        list[SetFormat] | None,
-        typer.Option(
-            "--format",
-            help="Formats of the systems of --count; may be repeated; by default HOA.",
-        ),
-    ] = None,
+    n: int = typer.Argument(metavar="N", help="Components."),
+    seed: int = typer.Option(0, min=0, metavar="S", help="Reproduces the system."),
+    states: str = typer.Option(
+        "15-100", metavar="A-B", help="Range of the number of states of a component."
+    ),
+    local_ratio: float = typer.Option(
+        0.4,
+        metavar="R",
+        help="Share of transitions with internal (local) labels, 0 <= R < 1.",
+    ),
+    sharing: str = typer.Option(
+        "2", metavar="K", help="Components that share a global label, or A-B."
+    ),
     out: _Out = None,
 ) -> None:
     """N random Büchi automata that synchronise in pairs (Gnad et al., CAV 2021).
 
     In a component at least one state and at most 3 % accept, on no cycle of
-    local transitions.
-
-    The experiment of the paper: random-nba 2-8 --local-ratio 0,0.2,0.4,0.6,0.8
-    --count 150 --out FOLDER
+    local transitions.  The systems of the paper have 2 to 8 components and
+    --local-ratio 0 to 0.8, with 150 seeds each.
     """
-    from ltlpipe.families.random_networks import random_network, random_set
+    from ltlpipe.families.random_networks import random_network
 
-    numbers = _range(n, "'N'")
-    ratios = _ratios(local_ratio)
-    n_states = _range(states, "'--states'")
-    shares = _range(sharing, "'--sharing'")
-    if count is not None:
-        chosen = [SetFormat.HOA] if not formats else list(dict.fromkeys(formats))
-        if SetFormat.PROMELA in chosen and shares[1] > 2:
-            raise typer.BadParameter("pml holds labels of two components: --sharing 2")
-        networks = random_set(
-            range(numbers[0], numbers[1] + 1),
-            ratios,
-            count,
-            seed=seed,
-            n_states=n_states,
-            sharing=shares,
-        )
-        _write_set(networks, out, chosen)
-        return
-    if numbers[0] != numbers[1] or len(ratios) > 1 or formats:
-        raise typer.BadParameter(
-            "ranges, several ratios and --format are for sets:"
-            " expected --count K --out FOLDER"
-        )
     network = random_network(
-        numbers[0], seed=seed, n_states=n_states, local_ratio=ratios[0], sharing=shares
+        n,
+        seed=seed,
+        n_states=_range(states, "'--states'"),
+        local_ratio=local_ratio,
+        sharing=_range(sharing, "'--sharing'"),
     )
     _write(network, out)
 
@@ -212,27 +106,23 @@ def random_nba(
 @generate.command()
 def formulas(
     n: Size,
-    actions: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Actions that the formulas name."),
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Use the actions of this system."),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Reproduces the set.")] = 0,
-    interruptible: Annotated[
-        bool, typer.Option("--interruptible", help="Only interruptible formulas.")
-    ] = False,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE.ltl",
-            help="Output file; by default standard output.",
-        ),
-    ] = None,
+    actions: str | None = typer.Option(
+        None, metavar="A,B,...", help="Actions that the formulas name."
+    ),
+    system: list[str] | None = typer.Option(
+        None, metavar="FILE", help="Use the actions of this system."
+    ),
+    seed: int = typer.Option(0, metavar="N", help="Reproduces the set."),
+    interruptible: bool = typer.Option(
+        False, "--interruptible", help="Only interruptible formulas."
+    ),
+    out: str | None = typer.Option(
+        None,
+        "-o",
+        "--out",
+        metavar="FILE.ltl",
+        help="Output file; by default standard output.",
+    ),
 ) -> None:
     """N different LTL formulas in the style of RERS problems."""
     from ltlpipe.logic.generating import formula_set
@@ -280,29 +170,6 @@ def _range(text: str, hint: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
-def _ratios(text: str) -> list[float]:
-    """Read ``0,0.2,0.4``; duplicates are dropped."""
-    try:
-        return list(dict.fromkeys(float(part) for part in text.split(",")))
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r}, expected numbers like 0.4 or 0,0.4",
-            param_hint="'--local-ratio'",
-        ) from None
-
-
-def _pairs(edges: str) -> list[tuple[int, int]]:
-    """Read ``1-2,2-3``."""
-    found = [_EDGE.fullmatch(edge) for edge in edges.split(",")]
-    if None in found:
-        wrong = edges.split(",")[found.index(None)]
-        raise typer.BadParameter(
-            f"{wrong!r} is not an edge, expected pairs of nodes like 1-2,2-3",
-            param_hint="'--edges'",
-        )
-    return [(int(edge[1]), int(edge[2])) for edge in found if edge]
-
-
 def _write(network: Network, out: str | None) -> None:
     from ltlpipe.systems.writing import hoa_text, save
 
@@ -313,143 +180,38 @@ def _write(network: Network, out: str | None) -> None:
         print(f"wrote {written}", file=sys.stderr)
 
 
-def _write_set(
-    networks: Iterable[tuple[str, Network]], out: str | None, formats: list[SetFormat]
-) -> None:
-    """Write each network to a folder in all formats; `networks` are (name, network)."""
-    from pathlib import Path
-
-    from ltlpipe.runtime.errors import LtlpipeError
-    from ltlpipe.systems.writing import save
-
-    if out is None:
-        raise typer.BadParameter("expected a folder", param_hint="'--out'")
-    try:
-        Path(out).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LtlpipeError(f"{out}: cannot be written: {error.strerror}") from None
-    n_files = 0
-    for name, network in networks:
-        for suffix in formats:
-            save(network, Path(out) / f"{name}.{suffix.value}")
-            n_files += 1
-    print(f"wrote {n_files} files to {out}", file=sys.stderr)
-
-
-_NetOut = Annotated[
-    str | None,
-    typer.Option(
+@generate.command()
+def coloured_client_server(
+    n: int = typer.Argument(metavar="N", help="How many clients."),
+    m: int = typer.Argument(metavar="M", help="How many servers."),
+    out: str | None = typer.Option(
+        None,
         "-o",
         "--out",
         metavar="FILE.pnml",
         help="Output file (.gz compresses); by default standard output.",
     ),
-]
-
-_Unfolded = Annotated[
-    bool,
-    typer.Option("--unfolded", help="The place/transition net that it unfolds into."),
-]
-
-
-@generate.command()
-def dining(n: Size, out: _NetOut = None) -> None:
-    """N dining philosophers as a Petri net, which can deadlock."""
-    from ltlpipe.families.nets import dining as family
-
-    _write_net(family(n), out)
-
-
-@generate.command()
-def token_ring(n: Size, out: _NetOut = None) -> None:
-    """N processes that pass a token round, as a Petri net."""
-    from ltlpipe.families.nets import token_ring as family
-
-    _write_net(family(n), out)
-
-
-@generate.command()
-def kanban(
-    cells: Annotated[int, typer.Argument(metavar="CELLS", help="Cells of the line.")],
-    cards: Annotated[int, typer.Option(metavar="K", help="Cards of each cell.")] = 3,
-    batch: Annotated[
-        int, typer.Option(metavar="B", help="Parts that arrive at a time.")
-    ] = 1,
-    out: _NetOut = None,
-) -> None:
-    """CELLS of a production line with cards, as a Petri net."""
-    from ltlpipe.families.nets import kanban as family
-
-    _write_net(family(cells, cards, batch), out)
-
-
-@generate.command()
-def coloured_dining(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N dining philosophers as a symmetric net, which can deadlock."""
-    from ltlpipe.families.nets import coloured_dining as family
-
-    _write_net(family(n), out, unfolded=unfolded)
-
-
-@generate.command()
-def coloured_token_ring(
-    n: Size, out: _NetOut = None, unfolded: _Unfolded = False
-) -> None:
-    """Dijkstra's ring of N + 1 machines as a symmetric net."""
-    from ltlpipe.families.nets import coloured_token_ring as family
-
-    _write_net(family(n), out, unfolded=unfolded)
-
-
-@generate.command()
-def shared_memory(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N processors with memories that share a bus, as a symmetric net."""
-    from ltlpipe.families.nets import shared_memory as family
-
-    _write_net(family(n), out, unfolded=unfolded)
-
-
-@generate.command()
-def coloured_client_server(
-    n: Annotated[int, typer.Argument(metavar="N", help="How many clients.")],
-    m: Annotated[int, typer.Argument(metavar="M", help="How many servers.")],
-    out: _NetOut = None,
-    unfolded: _Unfolded = False,
-    priorities: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE.hoa",
-            help="Write a constraint, too: client 1 is served first, then client 2 ...",
-        ),
-    ] = None,
+    unfolded: bool = typer.Option(
+        False, "--unfolded", help="The place/transition net that it unfolds into."
+    ),
+    priorities: str | None = typer.Option(
+        None,
+        metavar="FILE.hoa",
+        help="Write a constraint, too: client 1 is served first, then client 2 ...",
+    ),
 ) -> None:
     """N clients and M servers that serve one of them at a time, as a symmetric net."""
     from ltlpipe.families.nets import coloured_client_server as family
     from ltlpipe.families.nets import priorities as constraint
     from ltlpipe.runtime.files import write_text
+    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
+    from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 
     net = family(n, m)
     if priorities is not None:
         write_text(priorities, constraint(n, m))
         print(f"wrote {priorities}", file=sys.stderr)
-    _write_net(net, out, unfolded=unfolded)
-
-
-@generate.command()
-def coloured_peers(n: Size, out: _NetOut = None, unfolded: _Unfolded = False) -> None:
-    """N peers that invite each other and talk in pairs, as a symmetric net."""
-    from ltlpipe.families.nets import coloured_peers as family
-
-    _write_net(family(n), out, unfolded=unfolded)
-
-
-def _write_net(
-    net: PetriNet | ColouredNet, out: str | None, *, unfolded: bool = False
-) -> None:
-    from ltlpipe.systems.nets.coloured.unfolding import unfolded as unfolding
-    from ltlpipe.systems.nets.writing import pnml_text, save_pnml
-
-    written = unfolding(net) if unfolded else net  # type: ignore[arg-type]
+    written = unfolding(net) if unfolded else net
     if out is None:
         print(pnml_text(written), end="")
         return
@@ -467,48 +229,36 @@ class RersStyle(str, Enum):
 
 @generate.command()
 def rers(
-    out: Annotated[
-        str,
-        typer.Option(
-            "-o", "--out", metavar="FOLDER", help="A new or empty folder to fill."
-        ),
-    ],
-    components: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Components of each network.")
-    ],
-    style: Annotated[
-        RersStyle,
-        typer.Option(
-            help="chain: like the public problems of 2018 to 2020, components of up to "
-            "180 states share labels with near ones; random-pairs: any two components "
-            "share a label, on one transition of each; random-dense: any two to four, "
-            "on several transitions."
-        ),
-    ] = RersStyle.PAIRS,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Of the first problem.")
-    ] = 0,
-    synchronisations: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="K",
-            help="Number of shared labels; by default 3 (chain), 1.5 "
-            "(random-pairs) or 2 (random-dense) per component.",
-        ),
-    ] = None,
-    formulas: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Formulas of each problem.")
-    ] = 20,
-    problems: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Problems, with one seed each.")
-    ] = 1,
-    max_states: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="States explored at most for a verdict; 250000."
-        ),
-    ] = None,
+    out: str = typer.Option(
+        ..., "-o", "--out", metavar="FOLDER", help="A new or empty folder to fill."
+    ),
+    components: int = typer.Option(
+        ..., min=1, metavar="N", help="Components of each network."
+    ),
+    style: RersStyle = typer.Option(
+        RersStyle.PAIRS,
+        help="chain: like the public problems of 2018 to 2020, components of up to "
+        "180 states share labels with near ones; random-pairs: any two components "
+        "share a label, on one transition of each; random-dense: any two to four, "
+        "on several transitions.",
+    ),
+    seed: int = typer.Option(0, min=0, metavar="N", help="Of the first problem."),
+    synchronisations: int | None = typer.Option(
+        None,
+        min=0,
+        metavar="K",
+        help="Number of shared labels; by default 3 (chain), 1.5 "
+        "(random-pairs) or 2 (random-dense) per component.",
+    ),
+    formulas: int = typer.Option(
+        20, min=1, metavar="N", help="Formulas of each problem."
+    ),
+    problems: int = typer.Option(
+        1, min=1, metavar="N", help="Problems, with one seed each."
+    ),
+    max_states: int | None = typer.Option(
+        None, min=1, metavar="N", help="States explored at most for a verdict; 250000."
+    ),
 ) -> None:
     """Parallel problems in the style of RERS, with known verdicts, for `solve`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -31,14 +31,11 @@ _WIDTH = 16
 @shared.takes(INFO)
 def info(
     system: shared.System,
-    count: Annotated[
-        bool,
-        typer.Option(
-            "--count",
-            help="Count the states and transitions that can be reached, all of them.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
-    ] = False,
+    count: bool = shared.output_option(
+        False,
+        "--count",
+        help="Count the states and transitions that can be reached, all of them.",
+    ),
     as_json: shared.AsJson = False,
     **chosen: Any,
 ) -> None:

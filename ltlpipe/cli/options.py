@@ -2,21 +2,22 @@
 
 Those of a question are declared in `ltlpipe.question.options`; `takes` makes flags of
 them.
+
+Also what ``-h`` prints: the options that matter, and examples.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
+import textwrap
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand
 
 from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.given_options import options_of
-from ltlpipe.question.options import OLD_NAMES
 from ltlpipe.systems.formats import (
     OUTPUT_FILE,
     READ_NAMES,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ltlpipe.question.options import Option
+
 
 QUESTION, SEARCH, LIMITS, COUNTEREXAMPLE, RUN, OUTPUT_GROUP, EXPERTS = (
     "Question",
@@ -41,17 +43,23 @@ QUESTION, SEARCH, LIMITS, COUNTEREXAMPLE, RUN, OUTPUT_GROUP, EXPERTS = (
 """The groups of options in ``--help``, in order."""
 _GROUPS = (QUESTION, SEARCH, LIMITS, COUNTEREXAMPLE, RUN, OUTPUT_GROUP, EXPERTS)
 
+question_option = partial(typer.Option, rich_help_panel=QUESTION)
+search_option = partial(typer.Option, rich_help_panel=SEARCH)
+lasso_option = partial(typer.Option, rich_help_panel=COUNTEREXAMPLE)
+run_option = partial(typer.Option, rich_help_panel=RUN)
+output_option = partial(typer.Option, rich_help_panel=OUTPUT_GROUP)
+expert_option = partial(typer.Option, rich_help_panel=EXPERTS)
+
 System = Annotated[list[str], typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)]
 SystemOrNone = Annotated[
     list[str] | None, typer.Argument(metavar="SYSTEM", help=SYSTEM_FILES)
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
+    question_option(
         "--format",
         metavar="NAME",
         help=f"What the files are, whatever they are called: {READ_NAMES}.",
-        rich_help_panel=QUESTION,
     ),
 ]
 OUTPUT = f"{OUTPUT_FILE} With --to, - is standard output."
@@ -65,136 +73,83 @@ OutputFormat = Annotated[
 ]
 Formulas = Annotated[
     list[str] | None,
-    typer.Option(
-        "-f",
-        "--formula",
-        metavar="FORMULA",
-        help="LTL formula.",
-        rich_help_panel=QUESTION,
-    ),
+    question_option("-f", "--formula", metavar="FORMULA", help="LTL formula."),
 ]
 FormulaFile = Annotated[
     str | None,
-    typer.Option(
+    question_option(
         "-F",
         "--formulas",
         metavar="FILE",
         help="File of formulas, one per line; or properties of the Model Checking "
         "Contest (.xml).",
-        rich_help_panel=QUESTION,
     ),
 ]
 AutomatonFile = Annotated[
     str | None,
-    typer.Option(
+    question_option(
         "--automaton",
         metavar="FILE",
         help="Automaton of the NEGATED property: HOA, a never claim, or LBTT.",
-        rich_help_panel=QUESTION,
     ),
 ]
 Empty = Annotated[
     bool,
-    typer.Option(
-        "--empty",
-        help="Ask whether the network has no accepting run.",
-        rich_help_panel=QUESTION,
-    ),
+    question_option("--empty", help="Ask whether the network has no accepting run."),
 ]
 
 
 def table_file(text: str) -> Any:
     """Return the option of the file for a table of results, with its help."""
-    return typer.Option(
-        "-o", "--out", metavar="FILE", help=text, rich_help_panel=OUTPUT_GROUP
-    )
+    return output_option(None, "-o", "--out", metavar="FILE", help=text)
 
 
 def report_file(text: str) -> Any:
     """Return the option of the file for an HTML report, with its help."""
-    return typer.Option(metavar="FILE", help=text, rich_help_panel=OUTPUT_GROUP)
+    return output_option(None, metavar="FILE", help=text)
 
 
 AsJson = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print one JSON object per line.", rich_help_panel=OUTPUT_GROUP
-    ),
+    output_option("--json", help="Print one JSON object per line."),
 ]
 Steps = Annotated[
     bool,
-    typer.Option(
+    lasso_option(
         "--steps",
         help="Print each step of a lasso: the moves of components and the "
         "obligations left.",
-        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Chart = Annotated[
     bool,
-    typer.Option(
+    lasso_option(
         "--chart",
         help="Draw each lasso as a sequence chart: a column per component, a row per "
         "step.",
-        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Why = Annotated[
     bool,
-    typer.Option(
+    lasso_option(
         "--why",
         help="Print a table for each lasso: the value of each subformula at each step, "
         "and which values violate the formula.",
-        rich_help_panel=COUNTEREXAMPLE,
     ),
 ]
 Explain = Annotated[
     bool,
-    typer.Option(
-        "--explain",
-        help="Print the plan: what was tried, and why.",
-        rich_help_panel=OUTPUT_GROUP,
-    ),
+    output_option("--explain", help="Print the plan: what was tried, and why."),
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet",
-        help="Print no progress and no summary.",
-        rich_help_panel=OUTPUT_GROUP,
-    ),
+    output_option("--quiet", help="Print no progress and no summary."),
 ]
-
-
-class Command(TyperCommand):
-    """A command that accepts the flags of earlier versions, with a warning."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments, including those of earlier versions."""
-        flags = {flag for parameter in self.params for flag in parameter.opts}
-        return super().parse_args(ctx, [_of_today(arg, flags) for arg in args])
-
-
-def _of_today(arg: str, flags: set[str]) -> str:
-    """Return an argument with the flag of this version."""
-    old, found, value = arg.partition("=")
-    now = OLD_NAMES.get(old.removeprefix("--").replace("-", "_"))
-    if now is None or not old.startswith("--") or old in flags:
-        return arg
-    if old == "--strict":
-        now, found, value = "unknown", "=", "error"
-    flag = f"--{flag_of(now)}"
-    if flag not in flags:
-        return arg
-    print(f"warning: {old} is called {flag} now", file=sys.stderr)
-    return flag + found + value
 
 
 def _print_short(context: typer.Context, wanted: bool) -> None:
     """Print the short help of a command, and exit."""
     if wanted and not context.resilient_parsing:
-        from ltlpipe.cli.short_help import print_short
-
         print_short(context.command, context)
         raise typer.Exit
 
@@ -290,9 +245,104 @@ def _completing(option: Option) -> Callable[[str], list[str]]:
 
 def _group(parameter: inspect.Parameter) -> int:
     """Return the place of a parameter's group; arguments come first."""
-    panels = (
-        getattr(about, "rich_help_panel", None)
-        for about in getattr(parameter.annotation, "__metadata__", ())
-    )
+    declared = *getattr(parameter.annotation, "__metadata__", ()), parameter.default
+    panels = (getattr(about, "rich_help_panel", None) for about in declared)
     named = [panel for panel in panels if isinstance(panel, str)]
     return _GROUPS.index(named[0]) if named and named[0] in _GROUPS else -1
+
+
+_WIDTH = 80
+
+
+class Short(NamedTuple):
+    """The short help of a command."""
+
+    options: tuple[str, ...]  # the names of their parameters
+    examples: tuple[str, ...]
+
+
+SHORT = {
+    "check": Short(
+        (
+            *("formula", "formula_file", "deadlock", "fairness", "reduce"),
+            *("timeout", "memory", "shortest", "why", "as_json"),
+        ),
+        (
+            "ltlpipe check ring.aut -f 'G(a1 -> F d1)'",
+            "ltlpipe check net.pnml -F formulas.ltl --timeout 5m --why",
+        ),
+    ),
+    "solve": Short(
+        (
+            *("out", "store", "report", "jobs", "timeout", "memory"),
+            *("grid", "retry", "log", "as_json"),
+        ),
+        (
+            "ltlpipe solve problems --out results.csv --report report.html",
+            "ltlpipe solve problems --store run.sqlite --jobs 4 --timeout 60s",
+        ),
+    ),
+    "compare": Short(
+        (
+            *("formula", "formula_file", "emptiness", "acceptance", "reduce"),
+            *("grid", "repeat", "timeout", "plot", "out"),
+        ),
+        (
+            "ltlpipe compare ring.aut -f 'G(a1 -> F d1)' --emptiness se05,couvreur99",
+            "ltlpipe compare ring.aut -F formulas.ltl --repeat 5 --out table.csv",
+        ),
+    ),
+    "info": Short(
+        ("count", "as_json", "define", "timeout", "max_states"),
+        (
+            "ltlpipe info ring.aut",
+            "ltlpipe info model.pml -D N=3 --count",
+        ),
+    ),
+    "simulate": Short(
+        ("formula", "lasso", "last", "seed", "plain"),
+        ("ltlpipe simulate ring.aut", "ltlpipe simulate --last"),
+    ),
+}
+"""The commands whose long help is long."""
+
+
+def print_short(command: Any, context: Any) -> None:
+    """Print the short help of a command; the long one if it has no other."""
+    short = SHORT.get(command.name or "")
+    if short is None:
+        print(command.get_help(context))
+        return
+    by_name = {parameter.name: parameter for parameter in command.params}
+    lines = [command.get_usage(context), "", _first_line(command.help), ""]
+    for name in short.options:
+        lines += _described(by_name[name], context)
+    lines += ["", "Examples:", *(f"  {example}" for example in short.examples)]
+    lines += ["", f"All options: {context.command_path} --help"]
+    print("\n".join(lines), file=sys.stdout)
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
+
+
+def _described(parameter: Any, context: Any) -> list[str]:
+    """Return the lines about an option: its flags, and the first sentence of help."""
+    flags, help_text = parameter.get_help_record(context)
+    head = f"  {flags}"
+    sentence = _first_sentence(help_text.strip())
+    indent = " " * 6
+    return [
+        head,
+        *textwrap.wrap(
+            sentence,
+            _WIDTH - len(indent),
+            initial_indent=indent,
+            subsequent_indent=indent,
+        ),
+    ]
+
+
+def _first_sentence(text: str) -> str:
+    """Return a text up to its first full stop that ends a sentence."""
+    return text.split(". ")[0].removesuffix(".").rstrip() + "."

@@ -1,9 +1,15 @@
-"""``ltlpipe report`` and ``ltlpipe plot``: a page, and pictures, of results."""
+"""``ltlpipe report`` and ``ltlpipe plot``: a page, and pictures, of results.
+
+Also the table and the report of ``check --out --report``.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,24 +20,26 @@ from ltlpipe.cli.tables import (
 from ltlpipe.runtime.errors import LtlpipeError, UnsupportedError
 from ltlpipe.runtime.names import counted
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ltlpipe.systems.models import System
+    from ltlpipe.verdict.verdict import Verdict
+
+
 SUFFIXES = (".html", ".htm")
 
 
 def report(
-    results: Annotated[
-        str,
-        typer.Argument(
-            metavar="RESULTS",
-            help="A store of solve --store; or a table of solve or compare, .csv or "
-            ".parquet.",
-        ),
-    ],
-    out: Annotated[
-        str, typer.Option("-o", "--out", metavar="FILE", help="Output file (.html).")
-    ],
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Heading of the page.")
-    ] = None,
+    results: str = typer.Argument(
+        metavar="RESULTS",
+        help="A store of solve --store; or a table of solve or compare, .csv or "
+        ".parquet.",
+    ),
+    out: str = typer.Option(
+        ..., "-o", "--out", metavar="FILE", help="Output file (.html)."
+    ),
+    title: str | None = typer.Option(None, metavar="TEXT", help="Heading of the page."),
     where: Where = None,
 ) -> None:
     """Write a self-contained HTML report about a run.
@@ -125,14 +133,12 @@ def cactus(
 def scatter(
     results: Results,
     out: Out,
-    x: Annotated[
-        str | None,
-        typer.Option("--x", metavar="NAME", help="Configuration of the x-axis."),
-    ] = None,
-    y: Annotated[
-        str | None,
-        typer.Option("--y", metavar="NAME", help="Configuration of the y-axis."),
-    ] = None,
+    x: str | None = typer.Option(
+        None, "--x", metavar="NAME", help="Configuration of the x-axis."
+    ),
+    y: str | None = typer.Option(
+        None, "--y", metavar="NAME", help="Configuration of the y-axis."
+    ),
     by: By = None,
     value: Cost = None,
     where: Where = None,
@@ -165,14 +171,12 @@ def growth(
     out: Out,
     by: By = None,
     value: Value = "states",
-    size: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX",
-            help="Regular expression for the size in a system's name; by default its "
-            "last number, unless that is the number of a problem.",
-        ),
-    ] = None,
+    size: str | None = typer.Option(
+        None,
+        metavar="REGEX",
+        help="Regular expression for the size in a system's name; by default its "
+        "last number, unless that is the number of a problem.",
+    ),
     where: Where = None,
     title: Title = None,
 ) -> None:
@@ -198,3 +202,69 @@ def _draw(
         frame = filtered(frame, where)
     columns = None if by is None else names_in(by)
     plots.save(getattr(plots, kind)(frame, by=columns, **how), out)
+
+
+class AnswerTable(ExitStack):
+    """Takes verdicts, and writes rows as `solve` does; use it in a with statement.
+
+    A report without a table is made of one that is deleted.
+    """
+
+    def __init__(
+        self,
+        out: str | None,
+        report: str | None,
+        system: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> None:
+        from ltlpipe.batch.table_files import open_table
+        from ltlpipe.batch.tasks import now
+
+        super().__init__()
+        self._out, self._report, self._now = out, report, now
+        self._system, self._options = " ".join(system), options
+        self._counts: Counter[str] = Counter()
+        self._began, self._table, self._place = now(), None, out
+        if report is not None:
+            refuse_page(report)
+        if report is not None and out is None:
+            name = Path(system[0]).with_suffix(".csv").name
+            folder = self.enter_context(TemporaryDirectory(prefix="ltlpipe-"))
+            self._place = str(Path(folder, name))
+        if self._place is not None:
+            self._writing = self.enter_context(ExitStack())
+            self._table = self._writing.enter_context(open_table(self._place))
+
+    def add(self, verdict: Verdict, system: System | None) -> None:
+        """Write the row of a verdict."""
+        if self._table is None:
+            return
+        from ltlpipe.batch.answering import encodable
+        from ltlpipe.batch.table import host_columns, option_columns, row_of
+        from ltlpipe.systems.networks.lts import Network
+
+        is_translated = verdict.formula is not None
+        about: dict[str, Any] = {
+            "system": self._system,
+            "started_at": self._began,
+            "finished_at": self._now(),
+        }
+        if isinstance(system, Network):
+            about["n_components"] = len(system.components)
+        self._began = about["finished_at"]
+        options = option_columns(self._options, is_translated=is_translated)
+        self._table.write(encodable(row_of(verdict) | host_columns() | options | about))
+        self._counts[verdict.verdict] += 1
+
+    def finish(self, *, quiet: bool) -> None:
+        """Close the table, write the report, and say so in a line each."""
+        if self._table is None or self._place is None:
+            return
+        self._writing.close()
+        if not quiet:
+            counts = [f"{k} {verdict}" for verdict, k in sorted(self._counts.items())]
+            where = "" if self._out is None else f"; table written to {self._out}"
+            n_formulas = counted(self._counts.total(), "formula")
+            print(f"{n_formulas}: {', '.join(counts)}{where}")
+        if self._report is not None:
+            write_page(self._place, self._report, quiet=quiet)

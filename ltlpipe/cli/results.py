@@ -1,16 +1,22 @@
-"""``ltlpipe results``: tables out of a result store."""
+"""``ltlpipe results`` and ``ltlpipe status``: tables out of a result store."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ltlpipe.cli import tables
+from ltlpipe.cli.tables import Store, print_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ltlpipe.batch.store import RunStatus, Status
+
 
 FORMATS = ("text", "csv", "parquet", "json", "latex", "html", "md")
 _SHOWN = [
@@ -28,64 +34,47 @@ _SHOWN_WITNESSES = [
 def results(
     store: tables.Store,
     where: tables.Where = None,
-    columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Columns to print, in this order.")
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Aggregate: one row per value of these columns, with verdicts and "
-            "cost.",
-        ),
-    ] = None,
-    pivot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="With --group: one column per value of this column, such as "
-            "configuration.",
-        ),
-    ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column shown in the cells of --pivot; by default "
-            "the number of tasks.",
-        ),
-    ] = None,
-    aggregate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW",
-            help="How several values of a cell are aggregated: mean, median, sum, "
-            "min, max, count, or all.",
-        ),
-    ] = None,
-    witnesses: Annotated[
-        bool,
-        typer.Option(
-            "--witnesses",
-            help="Print a small set of lassos per system that violate all its violated "
-            "formulas.",
-        ),
-    ] = False,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT", help="text, csv, parquet, json, latex, html, or md."
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE",
-            help="Output file; by default standard output.",
-        ),
-    ] = None,
+    columns: str | None = typer.Option(
+        None, metavar="A,B", help="Columns to print, in this order."
+    ),
+    group: str | None = typer.Option(
+        None,
+        metavar="A,B",
+        help="Aggregate: one row per value of these columns, with verdicts and cost.",
+    ),
+    pivot: str | None = typer.Option(
+        None,
+        metavar="COLUMN",
+        help="With --group: one column per value of this column, such as "
+        "configuration.",
+    ),
+    value: str | None = typer.Option(
+        None,
+        metavar="COLUMN",
+        help="Column shown in the cells of --pivot; by default the number of tasks.",
+    ),
+    aggregate: str | None = typer.Option(
+        None,
+        metavar="HOW",
+        help="How several values of a cell are aggregated: mean, median, sum, "
+        "min, max, count, or all.",
+    ),
+    witnesses: bool = typer.Option(
+        False,
+        "--witnesses",
+        help="Print a small set of lassos per system that violate all its violated "
+        "formulas.",
+    ),
+    to: str | None = typer.Option(
+        None, metavar="FORMAT", help="text, csv, parquet, json, latex, html, or md."
+    ),
+    out: str | None = typer.Option(
+        None,
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="Output file; by default standard output.",
+    ),
 ) -> None:
     """Print the results of a run: all, filtered, or aggregated.
 
@@ -137,3 +126,71 @@ def _laid_out(frame: pd.DataFrame, form: str, out: str | None, title: str) -> st
         return layouts.laid_out(layout, form, title)
     text = tables.drawn(layouts.text_table(layout), to_file=out is not None)
     return text if out is not None else f"{text}{len(frame)} rows\n"
+
+
+def status(
+    store: Store,
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON object."),
+) -> None:
+    """Print the progress of the runs on a store: done, running, left.
+
+    This does not disturb the runs.  The exit code is 0 whatever the verdicts are.
+    """
+    from ltlpipe.batch.store import status as status_of
+
+    found = status_of(store)
+    if as_json:
+        print(json.dumps(_plain(found), ensure_ascii=False))
+        return
+    for run in found.runs:
+        _print_run(run)
+    _print_tasks(found)
+
+
+def _plain(found: Status) -> dict[str, object]:
+    """Return what ``--json`` prints."""
+    outcomes = [
+        {"verdict": verdict, "reason": reason, "tasks": count}
+        for (verdict, reason), count in found.outcomes.items()
+    ]
+    more = {"done": found.done, "seconds_left": found.seconds_left}
+    return asdict(found) | {"outcomes": outcomes} | more
+
+
+def _print_run(run: RunStatus) -> None:
+    state = run.state if run.ended_at is None else f"{run.state} at {run.ended_at}"
+    print(
+        f"run {run.run} {state}: began at {run.began_at}, "
+        f"{run.solved:,} tasks solved in {duration(run.seconds)}"
+    )
+    for system, formula in run.at_work:
+        print(f"  at {system} {' '.join(formula.split())}".rstrip())
+
+
+def _print_tasks(found: Status) -> None:
+    left = found.tasks - found.done
+    print_outcomes(found.outcomes, left)
+    text = f"{found.done:,} of {found.tasks:,} tasks done"
+    if left and found.seconds_left is not None:
+        text += f", the rest in about {duration(found.seconds_left)}"
+    print(text)
+
+
+def duration(seconds: float) -> str:
+    """Return a formatted time span.
+
+    Examples
+    --------
+    >>> duration(59.4), duration(60), duration(7384), duration(200_000)
+    ('59 s', '1 min 0 s', '2 h 3 min', '2 d 7 h')
+    """
+    whole = round(seconds)
+    for small, large, factor, size in (
+        ("h", "d", 3600, 24),
+        ("min", "h", 60, 60),
+        ("s", "min", 1, 60),
+    ):
+        count = whole // factor
+        if count >= size:
+            return f"{count // size} {large} {count % size} {small}"
+    return f"{whole} s"

@@ -1,29 +1,35 @@
 """``ltlpipe simulate``: step through a system, or along a lasso.
 
 On a terminal it is an application; otherwise, and with ``--plain``, it reads a command
-from each line of standard input.
+from each line of standard input.  The last counterexample of ``check``, for
+``--last``, is one file of the user, in the form that ``check --json`` prints.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from ltlpipe.cli import options as shared
-from ltlpipe.cli.last_run import last_run
 from ltlpipe.cli.progress import run_within, search_progress
-from ltlpipe.question.given_options import manner_of, of_question
+from ltlpipe.question.given_options import manner_of, of_question, options_of
 from ltlpipe.question.options import SIMULATE
-from ltlpipe.runtime.errors import LtlpipeError
+from ltlpipe.runtime.errors import InputError, LtlpipeError
+from ltlpipe.runtime.files import read_text, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ltlpipe.simulation.session import Session
     from ltlpipe.simulation.simulation import Simulation
+    from ltlpipe.verdict.verdict import Verdict
+
 
 _PROMPT = "> "
 _TERMINAL = "/dev/tty"
@@ -32,52 +38,32 @@ _TERMINAL = "/dev/tty"
 @shared.takes(SIMULATE)
 def simulate(
     system: shared.SystemOrNone = None,
-    formula: Annotated[
-        str | None,
-        typer.Option(
-            "-f",
-            "--formula",
-            metavar="FORMULA",
-            help="LTL formula whose remaining obligations are shown; by default the "
-            "lasso's.",
-            rich_help_panel=shared.QUESTION,
-        ),
-    ] = None,
-    lasso: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="A counterexample to walk along: what check --json prints, or a run "
-            "that was saved.",
-            rich_help_panel=shared.COUNTEREXAMPLE,
-        ),
-    ] = None,
-    last: Annotated[
-        bool,
-        typer.Option(
-            "--last",
-            help="Walk along the last counterexample that check has found on this "
-            "machine; no SYSTEM is given then.",
-            rich_help_panel=shared.COUNTEREXAMPLE,
-        ),
-    ] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Seed of random walks.",
-            min=0,
-            rich_help_panel=shared.SEARCH,
-        ),
-    ] = None,
-    plain: Annotated[
-        bool,
-        typer.Option(
-            "--plain",
-            help="Lines of text instead of an application on a terminal.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
-    ] = False,
+    formula: str | None = shared.question_option(
+        None,
+        "-f",
+        "--formula",
+        metavar="FORMULA",
+        help="LTL formula whose remaining obligations are shown; by default the "
+        "lasso's.",
+    ),
+    lasso: str | None = shared.lasso_option(
+        None,
+        metavar="FILE",
+        help="A counterexample to walk along: what check --json prints, or a run "
+        "that was saved.",
+    ),
+    last: bool = shared.lasso_option(
+        False,
+        "--last",
+        help="Walk along the last counterexample that check has found on this "
+        "machine; no SYSTEM is given then.",
+    ),
+    seed: int | None = shared.search_option(
+        None, metavar="N", help="Seed of random walks.", min=0
+    ),
+    plain: bool = shared.output_option(
+        False, "--plain", help="Lines of text instead of an application on a terminal."
+    ),
     **chosen: Any,
 ) -> None:
     """Step through a system, or through a counterexample.
@@ -220,3 +206,58 @@ def _lines(*, is_asked: bool) -> Iterator[str]:
 
             print(_PROMPT + visible(line.strip()), flush=True)
         yield line
+
+
+class LastRun(NamedTuple):
+    """What a counterexample is about."""
+
+    files: list[str]  # of the system
+    options: dict[str, Any]  # those of `simulate`, as they were given
+
+
+def keep_run(verdict: Verdict, files: Sequence[str], chosen: Mapping[str, Any]) -> None:
+    """Keep a violation that has a run, if the system can be read again."""
+    place = _place()
+    if place is None or "-" in files:
+        return
+    options = {
+        name: chosen[name]
+        for name, option in options_of(SIMULATE).items()
+        if chosen.get(name, option.default) != option.default
+    }
+    paths = [os.path.abspath(file) for file in files]  # noqa: PTH100 (links stay)
+    record = verdict.to_dict() | {"files": paths, "options": options}
+    with suppress(OSError, LtlpipeError):  # it is a convenience
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_text(place, json.dumps(record) + "\n")
+
+
+def last_run() -> tuple[str, LastRun]:
+    """Return the file of the last counterexample, and what it is about.
+
+    Raises
+    ------
+    InputError
+        There is none, or it cannot be read.
+    """
+    place = _place()
+    if place is None or not place.exists():
+        raise LtlpipeError("--last: check has found no counterexample yet")
+    file = str(place)
+    try:
+        record = json.loads(read_text(file))
+        files, options = list(map(str, record["files"])), dict(record["options"])
+        if options.keys() <= options_of(SIMULATE).keys():
+            return file, LastRun(files, options)
+        raise KeyError
+    except (ValueError, KeyError, TypeError):
+        raise InputError("expected what ltlpipe check has kept", file=file) from None
+
+
+def _place() -> Path | None:
+    """Return the file; None without a home."""
+    home = os.environ.get("XDG_STATE_HOME")
+    with suppress(RuntimeError):
+        base = Path(home) if home else Path.home() / ".local" / "state"
+        return base / "ltlpipe" / "last.json"
+    return None

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from ltlpipe.batch.engines import ATTEMPTS, LOCAL
 from ltlpipe.cli import options as shared
 from ltlpipe.cli.progress import PlanPrinter, TaskWatcher, search_progress
 from ltlpipe.cli.report import refuse_page, write_page
-from ltlpipe.cli.tables import print_outcomes
+from ltlpipe.cli.tables import print_outcomes, print_table
 from ltlpipe.cli.verdicts import BUG, contest_line, exit_code, json_line
 from ltlpipe.question.options import SOLVE
 from ltlpipe.runtime.errors import UnsupportedError
@@ -32,115 +32,75 @@ if TYPE_CHECKING:
 
 @shared.takes(SOLVE)
 def solve(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH",
-            help="Folders with system.* beside *.ltl, problemNNN.dot beside "
-            "problemNNN-properties*.txt, or NAME.c "
-            "(or NAME.java) beside "
-            "constraints-NAME.txt, at any depth; or task tables, .csv or "
-            ".parquet with columns system, formula and options.",
-        ),
-    ],
-    out: Annotated[
-        str | None,
-        shared.table_file("Result table, .csv or .parquet; or give --store or --rers."),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Number of worker processes; limits are then enforced from outside, "
-            "too.",
-            rich_help_panel=shared.RUN,
-        ),
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="SQLite file that keeps each result; the same command resumes an "
-            "interrupted run.",
-            rich_help_panel=shared.RUN,
-        ),
-    ] = None,
-    retry: Annotated[
-        str,
-        typer.Option(
-            metavar="LIST",
-            help="Solve tasks of --store again that ended so: unknown, crash, ...",
-            rich_help_panel=shared.RUN,
-        ),
-    ] = "",
-    engine: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="local: processes of this machine; dask: the cluster of --scheduler.",
-            rich_help_panel=shared.RUN,
-        ),
-    ] = LOCAL,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Address of the Dask scheduler, such as tcp://host:8786.",
-            rich_help_panel=shared.RUN,
-        ),
-    ] = None,
-    attempts: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="How often a task is started whose Dask workers die.",
-            rich_help_panel=shared.RUN,
-        ),
-    ] = ATTEMPTS,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="OPTION=A,B [OPTION=C,D ...]",
-            help="Solve each task with each of these values (A+B is a list).",
-            rich_help_panel=shared.SEARCH,
-        ),
-    ] = None,
-    allow_translators: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PROGRAM",
-            help="Let task tables run this program, with any arguments, in their "
-            "column translator; can be given again.",
-            rich_help_panel=shared.EXPERTS,
-        ),
-    ] = None,
-    rers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Answers as RERS wants them, problem,property,true|false; and a "
-            "summary per problem.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
-    ] = None,
-    report: Annotated[
-        str | None,
-        shared.report_file(
-            "Write an HTML report about the results, or the whole --store."
-        ),
-    ] = None,
+    paths: list[str] = typer.Argument(
+        metavar="PATH",
+        help="Folders with system.* beside *.ltl, problemNNN.dot beside "
+        "problemNNN-properties*.txt, or NAME.c "
+        "(or NAME.java) beside "
+        "constraints-NAME.txt, at any depth; or task tables, .csv or "
+        ".parquet with columns system, formula and options.",
+    ),
+    out: str | None = shared.table_file(
+        "Result table, .csv or .parquet; or give --store or --rers."
+    ),
+    jobs: int | None = shared.run_option(
+        None,
+        metavar="N",
+        min=1,
+        help="Number of worker processes; limits are then enforced from outside, too.",
+    ),
+    store: str | None = shared.run_option(
+        None,
+        metavar="FILE",
+        help="SQLite file that keeps each result; the same command resumes an "
+        "interrupted run.",
+    ),
+    retry: str = shared.run_option(
+        "",
+        metavar="LIST",
+        help="Solve tasks of --store again that ended so: unknown, crash, ...",
+    ),
+    engine: str = shared.run_option(
+        LOCAL,
+        metavar="NAME",
+        help="local: processes of this machine; dask: the cluster of --scheduler.",
+    ),
+    scheduler: str | None = shared.run_option(
+        None,
+        metavar="ADDRESS",
+        help="Address of the Dask scheduler, such as tcp://host:8786.",
+    ),
+    attempts: int = shared.run_option(
+        ATTEMPTS,
+        metavar="N",
+        min=1,
+        help="How often a task is started whose Dask workers die.",
+    ),
+    grid: list[str] | None = shared.search_option(
+        None,
+        metavar="OPTION=A,B [OPTION=C,D ...]",
+        help="Solve each task with each of these values (A+B is a list).",
+    ),
+    allow_translators: list[str] | None = shared.expert_option(
+        None,
+        metavar="PROGRAM",
+        help="Let task tables run this program, with any arguments, in their "
+        "column translator; can be given again.",
+    ),
+    rers: str | None = shared.output_option(
+        None,
+        metavar="FILE",
+        help="Answers as RERS wants them, problem,property,true|false; and a "
+        "summary per problem.",
+    ),
+    report: str | None = shared.report_file(
+        "Write an HTML report about the results, or the whole --store."
+    ),
     as_json: shared.AsJson = False,
     explain: shared.Explain = False,
-    log: Annotated[
-        bool,
-        typer.Option(
-            "--log",
-            help="Print a line per finished task on standard error.",
-            rich_help_panel=shared.OUTPUT_GROUP,
-        ),
-    ] = False,
+    log: bool = shared.output_option(
+        False, "--log", help="Print a line per finished task on standard error."
+    ),
     quiet: shared.Quiet = False,
     **chosen: Any,
 ) -> None:
@@ -352,24 +312,20 @@ def log_line(row: Row, done: int, total: int) -> str:
 
 def _summarise_problems(answers: RersWriter) -> None:
     """Print the cost of each problem."""
-    from rich.console import Console
-    from rich.table import Table
-
     compared = any(e.agreement.n_published for e in answers.efforts.values())
-    table = Table()
-    for column in ("problem", "components", "seconds", "decided"):
-        table.add_column(column, justify="right")
-    if compared:
-        table.add_column("agree", justify="right")
-    for problem, effort in answers.efforts.items():
-        components = "" if effort.components is None else str(effort.components)
-        decided = f"{effort.decided}/{effort.total}"
-        cells = [str(problem), components, f"{effort.seconds:.1f}", decided]
-        if compared:
-            with_solution = effort.agreement
-            cells.append(f"{with_solution.n_agreeing}/{with_solution.n_published}")
-        table.add_row(*cells)
-    Console().print(table)
+    titles = ("problem", "components", "seconds", "decided", "agree")
+    rows = [
+        (
+            problem,
+            effort.components,
+            f"{effort.seconds:.1f}",
+            f"{effort.decided}/{effort.total}",
+            f"{effort.agreement.n_agreeing}/{effort.agreement.n_published}",
+        )
+        for problem, effort in answers.efforts.items()
+    ]
+    shown = len(titles) - (not compared)
+    print_table(titles[:shown], [row[:shown] for row in rows], 0)
 
 
 def _print_joint(rows: Sequence[Row]) -> None:

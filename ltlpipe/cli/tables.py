@@ -13,7 +13,7 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_bytes, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
     from rich.table import Table
@@ -92,15 +92,24 @@ def print_outcomes(
     counts: Mapping[tuple[str, str | None], int], left: int, why: str = ""
 ) -> None:
     """Print the number of tasks per verdict and reason, and of those left."""
+    rows = [(*outcome, count) for outcome, count in counts.items()]
+    if left:
+        rows.append(("(not solved)", why, left))
+    print_table(("verdict", "reason", "tasks"), rows, 2)
+
+
+def print_table(
+    titles: Sequence[str], rows: Iterable[Sequence[object]], n_left: int
+) -> None:
+    """Print a table whose columns but for the first few stand on the right."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("verdict", "reason")
-    table.add_column("tasks", justify="right")
-    for (verdict, reason), count in counts.items():
-        table.add_row(verdict, reason or "", str(count))
-    if left:
-        table.add_row("(not solved)", why, str(left))
+    table = Table(*titles[:n_left])
+    for title in titles[n_left:]:
+        table.add_column(title, justify="right")
+    for row in rows:
+        table.add_row(*("" if cell is None else str(cell) for cell in row))
     Console().print(table)
 
 

@@ -188,7 +188,7 @@ def _print_why(known: Explanation) -> None:
     """Print the values of subformulas at each step, and which of them matter."""
     from rich.console import Console
 
-    from ltlpipe.report.why_table import legend_of, why_table
+    from ltlpipe.report.layouts import legend_of, why_table
 
     console = Console()
     with console.capture() as text:

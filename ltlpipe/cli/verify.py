@@ -1,68 +1,70 @@
-"""``ltlpipe verify``: whether what was found out before can be confirmed."""
+"""``ltlpipe verify``: whether what was found out before can be confirmed.
+
+Also ``ltlpipe check --verify``: results that `check --json` has printed, replayed.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ltlpipe.cli.options import AsJson, Quiet  # noqa: TC001 (typer reads them)
-from ltlpipe.cli.progress import search_progress
+from ltlpipe.cli.progress import run_within, search_progress
+from ltlpipe.cli.tables import print_table
 from ltlpipe.cli.verdicts import json_line
+from ltlpipe.question.given_options import manner_of
+from ltlpipe.question.options import OPTIONS
+from ltlpipe.runtime.errors import FormulaError, InputError, LtlpipeError
+from ltlpipe.runtime.jobs import Limits, StoppedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ltlpipe.batch.verifying import Finding
     from ltlpipe.certificates.checking.verification import (
         Verification as VerifiedCertificate,
     )
+    from ltlpipe.systems.models import System
+    from ltlpipe.verdict.recorded import Record
+
 
 _REFUSED, _UNCHECKED = 1, 3
 _LASSO_SECONDS = 60.0
 
 
 def verify(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="Store of solve --store, or certificate of check --certificate.",
-        ),
-    ],
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where the system of a certificate is now; may be repeated, for its "
-            "files in their order.",
-        ),
-    ] = None,
-    system_root: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR",
-            help="Where the files of the systems are now, at any depth of their paths.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            help="Time limit of a certificate, or of each lasso of a store (60).",
-        ),
-    ] = None,
-    memory: Annotated[
-        float | None,
-        typer.Option(
-            metavar="MIB",
-            min=0,
-            help="Memory limit of a certificate; by default nine tenths of the free "
-            "memory.",
-        ),
-    ] = None,
+    file: str = typer.Argument(
+        metavar="FILE",
+        help="Store of solve --store, or certificate of check --certificate.",
+    ),
+    system: list[str] | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="Where the system of a certificate is now; may be repeated, for its "
+        "files in their order.",
+    ),
+    system_root: str | None = typer.Option(
+        None,
+        metavar="DIR",
+        help="Where the files of the systems are now, at any depth of their paths.",
+    ),
+    timeout: float | None = typer.Option(
+        None,
+        metavar="SECONDS",
+        min=0,
+        help="Time limit of a certificate, or of each lasso of a store (60).",
+    ),
+    memory: float | None = typer.Option(
+        None,
+        metavar="MIB",
+        min=0,
+        help="Memory limit of a certificate; by default nine tenths of the free "
+        "memory.",
+    ),
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -155,9 +157,6 @@ def _report_findings(rows: list[Finding], *, as_json: bool, quiet: bool) -> int:
 
 def _print_findings(rows: list[Finding], *, quiet: bool) -> None:
     """Print each row with something to say, and how many there are of each kind."""
-    from rich.console import Console
-    from rich.table import Table
-
     from ltlpipe.batch.verifying import FINDINGS
 
     for row in rows:
@@ -170,9 +169,138 @@ def _print_findings(rows: list[Finding], *, quiet: bool) -> None:
     if quiet:
         return
     counts = Counter((row["finding"], row["verdict"]) for row in rows)
-    table = Table("finding", "verdict")
-    table.add_column("rows", justify="right")
     order = sorted(counts, key=lambda c: (FINDINGS.index(c[0]), c[1] or ""))
-    for finding, verdict in order:
-        table.add_row(finding, verdict or "", str(counts[finding, verdict]))
-    Console().print(table)
+    print_table(("finding", "verdict", "rows"), [(*c, counts[c]) for c in order], 2)
+
+
+_SECONDS = 60.0  # for each lasso, unless --timeout is given
+_EXPECTED = "expected what ltlpipe check --json prints"
+
+
+def verify_results(
+    file: str, files: Sequence[str], chosen: Mapping[str, Any], *, as_json: bool
+) -> int:
+    """Replay the lassos of a file, print the findings, return the exit code.
+
+    `files` are those of the system, if they are not the ones that the results name;
+    options that are `chosen` go before those of the results.
+    """
+    from ltlpipe.batch.verifying import CONFIRMED, ON_TRUST, REFUTED, UNCHECKED
+    from ltlpipe.runtime.files import read_text
+    from ltlpipe.simulation.records import objects_in
+
+    given = [(line, one) for line, one in objects_in(read_text(file), file)]
+    if not given:
+        raise InputError(f"no result; {_EXPECTED}", file=file)
+    checker = _Checker(file, files, chosen)
+    findings = []
+    for line, one in given:
+        found, why = checker.finding(one, line)
+        findings.append(found)
+        about = {name: one.get(name) for name in ("system", "formula", "verdict")}
+        if as_json:
+            row = about | {"finding": found, "why": why}
+            print(json.dumps(row, ensure_ascii=False))
+        else:
+            subject = one.get("formula") or "accepting run"
+            print(f"{found}: {subject}" + (f": {why}" if why else ""))
+    assert set(findings) <= {CONFIRMED, ON_TRUST, REFUTED, UNCHECKED}
+    return 1 if REFUTED in findings else 3 if UNCHECKED in findings else 0
+
+
+class _Checker:
+    """Replays results; systems are loaded once."""
+
+    def __init__(
+        self, file: str, files: Sequence[str], chosen: Mapping[str, Any]
+    ) -> None:
+        self._file, self._files = file, tuple(files)
+        self._chosen = {
+            name: value
+            for name, value in chosen.items()
+            if value != OPTIONS[name].default and value is not None
+        }
+        seconds = self._chosen.get("timeout", _SECONDS)
+        memory = self._chosen.get("memory")
+        self._limits = Limits(seconds, memory, None, self._chosen.get("cpu_time"))
+        self._systems: dict[Any, System] = {}
+
+    def finding(self, given: Any, line: int | None) -> tuple[str, str | None]:
+        """Return the finding for a result, and the reason.
+
+        Raises
+        ------
+        InputError
+            It is none.
+        LtlpipeError
+            Its system cannot be read.
+        """
+        from ltlpipe.batch.table import VERDICTS
+        from ltlpipe.batch.verifying import CONFIRMED, ON_TRUST, REFUTED, UNCHECKED
+        from ltlpipe.runtime.errors import ReplayError
+        from ltlpipe.simulation.records import record_of
+        from ltlpipe.verdict.recorded import UndecidedError
+        from ltlpipe.verdict.verdict import VIOLATED
+
+        def refusal(what: str) -> InputError:
+            return InputError(f"{what}; {_EXPECTED}", file=self._file, line=line)
+
+        if not isinstance(given, dict) or "verdict" not in given:
+            raise refusal("no result")
+        verdict = given["verdict"]
+        if verdict not in VERDICTS:
+            raise refusal(f"the verdict is {str(verdict)[:60]!r}")
+        options = given.get("options", {})
+        if not isinstance(options, dict):
+            raise refusal("'options' is not a JSON object")
+        has_run = given.get("lasso") or given.get("finite_run")
+        record = record_of(given, self._file, line) if has_run else None
+        if verdict != VIOLATED:
+            if record is not None:
+                return REFUTED, f"{verdict!r} with a lasso"
+            return ON_TRUST, None
+        if record is None:
+            return UNCHECKED, "it has no lasso"
+        try:
+            self._replay(record, given, options | self._chosen)
+        except (ReplayError, FormulaError) as error:
+            return REFUTED, str(error)
+        except (UndecidedError, StoppedError) as error:
+            return UNCHECKED, str(error)
+        return CONFIRMED, None
+
+    def _replay(
+        self, record: Record, given: dict[str, Any], options: dict[str, Any]
+    ) -> None:
+        from ltlpipe.batch.verifying import replayed
+        from ltlpipe.runtime.errors import ReplayError
+
+        system = self._system(given.get("system"), manner_of(options))
+        if None in record.names:
+            raise LtlpipeError(f"{self._file}: the lasso has no actions")
+        if not record.has_cycle and record.kind is None:
+            raise ReplayError("the lasso has no cycle")
+        steps = tuple(step._replace(moves=None) for step in record.steps)
+        told = record._replace(steps=steps)
+        run_within(replayed(system, record.formula, told, options), self._limits)
+
+    def _system(self, name: Any, manner: dict[str, Any]) -> System:
+        from ltlpipe.systems.reading import load_job
+
+        files = self._files or files_named(str(name))
+        key = files, tuple(manner.items())
+        if key not in self._systems:
+            job = load_job(files, **manner)
+            self._systems = {key: run_within(job, self._limits)}
+        return self._systems[key]
+
+
+def files_named(name: str) -> tuple[str, ...]:
+    """Return the files of a system by its name in a result, with blanks between.
+
+    Examples
+    --------
+    >>> files_named("one.aut two.aut")
+    ('one.aut', 'two.aut')
+    """
+    return (name,) if Path(name).is_file() else tuple(name.split(" "))

@@ -9,7 +9,7 @@ Source: D. Gnad, J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model
 Checking omega-Regular Properties with Decoupled Search", CAV 2021, Sec. 6
 (components of 15 to 100 states, up to 3 % of them and at least one accepting,
 a ratio of local transitions, no internal accepting cycle; 150 networks for each
-of 2 to 8 components and each ratio of 0 %, 20 %, ..., 80 %: `random_set`).
+of 2 to 8 components and each ratio of 0 %, 20 %, ..., 80 %).
 
 Differences from the source: it fixes neither the number of transitions nor
 that of labels: `OUT_DEGREE` is ours, the other a parameter.  The ratio of local
@@ -20,17 +20,10 @@ to 149 it is off by more than 0.03 in 4 of 26,250 components, by 0.06 at most).
 
 from __future__ import annotations
 
-from itertools import product
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS, Network
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 OUT_DEGREE = 2
 """Transitions that leave a local state on average; a component has a few more where
@@ -111,60 +104,6 @@ def random_network(
             )
         )
     return Network(components, name=f"random-{n_components}-{seed}")
-
-
-def random_set(
-    n_components: Sequence[int],
-    local_ratios: Sequence[float],
-    count: int,
-    *,
-    seed: int,
-    n_states: tuple[int, int] = (15, 100),
-    sharing: tuple[int, int] = (2, 2),
-) -> Iterator[tuple[str, Network]]:
-    """Draw sets of networks, one for each number of components and ratio.
-
-    Network k of a set is what `random_network` draws with ``seed + k - 1``, so each
-    can be had alone.  All sets use the same seeds: those with the same number of
-    components have the same alphabets of shared labels.
-
-    Parameters
-    ----------
-    n_components : sequence of int
-        Each at least 2.
-    local_ratios : sequence of float
-        Each at least 0 and less than 1.
-    count : int
-        Networks of a set, at least 1.
-    seed, n_states, sharing
-        As for `random_network`.
-
-    Yields
-    ------
-    name : str
-        ``n3-r0.2-s007`` for three components, the ratio 0.2 and the seed 7.
-    network : Network
-        As `random_network` draws it.
-
-    Raises
-    ------
-    UnsupportedError
-        An argument is out of its range; nothing has been drawn.
-    """
-    if count < 1:
-        raise UnsupportedError(f"{count} networks: use 1 or more")
-    for n, ratio in product(n_components, local_ratios):
-        _check(n, n_states, sharing, ratio)
-    seeds = range(seed, seed + count)
-    return (
-        (
-            f"n{n}-r{ratio}-s{k:0{len(str(seed + count - 1))}}",
-            random_network(
-                n, seed=k, n_states=n_states, local_ratio=ratio, sharing=sharing
-            ),
-        )
-        for n, ratio, k in product(n_components, local_ratios, seeds)
-    )
 
 
 def _check(

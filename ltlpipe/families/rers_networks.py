@@ -52,13 +52,12 @@ Sizes and shares are ours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import product, takewhile
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ltlpipe.families.chained_machines import Rows, share_nearby, some, together
 from ltlpipe.families.random_lassos import Walker
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.networks.lts import LTS, Network
@@ -139,6 +138,7 @@ class Drawn(NamedTuple):
 
 
 Walk = list[tuple[int, int]]  # (source, target) of its transitions
+Rows = list[tuple[int, str, int]]  # source, label, target of transitions
 
 
 def rers_network(
@@ -197,7 +197,7 @@ def rers_network(
     for _ in range(ATTEMPTS):
         try:
             if kind.reach:
-                participants = share_nearby(rng, room, owners, n_labels, kind.reach)
+                participants = _share_nearby(rng, room, owners, n_labels, kind.reach)
             else:
                 participants = _share_labels(rng, room, n_labels, kind)
         except UnsupportedError:  # the last components with room are too few
@@ -236,7 +236,7 @@ def _assemble(
         machines[owners[i]].append(rows)
     components = []
     for i, parts in enumerate(machines):
-        rows = parts[0] if len(parts) == 1 else together(parts)
+        rows = parts[0] if len(parts) == 1 else _together(parts)
         rows += _draw_twins(rng, rows, kind)
         shuffled = [rows[k] for k in rng.permutation(len(rows)).tolist()]
         components.append(LTS.from_transitions(shuffled, name=f"rers{i}"))
@@ -329,7 +329,7 @@ def _share_labels(
         elif n_connected < n:
             others = [i for i in order[:n_connected] if left[i]]
             size = min(size - 1, len(others))
-            chosen = [order[n_connected], *some(rng, others, size)]
+            chosen = [order[n_connected], *_some(rng, others, size)]
             n_connected += 1
         else:
             others = np.flatnonzero(left).tolist()
@@ -338,7 +338,7 @@ def _share_labels(
                     f"{n_labels} synchronisations have no room on the {sum(room)}"
                     f" transitions of these components: use at most {number}"
                 )
-            chosen = some(rng, others, min(size, len(others)))
+            chosen = _some(rng, others, min(size, len(others)))
         left[chosen] -= 1
         shared.append(sorted(chosen))
     return shared
@@ -433,3 +433,81 @@ def _draw_twins(rng: np.random.Generator, rows: Rows, kind: Style) -> Rows:
             twins.append((src, label, free[int(rng.integers(len(free)))]))
             known.add(twins[-1])
     return twins
+
+
+def _together(parts: list[Rows]) -> Rows:
+    """Return the transitions of machines in parallel from 0 on, and back to it."""
+    have = [{label for _, label, _ in rows} for rows in parts]
+    steps: list[dict[int, list[tuple[str, int]]]] = []
+    for rows in parts:
+        steps.append({})
+        for src, label, dst in rows:
+            steps[-1].setdefault(src, []).append((label, dst))
+    start = (0,) * len(parts)
+    number, rows, left = {start: 0}, Rows(), [start]
+    for state in left:  # which grows
+        for label in sorted(set().union(*have)):
+            options = [
+                [d for name, d in steps[i][s] if name == label]
+                if label in have[i]
+                else [s]
+                for i, s in enumerate(state)
+            ]
+            for after in product(*options):
+                if after not in number:
+                    number[after] = len(number)
+                    left.append(after)
+                rows.append((number[state], label, number[after]))
+    back, before = {0}, 0
+    while len(back) > before:
+        before = len(back)
+        back |= {src for src, _, dst in rows if dst in back}
+    kept = {state: k for k, state in enumerate(sorted(back))}
+    return [(kept[s], a, kept[d]) for s, a, d in rows if s in back and d in back]
+
+
+def _share_nearby(
+    rng: np.random.Generator,
+    room: list[int],
+    owners: list[int],
+    n_labels: int,
+    reach: int,
+) -> list[list[int]]:
+    """Return the machines that share labels: `n_labels` common ones, and inner ones.
+
+    Each machine of a component has an inner label in common with the next one.  The
+    first common labels connect components with those before.
+    """
+    n, left = 1 + owners[-1], list(room)
+    inner = [[k, k + 1] for k in range(len(owners) - 1) if owners[k] == owners[k + 1]]
+    for pair in inner:
+        for k in pair:
+            left[k] -= 1
+    pairs = [(i, i + 1) for i in range(n - 1)]
+    shared: list[list[int]] = []
+    failures = 0
+    while len(shared) < n_labels:
+        if pairs:
+            i, j = pairs.pop(0)
+        else:
+            i = int(rng.integers(n))
+            j = i + int(rng.integers(1, reach, endpoint=True))
+        ends = [[k for k, o in enumerate(owners) if o == c and left[k]] for c in (i, j)]
+        if all(ends):
+            chosen = [_some(rng, end, 1)[0] for end in ends]
+            for k in chosen:
+                left[k] -= 1
+            shared.append(chosen)
+        else:
+            failures += 1
+        if failures > 20 * (n + n_labels):
+            raise UnsupportedError(
+                f"{n_labels} synchronisations have no room on the {sum(room)}"
+                f" transitions of these components: use at most {len(shared)}"
+            )
+    return [*shared, *inner]
+
+
+def _some(rng: np.random.Generator, components: list[int], size: int) -> list[int]:
+    """Return so many of some components, in random order."""
+    return [components[k] for k in rng.choice(len(components), size, replace=False)]

@@ -1,7 +1,7 @@
 """Formulas that are simpler, and say the same of all runs of a net.
 
 Known are conjunctions of two literals that no marking has, by linear programs, and the
-letters of the first markings, step by step (`ltlpipe.automata.simplification`): ``X F
+letters of the first markings, step by step (`ltlpipe.automata.pruning`): ``X F
 a`` becomes ``F a`` if a is false at first.  So most operators X of the Model Checking
 Contest's formulas go, and what is left is stutter-invariant.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata.simplification import (
+from ltlpipe.automata.pruning import (
     depth_of_next,
     is_small,
     simpler_formula,

@@ -23,8 +23,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ltlpipe.logic import readings
-from ltlpipe.logic.dialects import PLAIN, Dialect
-from ltlpipe.logic.history import own_propositions
+from ltlpipe.logic.history import PLAIN, Dialect, own_propositions
 from ltlpipe.runtime.arguments import PATH, TEXT, TRUTH, WHOLE, a_kind, expect, is_one
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.workers import can_send

@@ -16,6 +16,8 @@ Specification", Springer 1992, Sec. 3.3 (past operators), and O. Lichtenstein, A
 and L. Zuck, "The Glory of the Past", Logics of Programs 1985, LNCS 193, pp. 196-218.
 
 Differences from the sources: O, H, Z and T are written by S and Y.
+
+`Dialect` says whether letters of a formula are such operators.
 """
 
 from __future__ import annotations
@@ -26,6 +28,18 @@ from ltlpipe.logic.bounded import strong_next
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+class Dialect(NamedTuple):
+    """A way to read formulas."""
+
+    past: bool = False  # whether Y, Z, O, H, S and T are past operators
+    finite: bool = False  # whether it is about finite words, where X[!] is not X
+
+
+PLAIN = Dialect()
+"""LTL of infinite words, without the past."""
+
 
 PAST = frozenset("YZOHST")
 """The letters of past operators."""

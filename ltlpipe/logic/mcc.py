@@ -25,15 +25,19 @@ from ltlpipe.logic.propositions.syntax import (
     negative,
 )
 from ltlpipe.runtime.errors import FormulaError, InputError
-from ltlpipe.runtime.files import name_of, read_bytes
+from ltlpipe.runtime.files import (
+    local_name,
+    name_of,
+    read_bytes,
+    unknown_part,
+    xml_root,
+)
 from ltlpipe.runtime.workers import call
-from ltlpipe.runtime.xml import local_name, unknown_part, xml_root
 
 if TYPE_CHECKING:
     from ltlpipe.logic.propositions.syntax import Expression
-    from ltlpipe.runtime.files import StrPath
+    from ltlpipe.runtime.files import Known, StrPath
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.runtime.xml import Known
 
 _CONSTANTS = {"true": "true", "false": "false", "deadlock": "deadlock"}
 _UNARY = {"negation": "!", "next": "X ", "finally": "F ", "globally": "G "}

@@ -17,7 +17,7 @@ from ltlpipe.logic.bounded import BOUNDED, MAX_STEPS, steps_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ltlpipe.logic.dialects import Dialect
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.runtime.errors import FormulaError
 
 # Quoted propositions are matched first so that nothing inside them is touched.

@@ -1,10 +1,21 @@
-"""Words of actions that repeat themselves, and formulas judged on them directly.
+"""Formulas judged on words directly: of actions that repeat themselves, or finite.
 
-A word is a prefix followed by a cycle for ever.  Formulas are evaluated by the
-definition of LTL, position by position and with fixpoints, so that nothing here
+An infinite word is a prefix followed by a cycle for ever.  Formulas are evaluated by
+the definition of LTL, position by position and with fixpoints, so that nothing here
 depends on automata or on Spot beyond the formula's tree.
 
 A subformula is one Python integer whose bits say at which positions it holds.
+
+LTL over finite words (LTLf): X says that there is no next step, or that the formula
+holds there; ``X[!]`` that there is one where it holds; U, F and M ask for a step of the
+word, G, R and W for nothing behind it.
+
+Source of these: G. De Giacomo and M. Y. Vardi, "Linear Temporal Logic and Linear
+Dynamic Logic on Finite Traces", IJCAI 2013, pp. 854-860.
+
+Differences from the source: formulas may look back (`ltlpipe.logic.history`).  As
+there words have a letter at least: Spot simplifies ``F 1`` to ``1``, which the empty
+word would tell apart.
 """
 
 from __future__ import annotations
@@ -15,7 +26,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltlpipe.logic.formulas import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from ltlpipe.logic.formulas import Formula
+    from ltlpipe.logic.history import History
 
 
 @dataclass(frozen=True)
@@ -152,3 +166,139 @@ def satisfies(formula: Any, word: Word) -> bool:
     shape = Shape(len(word.prefix), len(word.cycle))
     where = places([{name} for name in (*word.prefix, *word.cycle)])
     return bool(evaluate(formula, shape, where) & 1)
+
+
+_OF_ALL = ("G", "R", "W")
+"""Operators that ask for nothing behind the end."""
+
+
+def holds(formula: Formula, word: Sequence[Collection[str]]) -> bool:
+    """Whether a finite word satisfies a formula of finite words.
+
+    Raises
+    ------
+    ValueError
+        The word is empty.
+
+    Examples
+    --------
+    >>> from ltlpipe.logic.formulas import parse
+    >>> strong = parse("G(a -> X[!] b)", finite=True)
+    >>> holds(strong, ["a", "b"]), holds(strong, ["a", "b", "a"])
+    (True, False)
+    """
+    if not word:
+        raise ValueError("an empty word")
+    return bool(values(formula, word)[0] & 1)
+
+
+def values(
+    formula: Formula, word: Sequence[Collection[str]]
+) -> tuple[int, dict[str, int]]:
+    """Return where a formula holds in a finite word, and where its histories do.
+
+    Bit i is position i; that behind the last is the end.
+    """
+    n, where = len(word), places(word)
+    for each in formula.history:
+        operands = [_evaluated(tree, n, where) for tree in each.operands]
+        where[each.name] = _remembered(each, operands, n)
+    return _evaluated(formula.spot, n, where), where
+
+
+def _remembered(history: History, operands: list[int], n: int) -> int:
+    """Return where a past subformula holds, among n positions."""
+    if history.operator == "Y":
+        return operands[0] << 1 & (1 << n) - 1
+    kept, found = operands
+    value = held = 0
+    for k in range(n):
+        held = (found | kept & held) >> k & 1
+        value |= held << k
+        held = -held  # at all positions
+    return value
+
+
+def _evaluated(tree: Any, n: int, where: dict[str, int]) -> int:
+    """Return where a formula without a past holds, the end among the positions."""
+    end, full = 1 << n, (1 << n + 1) - 1
+
+    def backwards(step: Callable[[int], int], at_end: bool) -> int:
+        """Return the values of which `step` makes those before, all at once."""
+        value = end if at_end else 0
+        for k in range(n - 1, -1, -1):
+            value |= step(value >> 1) & 1 << k
+        return value
+
+    def combine(node: Any, kind: str, below: list[int]) -> int:
+        if kind in ("tt", "ff"):
+            return full if kind == "tt" else 0
+        if kind == "ap":
+            return where.get(node.ap_name(), 0) & ~end
+        left, right = below[0], below[-1]
+        if kind == "X":
+            following = left >> 1 & ~(end >> 1)
+            weak = str(node.kindstr()) == "X"
+            return following | (end | end >> 1 if weak else 0) & full
+        return _COMBINED[kind](backwards, full, left, right, below)
+
+    return fold(tree, combine)
+
+
+def _until(step: Any, left: int, right: int) -> int:
+    found: int = step(lambda later: right | left & later, at_end=False)
+    return found
+
+
+def _release(step: Any, left: int, right: int) -> int:
+    found: int = step(lambda later: right & (left | later), at_end=True)
+    return found
+
+
+def _all_of(below: Sequence[int]) -> int:
+    value = -1
+    for each in below:
+        value &= each
+    return value
+
+
+def _any_of(below: Sequence[int]) -> int:
+    value = 0
+    for each in below:
+        value |= each
+    return value
+
+
+_COMBINED: dict[str, Callable[[Any, int, int, int, list[int]], int]] = {
+    "Not": lambda _s, full, a, _b, _c: full ^ a,
+    "And": lambda _s, _f, _a, _b, below: _all_of(below),
+    "Or": lambda _s, _f, _a, _b, below: _any_of(below),
+    "Implies": lambda _s, full, a, b, _c: full ^ a | b,
+    "Equiv": lambda _s, full, a, b, _c: full ^ a ^ b,
+    "Xor": lambda _s, _f, a, b, _c: a ^ b,
+    "F": lambda step, full, _a, b, _c: _until(step, full, b),
+    "G": lambda step, _f, _a, b, _c: _release(step, 0, b),
+    "U": lambda step, _f, a, b, _c: _until(step, a, b),
+    "R": lambda step, _f, a, b, _c: _release(step, a, b),
+    "W": lambda step, _f, a, b, _c: _release(step, b, a | b),
+    "M": lambda step, _f, a, b, _c: _until(step, b, a & b),
+}
+
+
+def holds_on_lasso(
+    formula: Formula, word: Sequence[Collection[str]], start: int
+) -> bool:
+    """Whether an infinite word satisfies a formula, which may look back.
+
+    It goes on at `start` behind its last letter.  A history repeats itself with the
+    cycle one round later than its operands do: by then a round either leaves the value
+    before it as it is, or forgets it.
+    """
+    cycle = list(word[start:])
+    unrolled = [*word, *cycle * len(formula.history)]
+    n = len(unrolled)
+    shape, where = Shape(n - len(cycle), len(cycle)), places(unrolled)
+    for each in formula.history:
+        operands = [evaluate(tree, shape, where) for tree in each.operands]
+        where[each.name] = _remembered(each, operands, n)
+    return bool(evaluate(formula.spot, shape, where) & 1)

@@ -51,7 +51,6 @@ import numpy as np
 from ltlpipe.components.progress import STATIC
 from ltlpipe.logic.propositions import syntax
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.systems.ample_kernels import BLOCKED, LEADS, Entry
 from ltlpipe.systems.nets.net import NetModel
 from ltlpipe.systems.programs.model import ProgramModel
 from ltlpipe.systems.programs.program import (
@@ -61,6 +60,7 @@ from ltlpipe.systems.programs.program import (
     Read,
     parts,
 )
+from ltlpipe.systems.successor_kernels import BLOCKED, LEADS, Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Set
@@ -133,8 +133,8 @@ def codes_of_processes(
 ) -> Job[np.ndarray]:
     """Find the entries of an asynchronous system's actions, int64[n_actions, 3].
 
-    See `ltlpipe.systems.ample_kernels.Entry`.  `failing` are expressions that may fail
-    by themselves, `atoms` what the property looks at.
+    See `ltlpipe.systems.successor_kernels.Entry`.  `failing` are expressions that may
+    fail by themselves, `atoms` what the property looks at.
     """
     system = _System(program, failing)
     ticks = Ticks(STATIC, _ACTION_WORK)
@@ -374,8 +374,8 @@ def _elements(target: Read | Element) -> set[Atom]:
 class Groups:
     """The groups of a model's actions, for one property."""
 
-    # int64[n_actions, 3], for `ltlpipe.systems.ample_kernels.keep_ample`; None if no
-    # state would ever be reduced.
+    # int64[n_actions, 3], for `ltlpipe.systems.successor_kernels.keep_ample`; None if
+    # no state would ever be reduced.
     codes: np.ndarray | None
     reason: str  # why, for people
 

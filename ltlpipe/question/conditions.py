@@ -166,8 +166,6 @@ def _any(o: Any, _: Any) -> Iterator[str]:
     if o.ndfs_stack_test and o.emptiness != DECOUPLED_NDFS:
         named = f"--emptiness={DECOUPLED_NDFS}, not for {o.emptiness}"
         yield f"--ndfs-stack-test is for {named}"
-    if o.symmetric and not (o.reduces(SYMMETRY) or o.insists_on(AUTOMORPHISMS)):
-        yield f"--symmetric goes with symmetry, which --reduce={o.reduce} leaves out"
     if "stabiliser" in _names(o):
         fewer = f"{AUTOMORPHISMS} stores as many states or fewer"
         yield f"--reduce=stabiliser has gone: {fewer}"
@@ -223,7 +221,7 @@ def _kripke(o: Any, _: Any) -> Iterator[str]:
     if o.finite:
         yield "--semantics=finite is for networks and models, not for graphs of Spot"
     missing = "is about actions or components, which graphs of Spot do not have"
-    for given in _given(o, "visible", "symmetric", "fairness", "network_acceptance"):
+    for given in _given(o, "visible", "fairness", "network_acceptance"):
         yield f"{given} {missing}"
     if o.emptiness in OF_SETS:
         yield f"--emptiness={o.emptiness} {missing}"

@@ -1,4 +1,4 @@
-"""Options as users give them: by their names, former ones too, for one command.
+"""Options as users give them: by their names, for one command.
 
 `takes_options` makes parameters of them, with their documentation.
 """
@@ -12,22 +12,19 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ltlpipe.logic.dialects import Dialect
+from ltlpipe.logic.history import Dialect
 from ltlpipe.question.conditions import flag_of
 from ltlpipe.question.options import (
     CHOICES,
     DEFAULTS,
     FINITE,
-    NEVER,
-    OLD_NAMES,
     OPTIONS,
     Options,
 )
-from ltlpipe.runtime.errors import warn
 from ltlpipe.runtime.names import PARAMETERS, nearest, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
     from ltlpipe.question.options import Option
     from ltlpipe.runtime.jobs import Limits
@@ -50,23 +47,6 @@ def options_of(command: str) -> dict[str, Option]:
         for name, option in OPTIONS.items()
         if command in option.commands
     }
-
-
-def renamed(given: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, Any]:
-    """Return options under the names of this version; warn of earlier ones.
-
-    Names in `known` are current ones; an old name is only replaced by one of `known`.
-    """
-    named = {}
-    for name, value in given.items():
-        now = OLD_NAMES.get(name)
-        if now is not None and name not in known and (not known or now in known):
-            if name == "strict":
-                value = "error" if value else NEVER
-            warn(f"{name} is called {now} now", DeprecationWarning)
-            name = now
-        named[name] = value
-    return named
 
 
 DEFAULT = "default"
@@ -216,8 +196,7 @@ def takes_options(command: str) -> Callable[[Function], Function]:
     """Give a function the options of a command as parameters.
 
     It has to take ``**options``, which its docstring names, too: the declared options
-    stand there afterwards, and in the signature.  Names of earlier versions are
-    understood.
+    stand there afterwards, and in the signature.
 
     Parameters
     ----------
@@ -240,7 +219,6 @@ def takes_options(command: str) -> Callable[[Function], Function]:
 
         @wraps(function)
         def called(*args: Any, **given: Any) -> Any:
-            given = renamed(given, known)
             for name in given:
                 if name not in known:
                     raise TypeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -64,6 +64,24 @@ class GraphProduct(Product):
     def with_table(self, table: PropertyAutomaton) -> GraphProduct:
         """Return the product with another automaton over the same letters."""
         return replace(self, labelled=self.labelled._replace(table=table))
+
+    def stored(self) -> Job[Any] | None:
+        """Return the search of the graph as it is, if any run that it accepts counts.
+
+        And if the search may be chosen, and has no limits of its own.
+        """
+        question = self.question
+        options, system = question.options, question.system
+        named: tuple[Any, ...]
+        named = question.given.emptiness, options.omitting, options.max_states
+        named += options.seed, options.spill, question.delegated, system.condition
+        is_free = named == (None,) * len(named) and options.workers == 1
+        if not (question.property.is_trivial and is_free):
+            return None
+        from ltlpipe.search.scc.stored_graphs import search_graph
+
+        first, dst, _, marks, _ = self.labelled.steps
+        return search_graph(first, dst, marks, system.initial, system.n_marks)
 
     def packed(self) -> Job[PackedSystem]:
         """Return the packed graph."""

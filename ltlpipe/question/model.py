@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.automata.translating import stutter_invariant
-from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.folding import MOST_NAMED, folded
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.logic.propositions.syntax import Number, Taken
 from ltlpipe.question.conditions import COLOURED, MODEL, refuse
 from ltlpipe.question.options import NEVER

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ltlpipe.components.groups import MAX_COMPONENT_STATES
-from ltlpipe.logic.dialects import Dialect
+from ltlpipe.logic.history import Dialect
 from ltlpipe.question.conditions import (
     ACCEPTANCE_NAMES,
     AMPLE,
     ANY,
     AUTO,
-    AUTOMORPHISMS,
     COMPONENTS,
     DECOUPLING,
     EACH,
@@ -40,6 +40,9 @@ from ltlpipe.runtime.jobs import Limits
 from ltlpipe.runtime.memory import default_memory_mib
 from ltlpipe.runtime.names import declare, nearest
 from ltlpipe.search.catalogue import DECOUPLED, POWERSET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CHECK, SOLVE, COMPARE = "check", "solve", "compare"
 LIVELOCK, DEADLOCKS = "livelock", "deadlocks"
@@ -75,7 +78,6 @@ _WITH_UNITS: dict[str | None, str] = {
     "MIB": "a number of MiB, or one with MB, MiB, GB or GiB",
 }
 
-_WHOLE = re.compile(r"[-+]?\d+")
 _QUANTITY = re.compile(r"\s*(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf)\s*([a-z]*)\s*", re.I)
 
 KINDS = {
@@ -114,8 +116,6 @@ class Option:
         The commands, and functions of the same names, that have it.
     systems : str
         The systems to which it applies.
-    old : tuple of str
-        Names of earlier versions, which are accepted for one more release.
     kind : type
         Of a value; tuple where it can be given again.
     default
@@ -137,7 +137,6 @@ class Option:
     unlimited: bool = False
     commands: frozenset[str] = ABOUT_RUNS
     systems: str = ALL_SYSTEMS
-    old: tuple[str, ...] = ()
     kind: type = str
     default: Any = None
     default_name: str | None = None
@@ -182,15 +181,10 @@ class Option:
         """
         if not isinstance(text, str):
             return text
-        if self.kind is int:
-            value: Any = int(text) if _WHOLE.fullmatch(text.strip()) else text
-        elif self.kind is float and self.metavar not in UNITS:
-            try:
-                value = float(text)
-            except ValueError:
-                value = text
-        else:
-            value = text
+        value: Any = text
+        if self.kind in _READERS:
+            with suppress(ValueError):
+                value = _READERS[self.kind](text.strip())
         return self.meant(name, value)
 
     def _expected(self, value: Any) -> str | None:
@@ -208,6 +202,34 @@ class Option:
         if self.most is not None and value > self.most:
             return f"{self.most} or less"
         return None
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _TRUE + _FALSE:
+        raise ValueError
+    return text.lower() in _TRUE
+
+
+def _whole(text: str) -> int:
+    """Return a whole number; pandas writes 3.0 for it beside missing ones."""
+    number = float(text)
+    if not number.is_integer():
+        raise ValueError
+    return int(text) if text.lstrip("+-").isdecimal() else int(number)
+
+
+def _sets(text: str) -> tuple[str, ...]:
+    """Return sets of actions: commas within a set, semicolons between sets."""
+    return tuple(part.strip() for part in text.split(";") if part.strip())
+
+
+_TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
+_READERS: dict[type, Callable[[str], Any]] = {
+    int: _whole,
+    float: float,
+    bool: _truth,
+    tuple: _sets,
+}
 
 
 def _quantity(text: str, units: dict[str, float]) -> float | str:
@@ -259,7 +281,7 @@ PRODUCT_OPTIONS = (
     *("alphabet", "initial", "mealy"),
     *("acceptance", "reduce", "semantics", "deadlock", "unknown"),
     *("network_acceptance", "deterministic", "translator", "fairness", "fair_sets"),
-    *("symmetric", "visible", "constraint", "past"),
+    *("visible", "constraint", "past"),
 )
 """Options that decide which product is searched."""
 
@@ -274,63 +296,58 @@ def _option(default: Any, line: str, *about: Any, **more: Any) -> Any:
 
 _limit = partial(_option, commands=EVERYWHERE | {INFO}, least=0, unlimited=True)
 _of_networks = partial(_option, systems=NETWORKS)
+_of_files = partial(_option, commands=READING_FILES)
+_of_network_files = partial(_of_networks, commands=READING_FILES)
 
 
 @dataclass(frozen=True)
 class _Question:
     """What is asked: which runs count, and what propositions mean."""
 
-    format: str | None = _option(
+    format: str | None = _of_files(
         None,
         "What the files of the system are, whatever they are called: dot, aut, hoa, "
         "dve, c, java, pnml, pml.",
         "NAME",
-        commands=READING_FILES,
     )
-    alphabet: str = _of_networks(
+    alphabet: str = _of_network_files(
         "used",
         "Labels of a component: those of its edges (used), or all that its file "
         "declares (declared; AP: of HOA), so that one without an edge never occurs.",
         choices=("used", "declared"),
-        commands=READING_FILES,
     )
-    initial: str | None = _of_networks(
+    initial: str | None = _of_network_files(
         None,
         "The node that is the initial state, of each component in a .dot file.",
         "NODE",
-        commands=READING_FILES,
     )
-    mealy: str = _of_networks(
+    mealy: str = _of_network_files(
         "label",
         "Labels 'input / output' of .dot files: as they are (label), one action "
         "input/output (joined), or two steps (steps).",
         choices=("label", "joined", "steps"),
-        commands=READING_FILES,
     )
-    define: tuple[str, ...] = _option(
+    define: tuple[str, ...] = _of_files(
         (),
         "A macro of a Promela model, defined in front of its text; may be repeated.",
         "NAME[=VALUE]",
         "As of the C preprocessor; without a value it is 1.",
-        commands=READING_FILES,
         flags=("-D",),
     )
-    include: tuple[str, ...] = _option(
+    include: tuple[str, ...] = _of_files(
         (),
         "A folder from which a Promela model may include files, beside its own; may be "
         "repeated.",
         "DIR",
-        commands=READING_FILES,
         flags=("-I",),
     )
-    processes: int | None = _option(
+    processes: int | None = _of_files(
         None,
         "The most processes of a Promela model at once; by default it is found out.",
         "N",
         "A process more is an error of the run, behind which nothing moves.",
         least=1,
         most=255,
-        commands=READING_FILES,
     )
     semantics: str | None = _option(
         None,
@@ -367,14 +384,12 @@ class _Question:
         details="With never, the result carries a warning.",
         choices=("error", NEVER),
         commands=ABOUT_PROPERTIES | {SIMULATE},
-        old=("strict",),
     )
     network_acceptance: str = _of_networks(
         TOGETHER,
         "Whether accepting components have to accept in the same state (together), or "
         "each infinitely often, no matter when (each).",
         choices=(TOGETHER, EACH),
-        old=("accepting",),
     )
     fairness: str | None = _option(
         None,
@@ -390,7 +405,6 @@ class _Question:
         "A set of actions, or of components, for --fairness; a pattern such as 'P_*' "
         "is a set for each that it fits.",
         "A,B",
-        old=("fair", "progress"),
     )
     visible: str | None = _of_networks(
         None,
@@ -561,7 +575,6 @@ class _Experts:
         "How the red search of se05 repeats ample sets: full (all steps to known "
         "states) or stored (two bytes per state).",
         choices=("full", "stored"),
-        old=("ample_inner",),
     )
     compress: bool = _option(
         False,
@@ -583,7 +596,6 @@ class _Experts:
         "Limit of states of a composition during component reduction.",
         "N",
         least=1,
-        old=("cap_states",),
     )
     share: float = _of_networks(
         256.0,
@@ -600,7 +612,6 @@ class _Experts:
         details="Inner states are compared with those on the stack (Gnad et al. 2021, "
         "Lemma 1): violations may be found earlier, at a cost that grows with "
         "the stack.",
-        old=("stack_test",),
     )
     deterministic: bool = _option(
         False,
@@ -613,13 +624,6 @@ class _Experts:
         "CMD",
         "A task table names one only if --allow-translators lists its program.",
         default_name="spot",
-    )
-    symmetric: tuple[str, ...] = _of_networks(
-        (),
-        "Interchangeable components, or a permutation of components; by default they "
-        "are detected.",
-        "P1,P2,P3|(P1 P2 P3)",
-        "A permutation takes each component of a cycle to the next one.",
     )
 
 
@@ -699,8 +703,7 @@ class Options(_Experts, _Output, _Counterexample, _Limits, _Search, _Question):
     @property
     def wants_symmetry(self) -> bool:
         """Whether the user names symmetry, as a reduction or by a search."""
-        declared = self.symmetric and not self.insists_on(AUTOMORPHISMS)
-        return bool(declared or self.insists_on(SYMMETRY) or self.emptiness in POWERSET)
+        return self.insists_on(SYMMETRY) or self.emptiness in POWERSET
 
     def asks_for(self, strategy: str) -> bool:
         """Whether the user asks for a strategy, which must not be left out then.
@@ -750,10 +753,6 @@ OPTIONS: dict[str, Option] = {
     for each in fields(group)
 }
 """Every option of a question by its name in Python."""
-
-OLD_NAMES = {old: name for name, option in OPTIONS.items() for old in option.old}
-OLD_NAMES["violations"] = "automaton"
-"""The old and the current name of an option."""
 
 declare(*OPTIONS, no_lasso="lasso=False", empty="empty=True", past="past=True")
 declare("automaton", "jobs", "store", "retry", "grid", "engine", "scheduler")

@@ -102,6 +102,10 @@ class Product(ABC):
         stutters, fairness = self.question.stutters, self.question.fairness
         return make_problem(packed, self.table, stutter=stutters, fairness=fairness)
 
+    def stored(self) -> Job[Any] | None:
+        """Return the search of a graph that is stored already; None if it is not."""
+        return None
+
     def needed_bytes(self, packed: Any) -> int:
         """Return the bytes of the buffers of `problem`."""
         from ltlpipe.search.problem import buffer_bytes

@@ -17,9 +17,8 @@ from ltlpipe.automata.letters import PropertyAutomaton
 from ltlpipe.report import graphs
 from ltlpipe.report.chart import Chart, framed
 from ltlpipe.report.chart_rows import kept
-from ltlpipe.report.layouts import html_table
+from ltlpipe.report.layouts import html_table, why_html
 from ltlpipe.report.palette import ON_WHITE
-from ltlpipe.report.why_table import why_html
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.names import counted
 from ltlpipe.simulation.session import violation_text

@@ -38,15 +38,16 @@ from ltlpipe.report.page_data import (
     packed,
 )
 from ltlpipe.report.page_summary import (
+    Loader,
     agreement,
     contradictions,
     counts,
     groups,
     matrix,
+    read_source,
     setting,
 )
 from ltlpipe.report.palette import DIFFER, SYMBOLS, style_sheet
-from ltlpipe.report.reading import Loader, read_source
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.files import write_text
 
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from ltlpipe.report.reading import Source
+    from ltlpipe.report.page_summary import Source
     from ltlpipe.runtime.files import StrPath
 
 FIRST_ROWS = 100

@@ -6,8 +6,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.formulas import means
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.given_options import dialect_in
 from ltlpipe.runtime.errors import InputError, UnsupportedError
 from ltlpipe.runtime.files import name_of, read

@@ -14,8 +14,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltlpipe.automata.words import monitor_of
-from ltlpipe.logic.dialects import PLAIN
 from ltlpipe.logic.formulas import FormulaLike, formula_of, parse
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.logic.progression import residual
 from ltlpipe.question.options import FINITE, Options
 from ltlpipe.question.property import Property

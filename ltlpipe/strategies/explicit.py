@@ -54,6 +54,20 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
     product = yield from question.product(question.given, trace)
     plan = question.settled(product.plan, product.table, product.reductions)
     trace.plan = for_workers(plan, question.options)
+    stored = product.stored()
+    if stored is not None:
+        outcome = yield from trace.timed("search_seconds", stored)
+        if not outcome.found:
+            from ltlpipe.search.scc.stored_graphs import BYTES_PER_STATE
+
+            trace.plan = replace(trace.plan, emptiness=_COUVREUR99)
+            trace.note(
+                states=outcome.states,
+                transitions=outcome.transitions,
+                max_depth=outcome.max_depth,
+                bytes_per_state=float(BYTES_PER_STATE),
+            )
+            return Answer(EMPTY)
     way = None if question.options.swarm is None else search_by_swarm
     return (yield from search_states(question, product, trace, way=way))
 
@@ -73,6 +87,8 @@ def ample_plan(question: Question, product: Product, reason: str) -> Plan:
 
 
 SEARCHING = "searching"
+
+_COUVREUR99 = "couvreur99"
 
 _ROUND = 50_000.0
 """Units of work of each search in a round: some 50 ms."""
@@ -238,9 +254,6 @@ MANY_STATES = 10_000_000
 _PER_WAY = 0.01
 """Microseconds of a look at a way of a component to an action."""
 
-_SEARCH_OF_WALKS = "couvreur99"
-"""The emptiness check by which walks recognise accepting cycles."""
-
 
 def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
     """Return the job that answers a question, and keeps a trace up to date."""
@@ -291,7 +304,7 @@ def _needs(attempt: Attempt) -> Job[Needs | None]:
 def _plan_of_walks(question: Question, product: Product) -> Plan:
     """Return the settled plan; the search is the one that walks are made of."""
     plan = question.settled(
-        replace(product.plan, emptiness=_SEARCH_OF_WALKS),
+        replace(product.plan, emptiness=_COUVREUR99),
         product.table,
         product.reductions,
     )

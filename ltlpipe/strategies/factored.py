@@ -84,8 +84,6 @@ def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
     from ltlpipe.components.progress import factoring
 
     options, before = question.options, question.system
-    if options.symmetric:
-        return _with_reason(question, "--symmetric names components")
     grant = yield factoring(0)
     if grant.memory_bytes < needed_bytes(before):
         return _with_reason(question, _MEMORY)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ltlpipe.strategies.instant_graph import Edge
     from ltlpipe.systems.plain_steps import PlainSteps
 
-MOST_STATES = 3_000
+MOST_STATES = 5_000
 """States of the product that are searched: about a tenth of a second."""
 
 _WHY = (

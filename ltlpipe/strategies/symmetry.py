@@ -1,7 +1,8 @@
 """Symmetry: sets of markings of symmetric nets; orbits of networks and other models.
 
 Colours of a symmetric net that can be exchanged make markings alike, of which sets are
-searched.  Networks and models are searched by `ltlpipe.strategies.automorphisms`; if
+searched; where there are none, orbits of the unfolded net, if symmetry is asked for by
+name.  Networks and models are searched by `ltlpipe.strategies.automorphisms`; if
 nobody asks for it, only networks in which three components or more seem to be alike.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
@@ -18,7 +19,7 @@ from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.question import NotApplicableError, not_generalised
 from ltlpipe.runtime.errors import ReplayError, UnsupportedError
 from ltlpipe.runtime.jobs import MEMORY, StoppedError
-from ltlpipe.search.catalogue import AEC_CLOSED, TEC
+from ltlpipe.search.catalogue import AEC_CLOSED, POWERSET, TEC
 from ltlpipe.strategies import automorphisms
 from ltlpipe.strategies.state_search import OVERFLOW, ends_of, searched
 from ltlpipe.systems.nets.coloured.symmetric import MOST_CELLS, SymmetricNet
@@ -38,14 +39,14 @@ WORTH_IT = 3
 _SHOWN = 5  # names of a class
 
 _LOST = (
-    "tec instead, because a set was replaced by parts that its representative does not "
+    "tec instead, because a set includes markings that its representative does not "
     "tell to be in it"
 )
 
 
 _WHY = (
     "sets of states include each other: it stops at what a set on its stack includes, "
-    "lets sets be as large as the property lets them, and goes on as iec where that "
+    "lets sets be as large as the property lets them, and goes on as nsiec where that "
     "can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 and 4; docs/symmetry.md)"
 )
 
@@ -71,6 +72,8 @@ def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
         raise NotApplicableError(_too_many(net))
     group = yield from group_of_colours(net.coloured)
     if group.is_trivial:
+        if question.options.wants_symmetry and question.given.emptiness not in POWERSET:
+            return (yield from _job_of_unfolded(question, trace))
         why = "; ".join(group.refused) or "each sort has one colour"
         raise NotApplicableError(f"no colours can be exchanged ({why})")
     largest = max((len(colours) for _, colours in group.classes), default=0)
@@ -96,6 +99,15 @@ def _job_of_sets(question: ModelQuestion, trace: Trace) -> Job[Answer]:
             continue
         if answer.reason != OVERFLOW or not layout.widened(made.noted()):
             return answer
+
+
+def _job_of_unfolded(question: ModelQuestion, trace: Trace) -> Job[Answer]:
+    """Return the job that searches the orbits of the unfolded net."""
+    unfolded = yield from question.unfolded()
+    answer = yield from automorphisms.job_of_orbits(unfolded, trace, SYMMETRY, 1)
+    if answer.run is None:
+        return answer
+    return answer._replace(run=question.refolded(answer.run, unfolded))
 
 
 def _too_many(net: Any) -> str:
@@ -180,15 +192,11 @@ def _search(
 
 def _noted(plan: Plan, group: ColourGroup) -> Plan:
     """Say in a settled plan which colours are exchanged."""
-    sorts = group.net.sorts
     parts = []
     for names in group.names():
         if len(names) > _SHOWN:
             names = [*names[: _SHOWN - 1], f"... {names[-1]} ({len(names)})"]
         parts.append(f"{', '.join(names)} can be exchanged")
-    for sort, least in group.rotations:
-        by = "" if least == 1 else f" by multiples of {least}"
-        parts.append(f"{sorts[sort].name} can be rotated{by}")
     kept = "".join(f"; {why}" for why in group.refused)
     return plan.reduced_by(
         SYMMETRY,

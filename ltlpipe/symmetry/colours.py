@@ -2,9 +2,8 @@
 
 Colours of a sort can be exchanged if the net never tells them apart: no constant, no
 element of a partition and no comparison with a constant is true of one and not of the
-other.  A sort whose colours have successors has rotations instead, by multiples of the
-least number of colours by which nothing of that changes.  A sort that is compared by
-order has no permutation.
+other.  A sort whose colours have successors, or are compared by order, has no
+permutation: rotations are found in the unfolded net (``--reduce automorphisms``).
 
 All of it is read off the terms, so it is exact for the transitions; the initial marking
 is not looked at, since the search begins with the permutations that leave that alone.
@@ -12,30 +11,29 @@ is not looked at, since the search begins with the permutations that leave that 
 
 Permutations take cells to cells; all of an *orbit* have fields of one width (`Layout`),
 the widest that one of them needs, since a marking may be permuted in a row.  Fields
-hold what cells have in the beginning, or get at once; one that is too narrow is widened
-later.  Orbits that are never marked have no fields.
+hold what cells have in the beginning, one token at least; one that is too narrow is
+widened later.  Orbits that are never marked have no fields.
 
-Which orbits are marked is found without counting tokens.  What
-`ltlpipe.systems.nets.coloured.unfolding` does for cells and moves is done here for
-their orbits.  Of each orbit of moves one is looked at: the colours of a class come in
-the order in which variables are bound, and the first variable of a sort that is rotated
-has one of its first colours.  All cells of an orbit count as marked where one is.
+Which orbits are marked is found without counting tokens, as
+`ltlpipe.systems.nets.coloured.unfolding` finds it of cells and moves.  Of each orbit of
+moves one is looked at: the colours of a class come in the order in which variables are
+bound.  All cells of an orbit count as marked where one is.
 
 Source: G. Chiola, C. Dutheillet, G. Franceschinis and S. Haddad, "Stochastic
 Well-Formed Colored Nets and Symmetric Modeling Applications", IEEE Transactions on
 Computers 42(11), 1993, pp. 1343-1360, Secs. II (basic color classes and their static
 subclasses) and IV (symbolic firing).
 
-Differences from the source: static subclasses are found, not declared; an ordered class
-with static subclasses keeps the rotations that respect them; tokens are not counted to
-find what is ever marked.
+Differences from the source: static subclasses are found, not declared; ordered classes
+are not used; tokens are not counted to find what is ever marked.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ltlpipe.components.progress import SYMMETRY
 from ltlpipe.logic.propositions.syntax import (
@@ -52,12 +50,9 @@ from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.systems.nets.coloured.bindings import (
-    bindings,
-    domains,
     first_alike,
-    full_support,
 )
-from ltlpipe.systems.nets.coloured.cells import RELATIONS
+from ltlpipe.systems.nets.coloured.cells import RELATIONS, Cells, counted
 from ltlpipe.systems.nets.coloured.net import (
     DOT,
     Bound,
@@ -66,6 +61,7 @@ from ltlpipe.systems.nets.coloured.net import (
     Part,
     signed_tokens,
 )
+from ltlpipe.systems.nets.coloured.unfolding import Unfolding
 from ltlpipe.systems.nets.packing import MAX_BITS
 
 if TYPE_CHECKING:
@@ -73,18 +69,16 @@ if TYPE_CHECKING:
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.nets.coloured.bindings import Condition
-    from ltlpipe.systems.nets.coloured.net import Colour, ColouredNet, Every, Guard
+    from ltlpipe.systems.nets.coloured.net import (
+        Colour,
+        ColouredNet,
+        ColouredTransition,
+        Every,
+        Guard,
+    )
     from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 
 _EQUATIONS = ("==", "!=")
-
-
-class Rotation(NamedTuple):
-    """Rotations of a sort, by multiples of a number of colours."""
-
-    sort: int
-    least: int  # divides the number of colours
 
 
 class ColourGroup(NamedTuple):
@@ -93,7 +87,6 @@ class ColourGroup(NamedTuple):
     net: ColouredNet
     classes: list[tuple[int, tuple[int, ...]]]
     """Sorts and colours that can be exchanged, two or more each."""
-    rotations: list[Rotation]
     refused: list[str]
     """Which sorts have no permutation, and why."""
 
@@ -112,7 +105,7 @@ class ColourGroup(NamedTuple):
     @property
     def is_trivial(self) -> bool:
         """Whether it has no permutation but the identity."""
-        return not self.classes and not self.rotations
+        return not self.classes
 
 
 class _Uses:
@@ -121,7 +114,6 @@ class _Uses:
     def __init__(self, net: ColouredNet) -> None:
         self.net = net
         self.told: dict[int, set[tuple[int, ...]]] = defaultdict(set)
-        self.successors: dict[int, str] = {}
         self.ordered: dict[int, str] = {}
 
     def note(self) -> Iterator[None]:
@@ -182,7 +174,7 @@ class _Uses:
     def _bound(self, term: Bound | Constant, where: str) -> None:
         if isinstance(term, Bound) and term.shift:
             sort = self.net.variables[term.variable].sort
-            self.successors.setdefault(sort, f"colours have successors in {where}")
+            self._refuse([sort], f"colours have successors in {where}")
 
     def _refuse(self, sorts: list[int], why: str) -> None:
         for sort in sorts:
@@ -196,20 +188,14 @@ def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
     for _ in uses.note():
         if ticks.over():
             yield ticks.progress
-    group = ColourGroup(net, [], [], [])
+    group = ColourGroup(net, [], [])
     for sort, about in enumerate(net.sorts):
         size = len(about.ids)
         if about.kind == DOT or size == 1:
             continue
         told = sorted(uses.told[sort])
         why = uses.ordered.get(sort)
-        if why is None and sort in uses.successors:
-            least = next(d for d in range(1, size + 1) if _turns(told, size, d))
-            if least < size:
-                group.rotations.append(Rotation(sort, least))
-            else:
-                why = f"{uses.successors[sort]}, and others have names of their own"
-        elif why is None:
+        if why is None:
             alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
             for colour in range(size):
                 alike[tuple(own[colour] for own in told)].append(colour)
@@ -222,11 +208,6 @@ def group_of_colours(net: ColouredNet) -> Job[ColourGroup]:
         if ticks.over(size):
             yield ticks.progress
     return group
-
-
-def _turns(told: list[tuple[int, ...]], size: int, by: int) -> bool:
-    """Whether a rotation leaves all that is told of colours as it is."""
-    return size % by == 0 and all(own == own[by:] + own[:by] for own in told)
 
 
 class Forms:
@@ -319,12 +300,6 @@ def _size(part: Expression) -> int:
     return 1
 
 
-MOST_TRIED = 4_000_000
-"""Colours that are tried for variables, of all transitions together."""
-
-_TRIAL = 4  # microseconds
-
-
 @dataclass
 class Layout:
     """Where rows have what, for one net and its group.
@@ -362,24 +337,23 @@ def layout_of(net: SymmetricNet, group: ColourGroup) -> Job[Layout]:
     """
     ticks = Ticks(TABULATING, 5)
     made = Layout(net, group, (yield from _orbits_of(net, group, ticks)))
-    reaching = _Reaching(net, group, made.orbits)
-    yield from reaching.job()
-    for orbit, tokens in reaching.found.items():
-        made.bits[orbit] = min(max(tokens, 1).bit_length(), MAX_BITS)
+    _, marked = yield from _Reaching(net, group, made.orbits).reached()
+    made.bits = dict.fromkeys((made.orbits[cell] for cell in marked), 1)
+    for cell, tokens in enumerate(net.initial()):
+        if tokens:
+            orbit = made.orbits[cell]
+            bits = min(tokens.bit_length(), MAX_BITS)
+            made.bits[orbit] = max(made.bits[orbit], bits)
     return made
 
 
 def _orbits_of(net: SymmetricNet, group: ColourGroup, ticks: Ticks) -> Job[list[int]]:
     """Return the number of the orbit of each cell."""
     labels = {
-        (sort, colour): (number, 0, 1)
+        (sort, colour): 1 + number
         for number, (sort, colours) in enumerate(group.classes)
         for colour in colours
     }
-    for number, (sort, least) in enumerate(group.rotations):
-        size = net.coloured.size(sort)
-        for colour in range(size):
-            labels[sort, colour] = (-1 - number, least, size)
     known: dict[tuple[int, ...], int] = {}
     orbits = []
     for cell in range(len(net.cells)):
@@ -392,142 +366,78 @@ def _orbits_of(net: SymmetricNet, group: ColourGroup, ticks: Ticks) -> Job[list[
 
 
 def _orbit(
-    tuple_: list[tuple[int, int]],
-    labels: dict[tuple[int, int], tuple[int, int, int]],
+    tuple_: list[tuple[int, int]], labels: dict[tuple[int, int], int]
 ) -> list[int]:
     """Return numbers that are the same for tuples of one orbit only."""
     told: list[int] = []
     first: dict[tuple[int, int], int] = {}
-    rotated: dict[int, int] = {}
-    for at, (sort, colour) in enumerate(tuple_):
-        if (sort, colour) not in labels:
-            told += [0, colour]
-            continue
-        number, least, size = labels[sort, colour]
-        if number >= 0:  # which of the entries before is the same colour
-            told += [1 + number, first.setdefault((sort, colour), at)]
-        else:  # how far from the first one of the sort
-            base = rotated.setdefault(number, colour - colour % least)
-            told += [number, (colour - base) % size]
+    for at, entry in enumerate(tuple_):
+        number = labels.get(entry, 0)
+        # Of a member: which of the entries before is the same colour.
+        told += [number, first.setdefault(entry, at) if number else entry[1]]
     return told
 
 
-class _Held:
-    """The tuples of a place whose orbits may be marked."""
-
-    def __init__(self, reaching: _Reaching, place: int) -> None:
-        self._reaching = reaching
-        self._place = place
-
-    def __contains__(self, colours: Any) -> bool:
-        cell = self._reaching.net.cells.number(self._place, colours)
-        return self._reaching.orbits[cell] in self._reaching.found
+MOST_MOVES = 1_000_000
+"""Moves that no permutation takes to each other."""
 
 
-class _Reaching:
-    """Looks for the orbits of cells that may be marked.
+class _OrbitCells(Cells):
+    """The numbers of the first cells of orbits; `firsts` has that of each cell."""
 
-    Attributes
-    ----------
-    found : dict of int to int
-        For each such orbit the most tokens that one of its cells has in the beginning,
-        or gets at once.
-    """
+    def __init__(self, net: ColouredNet, orbits: Sequence[int]) -> None:
+        super().__init__(net)
+        first: dict[int, int] = {}
+        self.firsts = [first.setdefault(own, k) for k, own in enumerate(orbits)]
+
+    def number(self, node: int, colours: Colour) -> int:
+        """Return the number of the first cell in the orbit of one."""
+        return self.firsts[super().number(node, colours)]
+
+
+class _Reaching(Unfolding):
+    """Looks for the orbits of cells that may be marked."""
+
+    cells: _OrbitCells
 
     def __init__(
         self, net: SymmetricNet, group: ColourGroup, orbits: Sequence[int]
     ) -> None:
-        self.net = net
-        self.orbits = orbits
-        self.found: dict[int, int] = {}
-        alike = {
+        super().__init__(net.coloured, net.file)
+        self.cells = _OrbitCells(net.coloured, orbits)
+        self._alike = {
             (sort, colour): colours
             for sort, colours in group.classes
             for colour in colours
         }
-        self._in_order = first_alike(net.coloured, alike)
-        self._least = dict(group.rotations)
-        self._sorts = [variable.sort for variable in net.coloured.variables]
-        self._support = full_support(net.coloured)
-        self._held = {p: _Held(self, p) for p in range(len(net.coloured.places))}
-        self._ticks = Ticks(SYMMETRY, _TRIAL)
-        self._tried = 0
+        self.admits = first_alike(net.coloured, self._alike)
 
-    def job(self) -> Job[None]:
-        """Look at transitions until nothing more is marked.
+    def most_moves(self) -> int:
+        """Return how many moves may be listed, of which others are images."""
+        return MOST_MOVES
 
-        Raises
-        ------
-        UnsupportedError
-            There are too many orbits of moves; or a transition that might be taken
-            subtracts more than there is.
-        """
-        for cell, tokens in enumerate(self.net.initial()):
-            if tokens:
-                self._put(self.orbits[cell], tokens)
-        transitions = self.net.coloured.transitions
-        waiting = list(range(len(transitions)))
-        while waiting:
-            grown = set[int]()
-            for number in waiting:
-                grown |= yield from self._taken(number)
-            waiting = [
-                number
-                for number, transition in enumerate(transitions)
-                if any(place in grown for place, _ in transition.pre)
-            ]
+    def _refuse(self, limit: str) -> NoReturn:
+        raise UnsupportedError(
+            f"{self.file}: more than {limit} that no permutation takes to each other: "
+            "leave symmetry out of --reduce"
+        )
 
-    def _put(self, orbit: int, tokens: int) -> bool:
-        """Mark an orbit; return whether it was not marked before."""
-        is_new = orbit not in self.found
-        self.found[orbit] = max(self.found.get(orbit, 0), tokens)
-        return is_new
+    def _colours(
+        self, transition: ColouredTransition, inside: dict[int, list[int]]
+    ) -> dict[int, list[int]]:
+        """Return the colours with all that are like them: others stand for them."""
+        del transition
+        found = {}
+        for variable, colours in inside.items():
+            sort = self.net.variables[variable].sort
+            alike = [self._alike.get((sort, colour), (colour,)) for colour in colours]
+            found[variable] = sorted(set(chain.from_iterable(alike)))
+        return found
 
-    def _taken(self, number: int) -> Job[set[int]]:
-        """Take a transition under each binding; return the places that have grown."""
-        net, grown = self.net.coloured, set[int]()
-        transition = net.transitions[number]
-        known = domains(net, transition, self._support)
-        if known is None:
-            return grown
-        for colours in bindings(net, transition, known, self._held, self._admits):
-            if colours is not None:
-                grown |= self._move(number, colours)
-            self._tried += 1
-            if self._tried > MOST_TRIED:
-                raise UnsupportedError(
-                    f"more than {MOST_TRIED:,} colours of variables are to be tried: "
-                    "leave symmetry out of --reduce"
-                )
-            if self._ticks.over():
-                yield self._ticks.progress
-        return grown
-
-    def _admits(self, before: Sequence[int], variable: int) -> Condition:
-        """Return whether a variable has a colour that no other one stands for.
-
-        Of a sort that is rotated the first variable has one of the first colours.
-        """
-        sort = self._sorts[variable]
-        least = self._least.get(sort)
-        if least is None or any(self._sorts[other] == sort for other in before):
-            return self._in_order(before, variable)
-        return lambda binding: binding[variable] < least
-
-    def _move(self, number: int, colours: Colour) -> set[int]:
-        """Take a transition under a binding; return the places that have grown."""
-        transition = self.net.coloured.transitions[number]
-        binding = self.net.moves.binding(number, colours)
-        pre, wrong = self.net.cells.counted(transition.pre, binding)
-        if any(self.orbits[cell] not in self.found for cell in pre):
-            return set()
-        post, also_wrong = self.net.cells.counted(transition.post, binding)
-        for place in (*wrong, *also_wrong):
-            raise UnsupportedError(
-                self.net.moves.refusal(self.net.file, number, colours, place)
-            )
-        return {
-            self.net.cells.split(cell)[0]
-            for cell, tokens in post.items()
-            if self._put(self.orbits[cell], tokens - pre.get(cell, 0))
-        }
+    def _held(self, place: int) -> set[Colour]:
+        """Return the tuples of all orbits that a place has in the beginning."""
+        cells = self.cells
+        begun = counted(self.net.places[place].marking, [])
+        known = {cells.number(place, colours) for colours in begun}
+        own = cells.range_of(place)
+        return {cells.split(cell)[1] for cell in own if cells.firsts[cell] in known}

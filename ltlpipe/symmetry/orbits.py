@@ -32,7 +32,7 @@ from ltlpipe.runtime.jobs import MEMORY, Progress, StoppedError
 from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
-from ltlpipe.symmetry.groups.group import MOST_BITS, swaps_with_first
+from ltlpipe.symmetry.groups.group import swaps_with_first
 from ltlpipe.systems.networks.packing_kernels import (
     CELL_STRIDE,
     FACTOR_STRIDE,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.symmetry.groups import group
     from ltlpipe.symmetry.groups.group import Group
-    from ltlpipe.systems.fields import Field
     from ltlpipe.systems.networks.packing import PackedSystem
 
     Steps = Callable[[Sequence[int]], Iterable["SystemStep"]]
@@ -66,10 +65,8 @@ def table_bytes(acting: Group) -> int:
         if factor.classes:
             entries += 1 + (2 + MEMBER_STRIDE) * n_fields
             n_moving += 2  # the names in each member, and back
-        space, n_names = acting.space, acting.space.n_points
-        if space.named is not None:
-            n_names = n_fields << MOST_BITS if space.named.any() else 0
-        entries += n_moving * n_names
+        if acting.space.of_values:
+            entries += n_moving * acting.space.n_points
     return 8 * entries
 
 
@@ -180,33 +177,13 @@ class _Table:
     def _names(self, element: np.ndarray, source: int, target: int) -> int:
         """Append the new names of the packed values of a field; 0 if they stay."""
         space = self._space
-        if space.named is not None:
-            if not space.named[source]:
-                return 0
-            names = self._renamed(element, source, self._fields[source])
-        else:
-            local = element[space.first[source] + self._values[source]]
-            names = np.searchsorted(self._values[target], local - space.first[target])
+        if not space.of_values:
+            return 0
+        local = element[space.first[source] + self._values[source]]
+        names = np.searchsorted(self._values[target], local - space.first[target])
         if (names == np.arange(len(names))).all():
             return 0
         return self._pieces.append(names)
-
-    def _renamed(self, element: np.ndarray, source: int, field: Field) -> np.ndarray:
-        """Return what an element makes of the values of a variable's field, as packed.
-
-        A field that takes them has the same form.  What is no name stays as it is.
-        """
-        space = self._space
-        assert space.values is not None
-        names = np.arange(1 << field.bits)
-        points = np.arange(*space.first[source : source + 2].tolist())
-        before = space.values[points] - field.low
-        after = space.values[element[points]] - field.low
-        # Names for which the field has no room are those that no reachable state has.
-        fit = (before >= 0) & (before < len(names)) & (after >= 0)
-        fit &= after < len(names)
-        names[before[fit]] = after[fit]
-        return names
 
 
 _STEP_WORK = 200  # microseconds for a successor that is looked at, roughly

@@ -118,8 +118,7 @@ def _read_hoa() -> Reader:
 
 
 def _write_hoa() -> Writer:
-    from ltlpipe.systems.hoa_systems import write_graph
-    from ltlpipe.systems.networks.hoa import write_hoa
+    from ltlpipe.systems.hoa_systems import write_graph, write_hoa
 
     return Writer(write_hoa, graph=write_graph)
 

@@ -329,7 +329,7 @@ def pack_graph(
         Whether the marks of steps, and the graph's condition, count.
     """
     # Imported here: reading graphs needs no Numba.
-    from ltlpipe.systems.graph_kernels import HALF, Header, expand_graph
+    from ltlpipe.systems.successor_kernels import HALF, Header, expand_graph
 
     own, extra = yield from allocation([system.n_states, extra_values], Ticks(PACKING))
     n, t = system.n_states, len(steps.dst)

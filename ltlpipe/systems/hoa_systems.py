@@ -3,6 +3,22 @@
 By default propositions are labels, of which one holds at each step.  With
 ``--semantics state`` they hold together: the file is one Kripke structure if its labels
 are on states, else one automaton, of any acceptance, whose runs are words.
+
+A file with several automata is a network, each automaton a component.  Its
+atomic propositions are labels, of which exactly one holds at each step: an
+edge is one transition for every proposition that satisfies its label when it
+holds alone, so ``[0|1]`` is two transitions and ``[t]`` one per proposition.
+The alphabet is the propositions that some edge uses, in the order of ``AP:``; or all of
+them, where the caller asks for the alphabet that is declared.
+
+Acceptance is ``Inf(0)`` on states, or ``t`` for a component without acceptance.
+
+Source: the composition of nondeterministic Büchi automata of D. Gnad,
+J. Eisenhut, A. Lluch Lafuente and J. Hoffmann, "Model Checking omega-Regular
+Properties with Decoupled Search", CAV 2021, Def. 2; the format is read in
+`ltlpipe.automata.hoa`.
+
+Differences from the source: the alphabet, unless it is the declared one.
 """
 
 from __future__ import annotations
@@ -13,17 +29,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ltlpipe.automata.given_automata import label_text, parse_graph
 from ltlpipe.automata.graphs import decoded_graph
-from ltlpipe.automata.hoa import hoa_text
-from ltlpipe.automata.kripke_files import label_text, parse_graph
+from ltlpipe.automata.hoa import hoa_text, read_buchi
 from ltlpipe.runtime.errors import UnsupportedError
 from ltlpipe.systems.graph import SpotGraph, graph_job, graph_system, graph_to_data
-from ltlpipe.systems.networks.hoa import read_hoa
+from ltlpipe.systems.networks.dot_output import quoted
+from ltlpipe.systems.networks.lts import LTS
 from ltlpipe.systems.plain import components_of, plain_components
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from ltlpipe.runtime.jobs import Job
-    from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.plain import Plain
 
 _GRAPH = "graph"
@@ -80,3 +98,73 @@ def build(plain: Plain, _file: str) -> Job[list[LTS] | SpotGraph]:
     if isinstance(plain, dict):
         return (yield from graph_job(decoded_graph(plain[_GRAPH])))
     return (yield from components_of(plain))
+
+
+_SPELT_OUT = 64  # labels of a component up to which each names all others
+
+
+def read_hoa(text: str, file: str, *, declared: bool = False) -> list[LTS]:
+    """Read the components of a network from HOA text.
+
+    There is one per automaton; states are numbered as in the file.  If `declared`, the
+    alphabet is all of ``AP:``, and a label without an edge blocks an action.
+
+    Raises
+    ------
+    InputError
+        `text` is not HOA, ends early, or has an edge that no proposition
+        satisfies alone; names file and line.
+    UnsupportedError
+        Several initial states, alternation, or another acceptance.
+    """
+    return [LTS(**fields) for fields in read_buchi(text, file, declared=declared)]
+
+
+def write_hoa(components: Sequence[LTS]) -> str:
+    """Write components as HOA, one automaton each.
+
+    Every state lists its transitions together, so reading gives them back
+    sorted by source, otherwise in the order they had.  Internal labels become
+    ordinary ones (`ltlpipe.systems.writing` renames them apart before).
+    """
+    return "".join(line + "\n" for lts in components for line in _lines(lts))
+
+
+def _lines(lts: LTS) -> Iterator[str]:
+    yield "HOA: v1"
+    if lts.name:
+        yield f"name: {quoted(lts.name)}"
+    yield f"States: {lts.n_states}"
+    yield f"Start: {lts.initial}"
+    yield " ".join([f"AP: {len(lts.labels)}", *map(quoted, lts.labels)])
+    if lts.accepting is None:
+        yield "acc-name: all"
+        yield "Acceptance: 0 t"
+    else:
+        yield "acc-name: Buchi"
+        yield "Acceptance: 1 Inf(0)"
+    yield "properties: trans-labels explicit-labels state-acc"
+    yield "--BODY--"
+    yield from _body(lts)
+    yield "--END--"
+
+
+def _body(lts: LTS) -> Iterator[str]:
+    n = len(lts.labels)
+    # Each label says which others do not hold, too, unless that would fill pages:
+    # readers know that exactly one proposition holds.
+    one_hot = [str(a) for a in range(n)]
+    if n <= _SPELT_OUT:
+        one_hot = [
+            "&".join(f"{'' if a == b else '!'}{b}" for b in range(n)) for a in range(n)
+        ]
+    edges: list[list[str]] = [[] for _ in range(lts.n_states)]
+    columns = (lts.src.tolist(), lts.label.tolist(), lts.dst.tolist())
+    for src, label, dst in zip(*columns, strict=True):
+        edges[src].append(f"[{one_hot[label]}] {dst}")
+    for state, lines in enumerate(edges):
+        known = lts.state_name(state)
+        name = "" if known == str(state) else f" {quoted(known)}"
+        marked = lts.accepting is not None and lts.accepting[state]
+        yield f"State: {state}{name} {{0}}" if marked else f"State: {state}{name}"
+        yield from lines

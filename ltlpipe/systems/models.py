@@ -182,7 +182,7 @@ class Model(Displayed, ABC):
             Shuffles the order in which successors are generated.
         ample : int64[n_actions, 3], optional
             Which steps may be taken before all others, as
-            `ltlpipe.systems.ample_kernels.keep_ample` reads it; None takes all steps.
+            `ltlpipe.systems.successor_kernels.keep_ample` reads it; None takes all.
 
         Raises
         ------

@@ -19,6 +19,7 @@ import numpy as np
 
 from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.automata.letters import OTHER
+from ltlpipe.runtime.objects import Beside
 from ltlpipe.systems.graph import SpotGraph, unlabelled
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.propositions.letters import Letters
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ltlpipe.automata.conditions import Condition, Fairness
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.systems.graph import Transitions
-    from ltlpipe.systems.models import Model, System
+    from ltlpipe.systems.models import Model, Step, System
     from ltlpipe.systems.networks.lts import LTS
 
     Wanted = Callable[[str], bool] | None
@@ -357,6 +358,12 @@ def _taken(
         yield PlainStep(lead.action, lead.letter, marks, tuple(successor))
 
 
+_KNOWN: Beside[dict[Any, list[Step]]] = Beside(dict)
+"""For each model the steps of states: several questions ask for them."""
+
+_MOST_KNOWN = 500_000  # values of the states whose steps are kept, of each model
+
+
 class ModelSteps(NamedSteps):
     """The steps of a model; its states are valuations.
 
@@ -384,6 +391,7 @@ class ModelSteps(NamedSteps):
         self._model = model
         self._most_examined = most_examined  # steps of one state
         self.max_steps = min(MAX_STEPS, MAX_VALUES // max(len(model.variables), 1))
+        self._known = _KNOWN.of(model)
         self._letters = Letters(propositions)
         self._add_marks(0, fairness)
         self.cost = 5.0 + 0.5 * model.n_actions + 2.0 * len(propositions)
@@ -391,6 +399,24 @@ class ModelSteps(NamedSteps):
     def initial(self) -> Any:
         """Return the valuation in which runs begin."""
         return tuple(self._model.initial())
+
+    def steps(self, state: Any) -> list[PlainStep]:
+        """Return the steps of a state, with all marks; see `PlainSteps.steps`."""
+        found = self._known.get(state)
+        if found is None:
+            found = list(islice(self._model.each_step(state), self.max_steps + 1))
+            if len(found) > self.max_steps:
+                raise TooLargeError
+            if len(self._known) < _MOST_KNOWN // (len(state) + 1):
+                self._known[state] = found
+        letters = self._letters
+        held = letters.of_state(state)
+        return self._marked(
+            [
+                PlainStep(action, held | letters.of_step(state, action), 0, target)
+                for action, target in found[: self._most_examined]
+            ]
+        )
 
     def each_step(self, state: Any, wanted: Wanted = None) -> Iterator[PlainStep]:
         """Yield the steps of a valuation."""

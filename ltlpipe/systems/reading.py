@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.formats import Format
     from ltlpipe.systems.networks.lts import LTS
     from ltlpipe.systems.plain import Plain
+    from ltlpipe.systems.programs.eca.program import Source as EcaSource
     from ltlpipe.systems.programs.model import DveModel, ProgramModel
 
 SystemLike: TypeAlias = "System | Source | Iterable[Source] | Any"
@@ -249,6 +250,32 @@ def load_job(
     return system  # type: ignore[no-any-return]
 
 
+def source_job(path: str, *, format: str | None = None) -> Job[EcaSource]:
+    """Read a program of the RERS challenge; nothing is analysed but its form.
+
+    Raises
+    ------
+    InputError
+        It is outside of the syntax, or no program.
+    """
+    from ltlpipe.systems.programs.eca.java import as_c
+    from ltlpipe.systems.programs.eca.rules import rules_of
+    from ltlpipe.systems.programs.eca.syntax import read_source
+
+    form = _promised(path, _manner(format))
+    if form not in (by_name("c"), by_name("java")):
+        raise InputError("expected a program, .c or .java", file=path)
+    text = yield from decode((yield from read_chunks(path)), path)
+    if form is by_name("java"):
+        text = yield from as_c(text, path)
+    source = yield from read_source(text, path)
+    try:
+        yield from rules_of(source, path)  # refuses what is none of the challenge
+    except RecursionError:
+        raise InputError("an expression is nested too deeply", file=path) from None
+    return source
+
+
 def system_of(given: SystemLike, parameter: str = "system", **manner: Any) -> System:
     """Return a system, which is read unless it is one; see `load`."""
     return complete(system_job(given, parameter, **manner))
@@ -343,7 +370,7 @@ def _network(files: list[Source], manner: _Manner, *, models_too: bool) -> Job[S
 def _network_of_graphs(graphs: list[Any], manner: _Manner) -> Network:
     """Return the network whose components are automata of Spot."""
     from ltlpipe.automata.hoa import hoa_text
-    from ltlpipe.systems.networks.hoa import read_hoa
+    from ltlpipe.systems.hoa_systems import read_hoa
 
     if not all(is_automaton(graph) for graph in graphs):
         raise UnsupportedError(

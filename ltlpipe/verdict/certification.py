@@ -46,6 +46,7 @@ from ltlpipe.strategies.state_search import (
     search_states,
 )
 from ltlpipe.strategies.subset import refinement_of
+from ltlpipe.systems.programs.eca.system import EcaSystem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -380,6 +381,7 @@ def certificate_of(
     StoppedError
         Memory does not suffice.
     """
+    from ltlpipe.certificates.invariants import invariant_of
     from ltlpipe.certificates.writing import (
         Certificate,
         Evidence,
@@ -436,7 +438,12 @@ def certificate_of(
         before, reduced = strategy.reduced.before, strategy.reduced.reduced
         job = reduction_of(before, reduced, trimmed=strategy.trims, kept=strategy.kept)
         reduction = yield from job
-    evidence = Evidence(search, strategy.packed, automaton, columns, reduction)
+    invariant = None
+    network = with_components(question)
+    if network is not None and isinstance(network.system, EcaSystem):
+        invariant = yield from invariant_of(network.system)
+    packed = strategy.packed
+    evidence = Evidence(search, packed, automaton, columns, reduction, invariant)
     size = yield from written(path, claim, evidence)
     return Certificate(
         path=path,

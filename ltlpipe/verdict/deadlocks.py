@@ -8,6 +8,8 @@ reachable, is there any infinite run?
 All looks at a system cost a tenth of the work of the questions about it at most.  They
 go breadth first, so that a first deadlock is a nearest one, and then depth first, for
 those that are far away.  What is known of a system is kept for the next questions.
+
+Nets without bounds are noticed meanwhile: see `watched`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import sys
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -41,20 +43,21 @@ from ltlpipe.strategies.instant_graph import sccs
 from ltlpipe.strategies.merged_colours import with_merged_colours
 from ltlpipe.strategies.state_search import OVERFLOW, run_of, searched
 from ltlpipe.systems.graph import SpotGraph, pack_graph, unlabelled
-from ltlpipe.systems.kinds import is_symmetric_net
+from ltlpipe.systems.kinds import is_net, is_symmetric_net
 from ltlpipe.systems.models import Model
 from ltlpipe.systems.networks.lts import Network
 from ltlpipe.systems.plain_steps import TooLargeError, plain_steps_of
 from ltlpipe.verdict.judgement import lasso_of
 from ltlpipe.verdict.lasso import MAXIMAL, FiniteRun
 from ltlpipe.verdict.replay import run_replayed
-from ltlpipe.verdict.unboundedness import watched
 from ltlpipe.verdict.verdict import UNBOUNDED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ltlpipe.question.options import Options
     from ltlpipe.question.question import Question
-    from ltlpipe.runtime.jobs import Job
+    from ltlpipe.runtime.jobs import Grant, Job
     from ltlpipe.search.exploring import DeadlockSearch
     from ltlpipe.systems.models import System
     from ltlpipe.systems.networks.packing import PackedSystem
@@ -344,3 +347,94 @@ def _walk(moves: Moves, work: float, *, dives: bool) -> Job[_Walk]:
         if meter.work > meter.limit:
             yield from meter.report()
     return _Walk(parents, dead, not waiting)
+
+
+Result = TypeVar("Result")
+
+PATIENCE = 2e6
+"""Units of work of a search after its net is known to be unbounded."""
+
+_FIRST, _LEAST, _MOST = 100_000.0, 30_000.0, 1e6  # units before and of a look
+_SHARE = 0.05  # of the work so far, of a look
+_SOON = 20_000  # moves of a symmetric net that is unfolded for this
+
+
+class _Growth:
+    """What is known of a net."""
+
+    growth: str | None = None  # what to tell people of a run that can be repeated
+    looks: int = 0
+
+
+_GROWTH: Beside[_Growth] = Beside(_Growth)
+
+
+def watched(
+    job: Job[Result],
+    system: Any,
+    max_states: int | None,
+    has_found: Callable[[], bool] = lambda: False,
+) -> Job[Result]:
+    """Advance the search of a system; end it if that is a net that is unbounded.
+
+    Parameters
+    ----------
+    job : Job
+        It is closed, whatever happens.
+    system : Model, Network or SpotGraph
+        What is searched.
+    max_states : int, optional
+        Where the search ends anyway.
+    has_found : callable, optional
+        Whether there is a violation, whose run is being extracted.
+
+    Raises
+    ------
+    StoppedError
+        It has ended so.
+    """
+    if max_states is not None or not (is_net(system) or is_symmetric_net(system)):
+        return (yield from job)
+    known = _GROWTH.of(system)
+    work, due, left = 0.0, _FIRST, PATIENCE
+    try:
+        progress = next(job)
+        while True:
+            work += progress.work
+            if known.growth is None and work >= due:
+                allowed = min(max(_SHARE * work, _LEAST), _MOST)
+                yield from _look(system, known, allowed)
+                due = 2 * work
+            elif known.growth is not None:
+                left -= progress.work
+                if left <= 0 and not has_found():
+                    warn(known.growth, SystemWarning)
+                    raise StoppedError(UNBOUNDED)
+            grant: Grant = yield progress
+            progress = job.send(grant)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    finally:
+        job.close()
+
+
+def _look(system: Any, known: _Growth, work: float) -> Job[None]:
+    """Walk through a net, otherwise than before."""
+    if is_symmetric_net(system):
+        if not (system.is_unfolded or system.n_actions <= _SOON):
+            return
+        try:
+            net: Any = yield from system.unfolding()
+        except UnsupportedError:
+            return
+    else:
+        net = system
+    yield from net.prepared()
+    if None not in net.bounds.tokens:
+        return
+    from ltlpipe.systems.nets.growth import growth_of
+
+    known.looks += 1
+    found = yield from growth_of(net, work, seed=known.looks)
+    known.growth = None if found is None else found.told(net)

@@ -6,8 +6,8 @@ go on.  Final are the final markings of a net, and the states of a network in wh
 components accept that have accepting states.  Infinite runs do not matter.
 
 Such a question, and one whose formula has past operators, is asked with the automaton
-of the violations (`ltlpipe.automata.projection`) of the same system, in which what ends
-repeats itself.  So every search and every reduction answers it as any other.
+of the violations (`ltlpipe.automata.translating`) of the same system, in which what
+ends repeats itself.  So every search and every reduction answers it as any other.
 
 Words have a letter at least.  A run of a network without a step, whose initial state is
 one in which runs end, is not judged, and there is a warning.
@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ltlpipe.automata import projection
-from ltlpipe.logic.finite_words import holds, holds_on_lasso
+from ltlpipe.automata import translating
 from ltlpipe.logic.propositions.syntax import Deadlock, uses_step
+from ltlpipe.logic.words import holds, holds_on_lasso
 from ltlpipe.question.conditions import DERIVED, refuse
 from ltlpipe.question.model import bound_propositions
 from ltlpipe.question.property import Property
@@ -89,18 +89,18 @@ def derived(
     formula = asked.formula
     assert formula is not None
     if not options.finite:
-        violations = yield from projection.of_infinite_words(formula)
+        violations = yield from translating.of_infinite_words(formula)
     elif isinstance(system, Network):
         initial = np.array([lts.initial for lts in system.components])
         if _Word(system, formula, options).ends_in(initial) is not None:
             warn("a run ends in the initial state: that without a step is not judged")
         system = ended(system)
-        violations = yield from projection.of_actions(formula, END)
+        violations = yield from translating.of_actions(formula, END)
     elif isinstance(system, Model):
         meanings = _meanings(system, formula, options)
         steps = [name for name, means in meanings.items() if uses_step(means)]
         ends = [DEADLOCK, *_final(system)]
-        violations = yield from projection.of_states(formula, ends, DEADLOCK, steps)
+        violations = yield from translating.of_states(formula, ends, DEADLOCK, steps)
     else:
         raise AssertionError("graphs are refused")
     return system, Property(violations=violations)

@@ -42,6 +42,7 @@ from ltlpipe.verdict.deadlocks import (
     known_runs,
     looked_for,
     refuse_if_lacking,
+    watched,
 )
 from ltlpipe.verdict.finite_runs import (
     cut,
@@ -61,7 +62,6 @@ from ltlpipe.verdict.questions import (
     without_fairness,
 )
 from ltlpipe.verdict.replay import bugs_reported
-from ltlpipe.verdict.unboundedness import watched
 from ltlpipe.verdict.verdict import (
     HOLDS,
     LASSO_LIMIT,

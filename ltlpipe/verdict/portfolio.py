@@ -71,10 +71,10 @@ PRELUDE = 1_000.0
 It costs less than kernels that are loaded take for a small product.
 """
 
-PRELUDE_ALONE = 20_000.0
-"""The same in a process that answers a single question.
+PRELUDE_ALONE = 200_000.0
+"""The same in a process that answers one question, or those of one model.
 
-Importing Numba and loading kernels for it takes ten times as long, and more.
+Importing Numba and loading kernels takes longer.
 """
 
 FIRST_TURN = 20_000.0

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ltlpipe.automata.lettering import valuations_in
-from ltlpipe.logic.dialects import PLAIN
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.given_options import RUN_OPTIONS
 from ltlpipe.question.graph import GraphQuestion
 from ltlpipe.question.network import NetworkQuestion
@@ -46,7 +46,7 @@ from ltlpipe.verdict.replay import run_replayed
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
-    from ltlpipe.logic.dialects import Dialect
+    from ltlpipe.logic.history import Dialect
     from ltlpipe.question.question import Question
     from ltlpipe.systems.plain_steps import NamedSteps, Wanted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.logic.dialects import PLAIN
+from ltlpipe.logic.history import PLAIN
 from ltlpipe.question.answer import Plan, Statistics
 from ltlpipe.question.given_options import dialect_in
 from ltlpipe.runtime.names import counted

@@ -16,7 +16,7 @@ from ltlpipe import FormulaError, LtlpipeWarning, UnsupportedError
 from ltlpipe.automata import classification
 from ltlpipe.batch import analyzing, formula_columns
 from ltlpipe.batch.analyzing import ANALYSIS_DTYPES, analysis_rows, json_of
-from ltlpipe.batch.explanation import explain
+from ltlpipe.batch.formula_columns import explain
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.generating import formula_set
 from ltlpipe.logic.words import Word, satisfies

@@ -244,14 +244,6 @@ def test_options_of_a_task_that_cannot_be_met(options, message, with_store, tmp_
     assert to_frame(rows)["seed"].isna().all()
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_former_names_of_options():
-    """Those of a task are understood, too."""
-    (task,) = as_tasks([Task(NETWORK, "F a", options={"accepting": "each"})])
-    (row,) = solve_rows([task])
-    assert row["verdict"] == "holds", row["message"]
-
-
 def test_what_only_one_task_cannot_do():
     """dfs-weak takes no system with acceptance of its own: the others are solved."""
     frame = solve([(philosophers(3), "G eat0"), (NETWORK, "G a")], emptiness="dfs-weak")

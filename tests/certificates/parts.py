@@ -29,12 +29,16 @@ TYPES = ("<u1", "<u2", "<u4", "<i8")
 class Parts:
     """A header, and a row of numbers for each state: as the columns have them.
 
-    `forms` has the transitions of each form, as triples, and the image or None.
+    `forms` has the transitions of each form, as triples, and the image or None;
+    `machine` the columns of a program's machine: source, label and target of its
+    transitions, the class of each cell, how many ranges each of its sets has, and the
+    first and last value and the distance of each range.
     """
 
     header: dict
     states: list[list[int]]
     forms: list[tuple[list[list[int]], list[int] | None]]
+    machine: list[list[int]] | None = None
 
     def write(self, path, **fields):
         """Write the certificate, in one block, its checksums right.
@@ -45,6 +49,11 @@ class Parts:
         header["states"] = len(self.states)
         header["block"] = max(len(self.states), 1)
         columns = []
+        if self.machine is not None:
+            columns += map(np.array, self.machine)
+            counts = [len(self.machine[at]) for at in (0, 3, 5)]
+            names = "transitions", "cells", "ranges"
+            header["machine"] |= dict(zip(names, counts, strict=True))
         for number, (steps, image) in enumerate(self.forms):
             header["reduction"]["forms"][number]["transitions"] = len(steps)
             columns += list(np.array(steps, dtype=np.int64).reshape(-1, 3).T)
@@ -85,6 +94,16 @@ def parts_of(path, network=None):
     digest = hashlib.sha256(data[: len(MAGIC) + len(line) + 1])
     assert rest[:65] == digest.hexdigest().encode() + b"\n"
     rest = rest[65:]
+    machine, told = None, header.get("machine")
+    if told is not None:
+        n_sets = told["cells"] * len(network.source.variables)
+        sizes = [told["transitions"]] * 3 + [told["cells"], n_sets]
+        machine = []
+        for size in sizes + [told["ranges"]] * 3:
+            column = []
+            if size:
+                column, rest = _column(rest, size, digest)
+            machine.append(column)
     forms = []
     reduction = header["reduction"] or {"forms": []}
     for form in reduction["forms"]:
@@ -107,7 +126,7 @@ def parts_of(path, network=None):
         rows += [list(row) for row in zip(*columns, strict=True)]
         left -= n
     assert rest == digest.digest()
-    return Parts(header, rows, forms)
+    return Parts(header, rows, forms, machine)
 
 
 def _column(rest, n, digest):

@@ -10,10 +10,11 @@ import time
 
 import pytest
 
+from benchmarks.families.nets import coloured_token_ring
 from ltlpipe import Plan, Statistics, Verdict, load, results, solve
 from ltlpipe.batch.table import DTYPES
 from ltlpipe.cli.verdicts import Form, report
-from ltlpipe.families.nets import coloured_client_server, coloured_token_ring
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.writing import save_pnml
 from tests.cli.command_line import HARD, MANY, RING, program
@@ -46,7 +47,6 @@ KEYS = [
 UNREADY = [
     (["--emptiness", "aec"], "symmetry cannot be used: aec is for sets of markings"),
     (["--reduce", "stabiliser"], "automorphisms stores as many states or fewer"),
-    (["--symmetric", "a,b", "--reduce", "none"], "--symmetric goes with symmetry"),
     (["--semantics", "state"], "use action"),
 ]
 
@@ -225,7 +225,6 @@ def test_unsupported_formulas_alone(run, ring, tmp_path):
 @pytest.mark.parametrize(
     "flags",
     [
-        ["--symmetric", "a,b", "--reduce", "none"],
         ["--fairness", "weak", "--reduce", "ample"],
     ],
     ids=" ".join,
@@ -403,7 +402,7 @@ def test_formula_file(run, ring, tmp_path):
         (["-f", ""], "error: formula: an empty formula"),
         (["-F", "nothing.ltl"], "error: nothing.ltl: cannot be read: No such file"),
         (
-            ["-f", "G c", "--strict"],
+            ["-f", "G c", "--unknown", "error"],
             "error: formula: no action of the system is called",
         ),
         ([], "expected one of -f FORMULA, -F FILE, --automaton FILE, --empty"),
@@ -810,7 +809,7 @@ def test_plans_of_acceptance(run, tmp_path):
     fair = reasons("--fairness", "weak")
     assert fair[0].startswith("couvreur99, because fairness adds marks")
     assert "weakly fair to each component (1 of them, 1 mark)" in fair[2]
-    strong = reasons("--fairness", "strong", "--fair-sets", "a", "--progress", "a,b")
+    strong = reasons("--fairness", "strong", "--fair-sets", "a", "--fair-sets", "a,b")
     assert "strongly fair to each set of actions (2 of them, 4 marks)" in strong[2]
 
 

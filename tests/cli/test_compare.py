@@ -239,10 +239,10 @@ def test_columns_that_nobody_asked_for(run, ring):
 
 
 def test_a_plot(run, ring, tmp_path):
-    """Sizes are explored for its colours; JSON stays alone on standard output."""
+    """Whole products are explored if asked for; JSON stays alone on standard output."""
     path = tmp_path / "p.svg"
     flags = ["--acceptance", "tgba,tgra,tela", "--plot", path, "--json"]
-    outcome = run("compare", ring, "-f", FIN, *flags)
+    outcome = run("compare", ring, "-f", FIN, *flags, "--sizes")
 
     shares = [record["fin_share"] for record in outcome.records]
     assert shares[0] is None

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from ltlpipe.cli.application import application
-from ltlpipe.cli.short_help import SHORT
+from ltlpipe.cli.options import SHORT
 
 GROUPS = [
     *("Question", "Search", "Limits", "Counterexample", "Run", "Output", "Experts")

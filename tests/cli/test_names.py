@@ -12,7 +12,7 @@ import typer
 import ltlpipe
 from ltlpipe.batch.table import COMPARISON_DTYPES, DTYPES
 from ltlpipe.cli.application import application
-from ltlpipe.question.options import OLD_NAMES, OPTIONS
+from ltlpipe.question.options import OPTIONS
 from ltlpipe.report.page_data import TITLES
 
 ROOT = Path(__file__).parents[2]
@@ -92,7 +92,6 @@ def test_pages_name_values_that_exist(page):
 
 
 def test_options_have_one_name():
-    assert not {*OLD_NAMES} & {*OPTIONS}
     for name, option in OPTIONS.items():
         for command in option.commands & {*COMMANDS}:
             own = flags(COMMANDS[command])

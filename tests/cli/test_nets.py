@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from ltlpipe.families.nets import dining, kanban, token_ring
+from benchmarks.families.nets import coloured_peers, dining, token_ring
+from ltlpipe.families.nets import coloured_client_server
+from ltlpipe.systems.nets.coloured.unfolding import unfolded
 from ltlpipe.systems.nets.reading import parse_pnml
-from ltlpipe.systems.nets.writing import pnml_text
+from ltlpipe.systems.nets.writing import pnml_text, save_pnml
 from ltlpipe.systems.reading import load
-from ltlpipe.verdict import unboundedness
+from ltlpipe.verdict import deadlocks
 
+CLIENTS = unfolded(coloured_client_server(2, 1))
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pnml"
 
 
 @pytest.mark.parametrize(
     ("args", "net"),
     [
-        (["dining", 3], dining(3)),
-        (["token-ring", 4], token_ring(4)),
-        (["kanban", 2], kanban(2, 3)),
-        (["kanban", 2, "--cards", 5, "--batch", 2], kanban(2, 5, 2)),
+        (["coloured-client-server", 2, 1, "--unfolded"], CLIENTS),
     ],
     ids=lambda value: "-".join(map(str, value)) if isinstance(value, list) else "",
 )
@@ -39,9 +39,9 @@ def test_generate_nets(args, net, run, tmp_path):
 
 
 def test_sizes_that_make_no_net(run):
-    outcome = run("generate", "dining", 1)
+    outcome = run("generate", "coloured-client-server", 0, 1)
     assert (outcome.code, outcome.out) == (2, "")
-    assert "use n >= 2" in outcome.err
+    assert "use one of each at least" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_example_written_by_hand():
 def test_the_first_marking_of_a_large_net_is_what_is_marked(run, tmp_path):
     """Places without tokens are left out, and it is said that they are."""
     net = tmp_path / "peers.pnml"
-    run("generate", "coloured-peers", 6, "-o", net)
+    save_pnml(coloured_peers(6), net)
 
     done = run("check", net, "-f", "G(talking == 0)")
 
@@ -87,7 +87,7 @@ UNBOUNDED = """<pnml><net id="n" type="ptnet"><place id="idle">
 
 def test_an_unbounded_net(run, tmp_path, monkeypatch):
     """It is said, and there is no answer; exit code 3."""
-    monkeypatch.setattr(unboundedness, "PATIENCE", 5e4)
+    monkeypatch.setattr(deadlocks, "PATIENCE", 5e4)
     path = tmp_path / "box.pnml"
     path.write_text(UNBOUNDED)
     outcome = run("check", path, "-f", 'G F action=="recv"')

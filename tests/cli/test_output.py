@@ -117,7 +117,7 @@ def full_disk(n_bytes=20):
 FORMATS = ["m.aut", "m.dot", "m.hoa", "m.ll_net", "m.pml", "m.aut.gz"]
 WRITERS = {name: ["convert", "ring.aut", name] for name in FORMATS} | {
     "r.aut": ["reduce", "ring.aut", "-o", "r.aut"],
-    "g.pnml": ["generate", "token-ring", "3", "-o", "g.pnml"],
+    "g.pnml": ["generate", "coloured-client-server", "2", "1", "-o", "g.pnml"],
     "g.hoa": ["generate", "random-nba", "9", "-o", "g.hoa"],
     "f.ltl": ["generate", "formulas", "9", "--actions", "a,b,c,d", "-o", "f.ltl"],
     "r.csv": ["results", "old.csv", "-o", "r.csv"],

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ltlpipe
-from ltlpipe.systems.networks.hoa import read_hoa, write_hoa
+from ltlpipe.systems.hoa_systems import read_hoa, write_hoa
 from ltlpipe.systems.networks.lts import LTS, Network
 from tests.example_counts import examples
 from tests.hypothesis_strategies import formulas, networks

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections import Counter
-from functools import partial
 
 import pytest
 
@@ -17,7 +16,6 @@ from tests.cross.test_agreement import ask
 from tests.cross.test_models import dve_atoms, net_atoms, random_formula
 from tests.example_counts import at_least, examples
 from tests.symmetry.groups import random_systems as systems
-from tests.symmetry.groups.test_declared import cycles
 
 SEARCHES = ("couvreur99", "se05", "gmz04", "rabin", "tela", "auto")
 REDUCTIONS = (
@@ -116,39 +114,6 @@ def test_some():
     assert counts["long"] >= at_least(30)
 
 
-def test_declared_permutations():
-    """The group that the generators of a network's own group make, or less."""
-    counts = Counter()
-    for seed in range(examples(150)):
-        rng = random.Random(seed)
-        network = systems.network(random.Random(seed))
-        name, _, _ = systems.drawn_group(random.Random(seed))
-        names = [action.name for action in network.actions]
-        chosen = [
-            "("
-            + " | ".join(rng.sample(names, min(len(names), rng.randint(1, 4))))
-            + ")"
-            for _ in range(2)
-        ]
-        formula = random_formula(rng, chosen)
-        declared = [cycles(own) for own in systems.GROUPS[name]]
-        if not declared:
-            continue
-        search = {"emptiness": rng.choice(SEARCHES)}
-        try:
-            found = ask(
-                network, formula, reduce="automorphisms", symmetric=declared, **search
-            )
-        except UnsupportedError:
-            continue  # an image of an event has been left out
-        plain = ask(network, formula, reduce="none", **search)
-        assert found.verdict == plain.verdict, (seed, formula)
-        counts[found.verdict] += 1
-        counts["moved"] += "changes nothing" not in " ".join(found.plan.reasons)
-
-    assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(15)
-
-
 @pytest.mark.parametrize("options", [{}, {"emptiness": "gmz04"}])
 def test_ample_sets_of_orbits_are_refused_as_ample_sets_are(options):
     """Where acceptance is about states, or a search takes all steps.
@@ -167,11 +132,12 @@ def test_ample_sets_of_orbits_are_refused_as_ample_sets_are(options):
             ask(system, formula, reduce=reduce, **options)
 
 
-def assert_processes_agree(make, atoms_of, seed, counts):
-    """Orbits of a model whose processes know each other have the plain verdict."""
+def assert_instances_agree(seed, counts):
+    """Orbits of a model of instances of a proctype have the plain verdict."""
     rng = random.Random(seed)
-    model = make(rng)
-    formula = random_formula(rng, rng.sample(atoms_of(rng, model), 2))
+    model = systems.promela_model(rng)
+    atoms = systems.promela_atoms(rng, model)
+    formula = random_formula(rng, rng.sample(atoms, 2))
     search = {"emptiness": rng.choice(SEARCHES)}  # no limit: the models are finite
     plain = ask(model, formula, reduce="none", **search)
     found = ask(model, formula, reduce="automorphisms", **search)
@@ -181,24 +147,6 @@ def assert_processes_agree(make, atoms_of, seed, counts):
     if found.verdict == "holds" and found.plan.emptiness == plain.plan.emptiness:
         assert found.stats.states <= plain.stats.states + 1, (seed, formula)
         counts["fewer"] += found.stats.states < plain.stats.states
-
-
-assert_names_agree = partial(
-    assert_processes_agree, systems.naming_model, systems.naming_atoms
-)
-assert_instances_agree = partial(
-    assert_processes_agree, systems.promela_model, systems.promela_atoms
-)
-
-
-@pytest.mark.thorough("seconds for a random battery, while cheaper ones stay")
-def test_processes_that_know_each_other():
-    """Twenty models."""
-    counts = Counter()
-    for seed in range(examples(20)):
-        assert_names_agree(seed, counts)
-
-    assert min(counts["holds"], counts["violated"], counts["moved"]) >= at_least(5)
 
 
 def test_instances_of_a_proctype():
@@ -220,17 +168,6 @@ def test_instances_of_a_proctype_many(part):
         assert_instances_agree(seed, counts)
 
     assert counts["moved"] > 50
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
-def test_processes_that_know_each_other_many(part):
-    """500 models in ten parts."""
-    counts = Counter()
-    for seed in range(10_000 + 50 * part, 10_050 + 50 * part):
-        assert_names_agree(seed, counts)
-
-    assert counts["moved"] > 20
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """Searches of orbits against the plain product of random symmetric networks.
 
 Every violation is replayed within the check, action by action.  The networks are
-symmetric by construction, so symmetry has to be found, and may be declared.
+symmetric by construction, so symmetry has to be found.
 """
 
 from __future__ import annotations
@@ -41,16 +41,12 @@ def question(seed, *, moved=False):
     else:
         formula = random_formula(rng, network, size=rng.randint(2, 10))
     options = {"deadlock": rng.choice(["ignore", "ignore", "stutter"])}
-    declared = {}
-    if rng.random() < 0.3 and not moved:
-        named = rng.sample(range(n_clients), rng.randint(2, n_clients))
-        declared["symmetric"] = (",".join(f"client{i}" for i in named),)
-    return network, formula, options, declared
+    return network, formula, options
 
 
 def assert_agree(seed, counts, *, moved=False):
     """A search of orbits gives the verdict of the plain product, in no more states."""
-    network, formula, options, declared = question(seed, moved=moved)
+    network, formula, options = question(seed, moved=moved)
     rng = random.Random(seed)
     name = rng.choice(SEARCHES)
     plain = ask(network, formula, emptiness=name, reduce="none", **options)
@@ -60,7 +56,6 @@ def assert_agree(seed, counts, *, moved=False):
         emptiness=name,
         reduce=rng.choice(["symmetry", "symmetry", "symmetry,factoring"]),
         **options,
-        **declared,
     )
     assert found.verdict == plain.verdict, (seed, name, formula)
     assert "symmetry" in found.plan.reductions

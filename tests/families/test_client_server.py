@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from benchmarks.families.client_server import client_server
 from ltlpipe import LTS, Network, check
-from ltlpipe.families.networks import client_server
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import compose
 from tests.systems.symmetric_tables import (

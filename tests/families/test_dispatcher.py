@@ -7,8 +7,8 @@ from math import comb
 
 import pytest
 
+from benchmarks.families.client_server import dispatcher
 from ltlpipe import LTS, Network, check
-from ltlpipe.families.networks import dispatcher
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import compose
 from tests.systems.symmetric_tables import dispatcher_tables, numbered, sizes

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.families import leader_election as module
+from benchmarks.families.leader_election import leader_election
 from ltlpipe import LTS, Network, check
-from ltlpipe.families import leader_election as module
-from ltlpipe.families.leader_election import leader_election
 from ltlpipe.logic.formula_files import read_formulas
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import compose, spot_verdict

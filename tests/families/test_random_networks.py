@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.families.random_networks import random_network, random_set
+from ltlpipe.families.random_networks import random_network
 from ltlpipe.runtime import errors as _errors
 from tests.oracles import accepting_run_exists, reaches
 
@@ -93,31 +93,6 @@ def test_no_internal_accepting_cycle(seed):
     network = random_network(3, seed=seed, local_ratio=0.8, accepting_ratio=0.3)
 
     assert internal_accepting_cycles(network) == []
-
-
-def test_sets_are_networks_that_can_be_had_alone():
-    """Set by set, seed by seed; names have as many digits as the last seed."""
-    found = list(random_set([2, 4], [0.0, 0.2], 2, seed=99, n_states=(4, 9)))
-
-    assert [name for name, _ in found] == [
-        f"n{n}-r{ratio}-s{seed}"
-        for n in (2, 4)
-        for ratio in ("0.0", "0.2")
-        for seed in ("099", "100")
-    ]
-    assert [network for _, network in found] == [
-        random_network(n, seed=seed, local_ratio=ratio, n_states=(4, 9))
-        for n in (2, 4)
-        for ratio in (0.0, 0.2)
-        for seed in (99, 100)
-    ]
-
-
-def test_a_set_is_refused_before_anything_is_drawn():
-    """Its last number of components or ratio may be the one that is wrong."""
-    for wrong in [([2, 1], [0.2], 1), ([2], [0.2, 1.0], 1), ([2], [0.2], 0)]:
-        with pytest.raises(_errors.UnsupportedError):
-            random_set(*wrong, seed=0)
 
 
 def test_both_verdicts_occur():

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.families.client_server import client_server, dispatcher
 from ltlpipe import check
-from ltlpipe.families.networks import client_server, dispatcher
 from ltlpipe.logic.formula_files import read_formulas
 from tests.oracles import spot_verdict
 

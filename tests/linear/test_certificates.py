@@ -12,11 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.families.nets import dining
 from ltlpipe import check, verify_certificate
 from ltlpipe.automata.words import has_violations
 from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.linear import LinearProof, is_of_markings
-from ltlpipe.families.nets import dining
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 from ltlpipe.systems.nets.writing import pnml_text

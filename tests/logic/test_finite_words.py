@@ -7,10 +7,9 @@ import spot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltlpipe.logic.dialects import Dialect
-from ltlpipe.logic.finite_words import holds, holds_on_lasso
 from ltlpipe.logic.formulas import parse
-from ltlpipe.logic.words import Word, satisfies
+from ltlpipe.logic.history import Dialect
+from ltlpipe.logic.words import Word, holds, holds_on_lasso, satisfies
 from tests.example_counts import examples
 from tests.logic.past_formulas import is_true, is_true_on_lasso, text_of, trees
 

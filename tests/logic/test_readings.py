@@ -8,8 +8,8 @@ from hypothesis import given
 
 from ltlpipe import LTS, Network, analyze, automaton, check, is_interruptible
 from ltlpipe.logic.bounded import MAX_STEPS
-from ltlpipe.logic.dialects import Dialect
 from ltlpipe.logic.formulas import parse
+from ltlpipe.logic.history import Dialect
 from ltlpipe.runtime.errors import FormulaError
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition

@@ -39,6 +39,7 @@ ALPHABET = ("components/test_alphabet.py",)
 AUTOMATA = ("automata",)
 LOGIC = ("logic/test_interruptible.py",)
 WORKERS = ("search/shared/test_workers.py",)
+MACHINES = ("certificates/test_machines.py",)
 
 MUTANTS = [
     Mutant(
@@ -233,7 +234,7 @@ MUTANTS = [
     ),
     Mutant(
         "sets are included whatever the property's state",
-        "symmetry/sets/inclusion.py",
+        "symmetry/sets/canonical.py",
         "if read(ints, watching, row) != read(ints, watching, other):\n        return",
         "if read(ints, watching, row) != read(ints, watching, other):\n        bool",
         SETS,
@@ -288,5 +289,75 @@ MUTANTS = [
         WORKERS,
         explained="another worker has to move the root within a few instructions: that"
         " is luck, which thousands of products in the slow suite try",
+    ),
+    Mutant(
+        "computations that fail are no matter to machines",
+        "certificates/checking/machine.py",
+        "if path.output is None or path.failed:",
+        "if path.failed:\n            return\n        if path.output is None:",
+        MACHINES,
+    ),
+    Mutant(
+        "a machine may take an input that its program refuses",
+        "certificates/checking/machine.py",
+        "            if expected is not None:\n",
+        "            if False:\n",
+        MACHINES,
+    ),
+    Mutant(
+        "a machine may print something else",
+        "certificates/checking/machine.py",
+        "if expected is None or expected[0] != output:",
+        "if expected is None:",
+        MACHINES,
+    ),
+    Mutant(
+        "a machine goes on behind an error",
+        "certificates/checking/machine.py",
+        "elif self._moves[expected[1]]:",
+        "elif self._moves[expected[1]] is None:",
+        MACHINES,
+    ),
+    Mutant(
+        "boxes need not hold the first state",
+        "certificates/checking/machine.py",
+        '    check.arrive(first, 0, "the first state", None)\n',
+        "",
+        MACHINES,
+    ),
+    Mutant(
+        "a state is in a cell by one of its variables",
+        "certificates/checking/machine.py",
+        "return all(\n        a is b or on.within(a, b)",
+        "return any(\n        a is b or on.within(a, b)",
+        MACHINES,
+    ),
+    Mutant(
+        "what fails the first half of a conjunction is forgotten",
+        "certificates/checking/interpretation.py",
+        "no, fails = _either(no, other), fails or failed",
+        "no, fails = other, fails or failed",
+        MACHINES,
+    ),
+    Mutant(
+        "divisors that are zero divide",
+        "certificates/checking/interpretation.py",
+        "right, other = divisors, other or divisors != right",
+        "right = divisors",
+        MACHINES,
+    ),
+    Mutant(
+        "sums of ranges do not wrap round",
+        "certificates/checking/values.py",
+        "    if part[-1] - shift > MAX:\n        return ALL\n",
+        "",
+        MACHINES,
+    ),
+    Mutant(
+        "remainders of negative numbers are positive",
+        "certificates/checking/values.py",
+        "low, high = (-most if a[0] < 0 else 0), (most if a[-1] > 0 else 0)",
+        "low, high = 0, most",
+        MACHINES,
     ),
 ]

@@ -3,8 +3,8 @@
 import pytest
 
 import ltlpipe
-from ltlpipe.families.nets import coloured_peers
-from ltlpipe.families.networks import client_server
+from benchmarks.families.client_server import client_server
+from benchmarks.families.nets import coloured_peers
 from ltlpipe.question.conditions import ANY, CONDITIONS, first_obstacle
 from ltlpipe.question.options import Options
 from ltlpipe.strategies.registry import STRATEGIES, Strategy

@@ -60,30 +60,6 @@ def test_columns_of_task_tables():
         assert setting_name(name) == setting_name(flag_of(name)) == name
 
 
-@pytest.mark.parametrize(
-    ("now", "old"),
-    [
-        ({"red_ample": "stored"}, {"ample_inner": "stored"}),
-        ({"max_component_states": 7}, {"cap_states": 7}),
-        ({"network_acceptance": "each"}, {"accepting": "each"}),
-        ({"unknown": "error"}, {"strict": True}),
-        ({"fairness": "weak", "fair_sets": ("a",)}, {"fairness": "weak", "fair": "a"}),
-    ],
-)
-def test_names_of_earlier_versions(now, old):
-    """They are understood, with a warning that says the new name."""
-    with pytest.warns(DeprecationWarning, match="is called .* now"):
-        verdict = ltlpipe.check(RING, "GF a", **old)
-    assert verdict.verdict == ltlpipe.check(RING, "GF a", **now).verdict == "holds"
-
-
-def test_automata_by_their_former_name():
-    """`violations` is the parameter `automaton` now."""
-    negated = ltlpipe.automaton("!GF a", acceptance="ba")
-    with pytest.warns(DeprecationWarning, match="violations is called automaton now"):
-        assert ltlpipe.check(RING, violations=negated).verdict == "holds"
-
-
 def test_an_automaton_is_a_file_too(tmp_path):
     """Of the negated property, and of a constraint; or the text of one."""
     negated = ltlpipe.automaton("!G a", acceptance="ba")

@@ -15,7 +15,7 @@ from ltlpipe.batch.table import DTYPES, to_frame
 from ltlpipe.batch.table_files import open_table
 from ltlpipe.batch.tasks import Task
 from ltlpipe.report import page as page_module
-from ltlpipe.report import reading
+from ltlpipe.report import page_summary
 from ltlpipe.report.page import FIRST_ROWS, write_report
 from tests.report.handmade_stores import (
     EVIL,
@@ -191,7 +191,7 @@ def test_a_system_that_has_changed(store, system, tmp_path):
 
 @without_plots
 def test_no_time_for_systems(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "LOADING_SECONDS", -1.0)
+    monkeypatch.setattr(page_summary, "LOADING_SECONDS", -1.0)
     page = written(store, tmp_path)
     assert page.data["lassos"]["systems"] == []
     assert "There was no time to load all systems" in page.words

@@ -15,13 +15,14 @@ from ltlpipe.batch.tasks import Task
 from ltlpipe.report.page_summary import (
     MOST_ANSWERS,
     MOST_CONTRADICTIONS,
+    Source,
     agreement,
     contradictions,
     counts,
     groups,
+    read_source,
     setting,
 )
-from ltlpipe.report.reading import Source, read_source
 from tests.report.handmade_stores import SYSTEM, make_store, result, some_tasks
 
 

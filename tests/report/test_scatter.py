@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
+from benchmarks.acceptance_plots import FIN_SHARES, acceptances, shares
 from ltlpipe import LTS, LtlpipeError, Network, UnsupportedError, compare
 from ltlpipe.batch.table import COMPARISON_DTYPES, to_frame
-from ltlpipe.report.plots import acceptances, plottable, save
+from ltlpipe.report.plots import plottable, save
 from ltlpipe.report.plots.figures import FEWEST
-from ltlpipe.report.plots.scatter_plot import FIN_SHARES, against_first, shares
+from ltlpipe.report.plots.scatter_plot import against_first
 
 LOW, MIDDLE, HIGH, UNKNOWN = FIN_SHARES
 X, Y = "TGBA", "TGRA"

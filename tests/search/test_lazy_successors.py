@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.families.nets import dining
 from ltlpipe import check
-from ltlpipe.families.nets import dining
 from ltlpipe.search.registers import Status
 from ltlpipe.search.scc import couvreur99
 from ltlpipe.search.scc.couvreur99 import Couvreur99

@@ -8,8 +8,8 @@ import pytest
 from textual.widgets import DataTable, Input, OptionList, Static
 
 import ltlpipe
+from benchmarks.families.nets import token_ring
 from ltlpipe import LTS, Network, Simulation, check
-from ltlpipe.families.nets import token_ring
 from ltlpipe.simulation.screen import SimulationScreen
 from ltlpipe.simulation.session import Session
 from tests.simulation.test_simulation import MANY, MUTEX, OFFICE, PETERSON, UNFAIR

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import ltlpipe
+from benchmarks.families.nets import token_ring
 from ltlpipe import LTS, LassoStep, LtlpipeWarning, Move, Network, Simulation, check
 from ltlpipe.automata.graphs import state_condition
-from ltlpipe.families.nets import token_ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.runtime.errors import FormulaError, InputError, UnsupportedError
 from ltlpipe.simulation.simulation import MOST_ENABLED

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.families.nets import token_ring
 from ltlpipe import LTS, LtlpipeWarning, Network, UnsupportedError, check
-from ltlpipe.families.nets import token_ring
 from ltlpipe.families.rers_networks import rers_network
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, satisfies

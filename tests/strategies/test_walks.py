@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.families.client_server import client_server
+from benchmarks.families.nets import dining
 from ltlpipe import UnsupportedError, check, load
-from ltlpipe.families.nets import dining
-from ltlpipe.families.networks import client_server, philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.question.conditions import CONDITIONS, LINEAR
 from ltlpipe.strategies import explicit
 from tests.portfolio_settings import searching_at_once, turns

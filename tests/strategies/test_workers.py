@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.families.nets import dining, token_ring
 from ltlpipe import LTS, LtlpipeWarning, Network, check, load
-from ltlpipe.families.nets import dining, token_ring
 from ltlpipe.families.networks import philosophers
 from tests.example_counts import examples
 from tests.hypothesis_strategies import networks, recurrent_formulas

@@ -17,8 +17,7 @@ from ltlpipe.search.counting import product_size_of
 from ltlpipe.search.problem import make_problem
 from ltlpipe.symmetry.groups import factors
 from ltlpipe.symmetry.groups.models import Propositions, group_of_net
-from ltlpipe.symmetry.groups.networks import group_of_network
-from ltlpipe.symmetry.groups.programs import group_of_program
+from ltlpipe.symmetry.groups.systems import group_of_network, group_of_program
 from ltlpipe.symmetry.orbits import quotient, table_bytes
 from ltlpipe.systems.fields import row_of
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet

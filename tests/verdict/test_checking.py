@@ -227,7 +227,7 @@ def test_values_that_are_as_good_as_those_of_the_kind():
         "max_states": 1e6,
         "seed": np.int64(3),
         "lasso": np.bool_(False),
-        "symmetric": None,
+        "visible": None,
         "fairness": "weak",
         "fair_sets": "a,b",
     }

@@ -94,18 +94,6 @@ def test_symmetry_is_found_among_factors():
     assert verdict.stats.states <= alone.stats.states
 
 
-def test_components_that_are_named():
-    """--symmetric is about components as they were read."""
-    verdict = check(
-        served(3), "G(get1 -> F put1)", symmetric=("client1,client2,client3",)
-    )
-    assert verdict.plan.strategy == "symmetry"
-    assert "factoring" not in verdict.plan.reductions
-    assert "no factoring, because --symmetric names components" in (
-        why.replace("symmetric=", "--symmetric") for why in verdict.plan.reasons
-    )
-
-
 def test_what_is_too_large_is_named(monkeypatch):
     """Whether other components have been factored or not."""
     monkeypatch.setattr(factors, "MOST_LABELS", 5)

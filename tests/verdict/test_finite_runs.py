@@ -1,6 +1,5 @@
 """Runs that end do not count: a verdict that leans on that has a warning."""
 
-import subprocess
 import warnings
 
 import pytest
@@ -8,9 +7,10 @@ import spot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.families.nets import coloured_dining, dining
 from ltlpipe import LTS, LtlpipeWarning, Network, check, deadlocks
+from ltlpipe.systems.nets.writing import save_pnml
 from ltlpipe.verdict import deadlocks as finite_runs
-from tests.cli.command_line import PROGRAM
 from tests.example_counts import examples
 
 CRASH = [(0, "req", 1), (1, "ack", 0), (0, "req", 2), (2, "crash", 3)]
@@ -115,11 +115,11 @@ def test_models_whose_finite_runs_are_not_to_count(tmp_path):
     assert "no infinite run" in verdict.warnings[0]
 
 
-@pytest.mark.parametrize("kind", ["dining", "coloured-dining"])
-def test_nets_whose_finite_runs_are_not_to_count(kind, tmp_path):
+@pytest.mark.parametrize("family", [dining, coloured_dining])
+def test_nets_whose_finite_runs_are_not_to_count(family, tmp_path):
     """Dining philosophers can stop, also those of a symmetric net."""
     path = tmp_path / "net.pnml"
-    subprocess.run([*PROGRAM, "generate", kind, "3", "-o", str(path)], check=True)
+    save_pnml(family(3), path)
     verdict = asked(str(path), "true", deadlock="ignore")
 
     assert "a deadlock is reachable, after " in verdict.warnings[0]

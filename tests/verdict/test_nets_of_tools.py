@@ -10,7 +10,7 @@ import pytest
 
 from ltlpipe import UnsupportedError, check
 from ltlpipe.systems.nets.reading import parse_pnml
-from ltlpipe.verdict import unboundedness
+from ltlpipe.verdict import deadlocks
 
 GRAMMAR = "http://www.pnml.org/version-2009/grammar"
 
@@ -176,7 +176,7 @@ def test_a_violation_of_an_unbounded_net():
 
 def test_no_answer_about_an_unbounded_net(monkeypatch):
     """`send` without end violates it; there is no lasso, and that is said soon."""
-    monkeypatch.setattr(unboundedness, "PATIENCE", 5e4)
+    monkeypatch.setattr(deadlocks, "PATIENCE", 5e4)
     net = parse_pnml(GROWING.encode(), "net.pnml")
     with pytest.warns(UserWarning, match="the net is unbounded: send can be repeated"):
         found = check(net, 'G F action=="recv"')

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.families.nets import coloured_dining, kanban
 from ltlpipe import UnsupportedError, check
-from ltlpipe.families.nets import coloured_dining, kanban
 from ltlpipe.question.conditions import AMPLE, AUTOMORPHISMS, WALKS
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.search.catalogue import OF_SETS

@@ -17,9 +17,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.cases import CASES, large_component, linear
+from benchmarks.families.client_server import client_server
+from benchmarks.families.nets import token_ring
 from ltlpipe import LtlpipeWarning, UnsupportedError, check
-from ltlpipe.families.nets import token_ring
-from ltlpipe.families.networks import client_server, philosophers
+from ltlpipe.families.networks import philosophers
 from ltlpipe.logic.formulas import parse
 from ltlpipe.question.answer import EMPTY, FOUND, INCONCLUSIVE, Answer
 from ltlpipe.question.options import Options

@@ -174,7 +174,6 @@ def test_options_about_actions_are_refused(kripke, automaton):
         {"fairness": "weak"},
         {"reduce": "ample"},
         {"reduce": "components"},
-        {"symmetric": ["a,b"]},
         {"network_acceptance": "each"},
         {"emptiness": "decoupled-scc"},
         {"semantics": "action"},

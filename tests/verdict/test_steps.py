@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 
+from benchmarks.families.nets import token_ring
 from ltlpipe import LTS, LtlpipeWarning, Network, check
-from ltlpipe.families.nets import token_ring
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, satisfies
 from tests.example_counts import examples

@@ -18,7 +18,7 @@ from ltlpipe.systems.nets.coloured.net import (
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
-from ltlpipe.verdict import unboundedness
+from ltlpipe.verdict import deadlocks as watching
 
 SOURCE = PetriNet(
     [Place("p", "p"), Place("q", "q")], [Transition("t", "t", {}, {0: 1})]
@@ -36,8 +36,8 @@ TOLD = "the net is unbounded: send can be repeated without end, each time with m
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """Searches that end soon."""
-    monkeypatch.setattr(unboundedness, "PATIENCE", 5e4)
-    monkeypatch.setattr(unboundedness, "_FIRST", 1e4)
+    monkeypatch.setattr(watching, "PATIENCE", 5e4)
+    monkeypatch.setattr(watching, "_FIRST", 1e4)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import ltlpipe
 from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.logic.formulas import parse
 from ltlpipe.logic.words import Word, satisfies
+from ltlpipe.report.layouts import legend_of, steps_shown, why_html, why_table
 from ltlpipe.report.notebook import html_of
-from ltlpipe.report.why_table import legend_of, steps_shown, why_html, why_table
 from ltlpipe.runtime.errors import silenced
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition

@@ -126,6 +126,17 @@ class Reduction(NamedTuple):
     """The components that were looked at, beside one that idles; None is all."""
 
 
+class Machine(NamedTuple):
+    """A component that does what a program does, and what proves that."""
+
+    states: int  # of which 0 is the first
+    labels: tuple[str, ...]
+    transitions: int
+    cells: int
+    ranges: int  # of all sets of values
+    told: tuple[int, ...]  # variables by whose values the cells of a class differ
+
+
 class Document(NamedTuple):
     """The header of a certificate; see ``docs/certificates.md``."""
 
@@ -144,6 +155,7 @@ class Document(NamedTuple):
     block: int
     columns: tuple[str, ...]
     reduction: Reduction | None = None
+    machine: Machine | None = None
     written_by: Any = None  # this and what follows is for people
     acceptance: Any = None
     transitions: Any = None

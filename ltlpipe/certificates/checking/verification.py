@@ -60,8 +60,9 @@ from ltlpipe.systems.graph import SpotGraph
 from ltlpipe.systems.models import Model, System
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.networks.lts import Network
+from ltlpipe.systems.programs.eca.system import EcaSystem
 from ltlpipe.systems.propositions.letters import evaluate
-from ltlpipe.systems.reading import load_job, name_of_system
+from ltlpipe.systems.reading import load_job, name_of_system, source_job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +78,7 @@ _JUDGING = 5e6
 """CPU time, in microseconds, in which Spot may judge the automaton."""
 
 READERS = "that the files of the system mean what ltlpipe reads in them"
+ANALYSIS = "the analysis that finds the states of a program"
 STEPS = "the interpreter that finds the steps of a model"
 
 
@@ -254,11 +256,7 @@ class _Check:
             with open_regular(self._path) as file:
                 document, contents = opened(file, self._path)
                 self.document = document
-                if isinstance(given, System):
-                    system: System = given
-                else:
-                    system = yield from _system(document, given, self._path, root)
-                    self.trusted.append(READERS)
+                system = yield from self._system(document, contents, given, root)
                 self.name = system.name
                 if isinstance(system, Model):
                     system = yield from system.unfolding()
@@ -279,6 +277,39 @@ class _Check:
             raise InputError(message, file=self._path) from None
         yield from proof.check()
         self.transitions = proof.transitions
+
+    def _system(
+        self,
+        document: Document | LinearDocument,
+        contents: Contents,
+        given: SystemLike | None,
+        root: str | None,
+    ) -> Job[System]:
+        """Return what is given, or read; of a program, the machine that is proved."""
+        machine = document.machine if isinstance(document, Document) else None
+        if isinstance(given, System):
+            if machine is None:
+                return given
+            if not isinstance(given, EcaSystem):
+                raise RefusedError("a machine is about a program")
+            name, source = given.name, given.source
+        else:
+            self.trusted.append(READERS)
+            files = yield from _files(document, given, self._path, root)
+            if machine is None:
+                system = yield from load_job(files, **document.system.manner)
+                if isinstance(system, EcaSystem):
+                    self.trusted.append(ANALYSIS)
+                return system
+            name = files[0]
+            source = yield from source_job(name, format=document.system.format)
+        yield from imported("pyarrow")
+        from ltlpipe.certificates.checking.machine import proved_network
+
+        try:
+            return (yield from proved_network(source, machine, contents, name))
+        except RecursionError:
+            raise RefusedError("the program is nested too deeply") from None
 
     def _linear(self, document: LinearDocument, system: System) -> Job[None]:
         """Check a proof by linear algebra."""
@@ -496,10 +527,10 @@ def _filled(proof: StateProof, document: Document, contents: Contents) -> Job[No
         yield progress_of(document, proof.memory_bytes)
 
 
-def _system(
+def _files(
     document: Document | LinearDocument, given: Any, path: str, root: str | None
-) -> Job[System]:
-    """Read the system from the files that a certificate names, or that are given."""
+) -> Job[list[str]]:
+    """Return the files that a certificate names, or that are given, as they were."""
     named = document.system.files
     if not named:
         raise InputError(
@@ -520,7 +551,7 @@ def _system(
     for place, file in zip(files, named, strict=True):
         if (yield from _digest(place)) != file.sha256.lower():
             raise RefusedError(f"{place} is not the file that was checked")
-    return (yield from load_job(files, **document.system.manner))
+    return files
 
 
 def _below(path: str) -> str:

@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 
     from lark import Lark, Token
 
-    from ltlpipe.logic.dialects import Dialect
-    from ltlpipe.logic.history import History
+    from ltlpipe.logic.history import Dialect, History
 
     Refusal = Callable[[str, int | None], FormulaError]
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from ltlpipe.report.plots.curves import cactus, growth, verdicts
 from ltlpipe.report.plots.figures import plottable, save, svg_text
-from ltlpipe.report.plots.scatter_plot import acceptances, scatter
+from ltlpipe.report.plots.scatter_plot import scatter
 
 __all__ = [
-    "acceptances",
     "cactus",
     "growth",
     "plottable",

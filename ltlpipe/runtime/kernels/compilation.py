@@ -17,7 +17,6 @@ import time
 from functools import partial
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime import workers
@@ -242,9 +241,7 @@ def _is_stored(stored: Any, kinds: Any, target: Any) -> bool:
 
     try:
         stored.follow()
-        key = stored._index_key(kinds, target.codegen())
-        name = stored._cache_file._load_index().get(key)
-        return name is not None and Path(stored._cache_file._data_path(name)).exists()
+        return bool(stored.has(kinds, target))
     except (AttributeError, *DAMAGED):  # no cache, or a damaged one
         return False
 

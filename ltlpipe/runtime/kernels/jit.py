@@ -21,13 +21,14 @@ import hashlib
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from pickle import UnpicklingError
+from pickle import UnpicklingError, loads
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ltlpipe.runtime.folders import cache_folder, remove_unused
+from ltlpipe.runtime.kernels import shipped
 from ltlpipe.runtime.loading import ALONE, note_compiler
 from ltlpipe.runtime.worker_process import turn
 
@@ -260,12 +261,17 @@ class _ByPlaceInPackage(_caching.UserProvidedCacheLocator):  # type: ignore[misc
 class _KernelImpl(_caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_ByPlaceInPackage,)
 
+    def reduce(self, data: Any) -> tuple[Any, ...]:
+        """Leave out the annotated source, which names this machine's folders."""
+        return tuple(super().reduce(data._replace(type_annotation="")))
+
 
 class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
     """Machine code under the key of its kernel (`ltlpipe.runtime.kernels.jit`).
 
     Versions of a kernel lie side by side: a branch that is checked out, or a second
-    clone, compiles what differs and finds the rest.
+    clone, compiles what differs and finds the rest.  What the package brings
+    (`ltlpipe.runtime.kernels.shipped`) is looked at first, and never written.
     """
 
     _impl_class = _KernelImpl
@@ -280,12 +286,35 @@ class _KernelCache(_caching.FunctionCache):  # type: ignore[misc]
         if self._folder != str(cache_folder()):
             self.__init__(self._py_func, self._given)  # type: ignore[misc]
 
+    def has(self, sig: Any, target_context: Any) -> bool:
+        """Whether there is machine code for some types; DAMAGED where that is."""
+        codegen = target_context.codegen()
+        if self._shipped(sig, codegen) is not None:
+            return True
+        name = self._cache_file._load_index().get(self._index_key(sig, codegen))
+        return name is not None and Path(self._cache_file._data_path(name)).exists()
+
     def _index_key(self, sig: Any, codegen: Any) -> str:
+        return self._key(sig, codegen.magic_tuple())
+
+    def _key(self, sig: Any, processor: tuple[str, ...]) -> str:
         """Return a text, so that reading an index imports nothing that has gone."""
-        _, processor, _ = super()._index_key(sig, codegen)
         settings = (self._options, _config.OPT, _config.BOUNDSCHECK, processor)
         closure = kernel_key(self._py_func)
         return f"{closure} {type(sig).__name__} {sig} {type_key(sig)} {settings}"
+
+    def _shipped(self, sig: Any, codegen: Any) -> bytes | None:
+        if not shipped.are_usable():
+            return None
+        processor = (codegen.magic_tuple()[0], shipped.PROCESSOR, "")
+        return shipped.found(self._key(sig, processor))
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        body = self._shipped(sig, target_context.codegen())
+        if body is not None:
+            with suppress(*DAMAGED):
+                return self._impl.rebuild(target_context, loads(body))
+        return super()._load_overload(sig, target_context)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:

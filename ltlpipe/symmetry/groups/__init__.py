@@ -2,5 +2,5 @@
 
 A system is drawn as a coloured graph, whose automorphisms are those of the system:
 exchanges of components, the rotations of a ring, reflections, wreath products.  Read
-`graph` first, then `group` and `factors`; `networks`, `models` and `programs` draw.
+`group` first, then `factors`; `systems` and `models` draw.
 """

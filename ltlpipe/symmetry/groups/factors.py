@@ -33,8 +33,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.symmetry.groups.graph import PHASE
-from ltlpipe.symmetry.groups.group import ENTRIES_PER_TICK, Factor, Group
+from ltlpipe.symmetry.groups.group import ENTRIES_PER_TICK, PHASE, Factor, Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,11 @@ a state's members are sorted.  Where that is not all, elements are *listed*: eac
 applied to the state, and the least of what becomes of the images is the representative.
 Of a group that is too large for this, elements are *tried*: they make a state less as
 long as one of them does.  `ltlpipe.symmetry.groups.factors` makes factors.
+
+Groups are those of coloured graphs, whose automorphisms a library finds.
+
+Source: T. Junttila and P. Kaski, "Engineering an Efficient Canonical Labeling Tool for
+Large and Sparse Graphs", ALENEX 2007 (bliss, which igraph contains).
 """
 
 from __future__ import annotations
@@ -17,22 +22,91 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime import workers
 from ltlpipe.runtime.ticks import Ticks
-from ltlpipe.symmetry.groups.graph import PHASE
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from ltlpipe.runtime.jobs import Job
+
+PHASE = "finding automorphisms"
+
+
+class ColouredGraph:
+    """An undirected graph whose vertices have colours."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self.colours: list[int] = []
+        self._ends: list[int] = []  # of one edge after the other
+
+    def add(self, colour: Hashable, *neighbours: int) -> int:
+        """Add a vertex with edges to others; return its number."""
+        number = len(self.colours)
+        self.colours.append(self._numbers.setdefault(colour, len(self._numbers)))
+        for neighbour in neighbours:
+            self._ends += number, neighbour
+        return number
+
+    def add_alike(self, colour: Hashable, neighbours: np.ndarray) -> None:
+        """Add vertices of one colour, each with edges to those of a row, int[n, k]."""
+        n, k = neighbours.shape
+        numbers = np.repeat(np.arange(len(self.colours), len(self.colours) + n), k)
+        self.colours += [self._numbers.setdefault(colour, len(self._numbers))] * n
+        self._ends += np.stack([numbers, neighbours.ravel()], axis=1).ravel().tolist()
+
+    def join(self, first: int, second: int) -> None:
+        """Add an edge, unless it is there."""
+        self._ends += first, second
+
+    def _edges(self) -> np.ndarray:
+        """Return the edges, int32[m, 2], each once."""
+        ends = np.sort(np.array(self._ends, dtype=np.int64).reshape(-1, 2), axis=1)
+        n = max(len(self.colours), 1)
+        once = np.unique(ends[:, 0] * n + ends[:, 1])
+        return np.stack([once // n, once % n], axis=1).astype(np.int32)
+
+    def automorphisms(self, n_points: int) -> Job[np.ndarray]:
+        """Return generators of what automorphisms make of the first vertices.
+
+        Returns
+        -------
+        int32[n, n_points]
+            Where each takes them; the first vertices are taken to each other.
+        """
+        found: Any = yield from workers.call(
+            "automorphisms",
+            phase=PHASE,
+            subject="igraph",
+            colours=np.array(self.colours, dtype=np.int32),
+            edges=self._edges(),
+            n_points=n_points,
+        )
+        generators: np.ndarray = np.asarray(found).reshape(len(found), n_points)
+        moving = (generators != np.arange(n_points)).any(axis=1)
+        own: np.ndarray = generators[moving].astype(np.int32)
+        return own
+
+
+def find_generators(
+    colours: np.ndarray, edges: np.ndarray, n_points: int
+) -> np.ndarray:
+    """Return what `ColouredGraph.automorphisms` asks a worker for."""
+    from igraph import Graph
+
+    graph = Graph(n=len(colours), edges=edges.tolist())
+    found = graph.automorphism_group(color=colours.tolist())
+    points = [generator[:n_points] for generator in found]
+    return np.array(points, dtype=np.int32).reshape(len(found), n_points)
+
 
 ENTRIES_PER_TICK = 200
 """Entries of elements that are looked at in a microsecond, roughly."""
-
-
-MOST_BITS = 8
-"""Of the fields of variables that have names."""
 
 
 @dataclass(frozen=True)
@@ -43,24 +117,18 @@ class Space:
     ----------
     first : int64[n_fields + 1]
         The first point of each component or variable, and the number of points.
-    values : int64[n_points], optional
-        Of models: the names that variables can have, in ascending order for each.  Of
-        one that is a plain number the one point has no meaning.
-    named : bool[n_fields], optional
-        Of models: which variables have names.
+    of_values : bool
+        Whether points are local states; else each variable is one point, and keeps its
+        value where it is taken.
     """
 
     first: np.ndarray
-    values: np.ndarray | None = None
-    named: np.ndarray | None = None
+    of_values: bool = True
 
     @classmethod
-    def of_variables(cls, names: Sequence[Sequence[int]]) -> Space:
-        """Return the space of variables with names, none for plain numbers."""
-        values = [own or [0] for own in names]
-        first = np.cumsum([0, *map(len, values)])
-        flat = np.array([value for own in values for value in own], dtype=np.int64)
-        return cls(first, flat, np.array(list(map(bool, names)), dtype=np.bool_))
+    def of_variables(cls, n: int) -> Space:
+        """Return the space of n variables."""
+        return cls(np.arange(n + 1), of_values=False)
 
     @property
     def n_fields(self) -> int:
@@ -88,24 +156,12 @@ class Space:
         images = np.empty((len(elements), self.n_fields), dtype=np.int64)
         to = self.fields_of(elements)
         rows = np.arange(len(elements))[:, None]
-        if self.values is not None:
-            assert self.named is not None
-            points = elements[:, self._points_of(state)]
-            images[rows, to] = np.where(self.named, self.values[points], state)
-        else:
+        if self.of_values:
             points = elements[:, state + self.first[:-1]]
             images[rows, to] = points - self.first[to]
+        else:
+            images[rows, to] = state
         return images
-
-    def _points_of(self, state: np.ndarray) -> np.ndarray:
-        """Return the points of the values of a model's state, int64[n_fields]."""
-        assert self.values is not None
-        assert self.named is not None
-        points = self.first[:-1].copy()
-        for field in np.flatnonzero(self.named).tolist():
-            first, end = self.first[field : field + 2].tolist()
-            points[field] += np.searchsorted(self.values[first:end], state[field])
-        return points
 
     def image(self, element: np.ndarray, state: np.ndarray) -> np.ndarray:
         """Return what one element, int32[n_points], makes of a state."""

@@ -34,8 +34,7 @@ from ltlpipe.logic.propositions.syntax import (
 )
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.symmetry.groups.factors import grouped
-from ltlpipe.symmetry.groups.graph import PHASE, ColouredGraph
-from ltlpipe.symmetry.groups.group import Space
+from ltlpipe.symmetry.groups.group import PHASE, ColouredGraph, Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -162,7 +161,6 @@ def draw_propositions(
     first: int,
     variables: Sequence[int],
     actions: Sequence[int],
-    constant: Callable[[Number], int] | None = None,
 ) -> None:
     """Add what propositions mean below the vertices that `add_points` has added.
 
@@ -174,15 +172,11 @@ def draw_propositions(
         The vertex of the first one.
     variables, actions : sequence of int
         The vertices of variables, and those of actions.
-    constant : callable, optional
-        Adds the vertex of a constant; None is one for each number.
     """
 
     def draw(expression: Expression) -> int:
         """Add the vertex of an expression, below which its parts are."""
         if isinstance(expression, Number):
-            if constant is not None:
-                return constant(expression)
             return graph.add(("number", expression.value))
         if isinstance(expression, Variable):
             return graph.add("variable read", variables[expression.number])
@@ -222,7 +216,7 @@ def draw_ordered(graph: ColouredGraph, colour: Any, parts: list[int]) -> int:
 
 def group_of_net(net: Net, propositions: Propositions) -> Job[Group]:
     """Return the group of a net and a property; it moves places."""
-    space = Space.of_variables([[]] * len(net.places))
+    space = Space.of_variables(len(net.places))
     draw = partial(_drawn_net, net, propositions)
     return group_of(space, propositions, draw, moves_initial=True)
 

@@ -1,12 +1,11 @@
-"""Canonical representatives of markings under a group of permutations of colours.
+"""Canonical representatives of markings, and inclusion of sets of markings.
 
-The group permutes members within blocks, and rotates turning sorts by multiples of
-their steps.  Colours get *signatures*, which are refined by those of the colours that
-are together with them in tuples; in each block colours are then ordered by signature.
-Twins are alike.  Where others have the same signature, one after the other is set apart
-(*individualised*) with its twins and the signatures are refined again; for a turning
-sort, one colour after the other is taken to the first place.  Of all the markings that
-come out so the least one is the representative.
+The group permutes members within blocks.  Colours get *signatures*, which are refined
+by those of the colours that are together with them in tuples; in each block colours are
+then ordered by signature.  Twins are alike.  Where others have the same signature, one
+after the other is set apart (*individualised*) with its twins and the signatures are
+refined again.  Of all the markings that come out so the least one is the
+representative.
 
 Two leaves of that search with the same marking tell an automorphism: the branches in
 which they lie are alike, and the second one is left.
@@ -20,6 +19,18 @@ automorphisms only those between the best leaf and the current one are used.
 Limits: after ``Head.MOST_LEAVES`` leaves the best one so far is taken.  It is a marking
 of the same orbit, but maybe not the one that others of the orbit lead to: the same set
 may then have several rows, which costs states and no more; ``Head.APPROXIMATE`` counts.
+
+A set T is found to include a set D if the property is in the same state, the group of D
+is one of that of T (blocks that leave the representative of D as it is apart), and the
+representative of D has that of T under the group of T.  Each of these is sufficient: D
+may be included in T and not be found to be, where a representative is not the least
+one.
+
+Source of inclusion and keys: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset
+Büchi Automata using Inclusion Tests", technical report 2006/003, LIP6, Sec. 6.3.
+
+Differences from the source: sets are not refined; the key is an invariant of the orbit
+under the whole group, not the orbit.
 """
 
 from __future__ import annotations
@@ -29,43 +40,39 @@ import numpy as np
 from ltlpipe.runtime.kernels.jit import called
 from ltlpipe.symmetry.sets.layout import Cell, Head, Row, Word
 from ltlpipe.symmetry.sets.markings import (
+    are_equal,
     cell_at,
     copy,
+    find_mixed,
     mix,
     order_by,
-    rotate,
+    read,
+    read_group,
+    read_marking,
+    read_support,
     stay,
-    turn_of,
     write_permuted,
 )
 
 _MEMBER = np.uint64(1 << 40)
-_TURNING = np.uint64(2 << 40)
 _CHOSEN = np.uint64(0xD6E8FEB86659FD93)
-_NEXT = np.uint64(0xA0761D6478BD642F)
-_TIE = -2  # what is chosen at a depth: a member, or a turning sort by its number
 _CELL = len(Cell)
 
 
 @called
-def start_signatures(ints, blocks, steps, signatures):
+def start_signatures(ints, blocks, signatures):
     """Write the signatures that the group alone tells (uint64[n_elements])."""
     for element in range(ints[Head.ELEMENTS]):
         member = ints[ints[Head.ELEMENT_MEMBERS] + element]
-        turn = ints[ints[Head.ELEMENT_TURNS] + element]
         told = np.uint64(element)
         if member >= 0:
             told = _MEMBER + np.uint64(blocks[member])
-        elif turn >= 0:
-            first, _ = turn_of(ints, turn)
-            place = (element - first) % steps[turn]
-            told = _TURNING + np.uint64((turn << 20) + place)
         signatures[element] = mix(told + np.uint64(1))
 
 
 @called
 def refine(ints, cells, counts, n, signatures, fresh):
-    """Refine signatures once by a support of n cells, and by who is next in a sort."""
+    """Refine signatures once by a support of n cells."""
     arity = ints[Head.ARITY]
     for element in range(ints[Head.ELEMENTS]):
         fresh[element] = mix(signatures[element])
@@ -81,11 +88,6 @@ def refine(ints, cells, counts, n, signatures, fresh):
                 if j != i and ints[at + _CELL + j] >= 0:
                     others = mix(others) + signatures[ints[at + _CELL + j]]
             fresh[element] += mix(others)
-    for turn in range(ints[Head.TURNING]):
-        first, size = turn_of(ints, turn)
-        for colour in range(size):
-            following = signatures[first + (colour + 1) % size]
-            fresh[first + colour] += mix(following ^ _NEXT)
     copy(fresh, signatures, ints[Head.ELEMENTS])
 
 
@@ -108,46 +110,11 @@ def sort_members(ints, blocks, signatures, positions, ordered):
 
 
 @called
-def is_open(ints, scratch, steps, turn, depth):
-    """Whether it is not yet chosen which colour of a turning sort is first."""
-    _, size = turn_of(ints, turn)
-    for k in range(depth):
-        if scratch[Row.KINDS, k] == turn:
-            return False
-    return steps[turn] < size
+def choose(ints, scratch, blocks, signatures, depth):
+    """Look for members that are tied and not all twins; return whether there are any.
 
-
-@called
-def rarest(ints, signatures, turn, step):
-    """Return a colour of a turning sort that may come first and is like few others.
-
-    Which one it is depends on the signatures alone.
+    Reads POSITIONS and LEADERS, writes SORTED, and one of them to EXAMPLES.
     """
-    first, size = turn_of(ints, turn)
-    best, fewest = np.int64(0), np.int64(size + 1)
-    for colour in range(0, size, step):
-        own = signatures[first + colour]
-        n = np.int64(0)
-        for other in range(0, size, step):
-            n += np.int64(signatures[first + other] == own)
-        if n < fewest or (n == fewest and own < signatures[first + best]):
-            best, fewest = np.int64(colour), n
-    return best
-
-
-@called
-def choose(ints, scratch, blocks, steps, signatures, depth):
-    """Write what is to be chosen at a depth; return whether anything is.
-
-    The members of a tie, which are not all twins, or the first colour of a turning
-    sort.  Reads POSITIONS and LEADERS, writes SORTED, KINDS and EXAMPLES.
-    """
-    for turn in range(ints[Head.TURNING]):
-        if is_open(ints, scratch, steps, turn, depth):
-            scratch[Row.KINDS, depth] = turn
-            rare = rarest(ints, signatures, turn, steps[turn])
-            scratch[Row.EXAMPLES, depth] = rare
-            return True
     ordered, leaders = scratch[Row.SORTED], scratch[Row.LEADERS]
     sort_members(ints, blocks, signatures, scratch[Row.POSITIONS], ordered)
     elements = ints[Head.MEMBER_ELEMENTS]
@@ -159,28 +126,18 @@ def choose(ints, scratch, blocks, steps, signatures, depth):
             and signatures[ints[elements + before]]
             == signatures[ints[elements + member]]
         ):
-            scratch[Row.KINDS, depth] = _TIE
             scratch[Row.EXAMPLES, depth] = member
             return True
     return False
 
 
 @called
-def next_choice(ints, scratch, blocks, steps, signatures, depth):
+def next_choice(ints, scratch, blocks, signatures, depth):
     """Return the next choice at a depth after the one in PATH, or -1.
 
-    Colours of a turning sort like the rarest of those that may come first; the first
-    twins of members in a tie.
+    Choices are the first twins of the members in the tie.
     """
-    kind, last = scratch[Row.KINDS, depth], scratch[Row.PATH, depth]
-    if kind != _TIE:
-        first, size = turn_of(ints, kind)
-        rare = signatures[first + scratch[Row.EXAMPLES, depth]]
-        for colour in range(0, size, steps[kind]):
-            if colour > last and signatures[first + colour] == rare:
-                return np.int64(colour)
-        return np.int64(-1)
-    found = np.int64(-1)
+    last, found = scratch[Row.PATH, depth], np.int64(-1)
     for member in range(ints[Head.MEMBERS]):
         leader = scratch[Row.LEADERS, member]
         if (
@@ -204,13 +161,6 @@ def is_tied(ints, scratch, blocks, signatures, depth, member):
 def set_apart(ints, scratch, blocks, signatures, depth, choice, chosen):
     """Write the signatures after a choice, not yet refined."""
     copy(signatures, chosen, ints[Head.ELEMENTS])
-    kind = scratch[Row.KINDS, depth]
-    if kind != _TIE:
-        first, size = turn_of(ints, kind)
-        for colour in range(size):
-            place = np.uint64((colour + size - choice) % size)
-            chosen[first + colour] = mix(_CHOSEN + place)
-        return
     for member in range(ints[Head.MEMBERS]):
         element = ints[ints[Head.MEMBER_ELEMENTS] + member]
         if scratch[Row.LEADERS, member] == choice and is_tied(
@@ -220,18 +170,13 @@ def set_apart(ints, scratch, blocks, signatures, depth, choice, chosen):
 
 
 @called
-def permutation_at(ints, scratch, depth, permutation):
-    """Write the permutation of a leaf: by SORTED, POSITIONS, KINDS and PATH."""
+def permutation_at(ints, scratch, permutation):
+    """Write the permutation of a leaf: by SORTED and POSITIONS."""
     stay(ints, permutation)
     elements = ints[Head.MEMBER_ELEMENTS]
     for k in range(ints[Head.MEMBERS]):
         source = ints[elements + scratch[Row.SORTED, k]]
         permutation[source] = ints[elements + scratch[Row.POSITIONS, k]]
-    for k in range(depth):
-        turn = scratch[Row.KINDS, k]
-        if turn != _TIE:
-            _, size = turn_of(ints, turn)
-            rotate(ints, permutation, turn, size - scratch[Row.PATH, k])
 
 
 @called
@@ -251,7 +196,7 @@ def take_leaf(tables, n, depth, leaves):
     """
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
     permutation = scratch[Row.PERMUTATION]
-    permutation_at(ints, scratch, depth, permutation)
+    permutation_at(ints, scratch, permutation)
     cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
     goal = Word.BEST if leaves == 0 else Word.TRIAL
     write_permuted(ints, cells, counts, n, permutation, rows[goal])
@@ -271,7 +216,7 @@ def take_leaf(tables, n, depth, leaves):
 
 
 @called
-def represent(tables, n, blocks, steps):
+def represent(tables, n, blocks):
     """Write the representative of a marking, and the permutation that leads to it.
 
     The support of the marking, n cells, is in CELLS and COUNTS of `scratch`, its twins
@@ -281,7 +226,7 @@ def represent(tables, n, blocks, steps):
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
     cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
     fresh = rows[Word.FRESH]
-    start_signatures(ints, blocks, steps, rows[Word.SIGNATURES])
+    start_signatures(ints, blocks, rows[Word.SIGNATURES])
     order_by(blocks, ints[Head.MEMBERS], scratch[Row.POSITIONS])
     for _ in range(ints[Head.ROUNDS]):
         refine(ints, cells, counts, n, rows[Word.SIGNATURES], fresh)
@@ -290,7 +235,7 @@ def represent(tables, n, blocks, steps):
     while depth >= 0:
         own = rows[Word.SIGNATURES + depth]
         if descends:
-            if choose(ints, scratch, blocks, steps, own, depth):
+            if choose(ints, scratch, blocks, own, depth):
                 scratch[Row.PATH, depth] = -1
             else:
                 if leaves == ints[Head.MOST_LEAVES]:
@@ -300,15 +245,91 @@ def represent(tables, n, blocks, steps):
                 leaves += 1
             descends = False
             continue
-        choice = next_choice(ints, scratch, blocks, steps, own, depth)
+        choice = next_choice(ints, scratch, blocks, own, depth)
         scratch[Row.PATH, depth] = choice
         if choice < 0:
             depth -= 1
             continue
         chosen = rows[Word.SIGNATURES + depth + 1]
         set_apart(ints, scratch, blocks, own, depth, choice, chosen)
-        if ints[Head.MEMBERS] > 0 or ints[Head.TURNING] > 1:
-            for _ in range(ints[Head.ROUNDS]):
-                refine(ints, cells, counts, n, chosen, fresh)
+        for _ in range(ints[Head.ROUNDS]):
+            refine(ints, cells, counts, n, chosen, fresh)
         depth += 1
         descends = True
+
+
+_POSITIVE = np.uint64((1 << 62) - 1)
+
+
+@called
+def group_fits(ints, scratch):
+    """Whether the group of OTHER_BLOCKS is one of that of BLOCKS, on a marking.
+
+    Its twins are in LEADERS; blocks of twins count as nothing.
+    """
+    blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
+    first, mixed = scratch[Row.LABELS], scratch[Row.MIXED]
+    find_mixed(ints[Head.MEMBERS], others, scratch[Row.LEADERS], scratch)
+    for member in range(ints[Head.MEMBERS]):
+        block = others[member]
+        if mixed[block] != 0 and blocks[first[block]] != blocks[member]:
+            return False
+    return True
+
+
+@called
+def fits(tables, row, other):
+    """Do what `symbolic_includes` does; the permutation is then in BEST.
+
+    It takes the representative of `other` to that of `row`.
+    """
+    ints, scratch = tables.ints, tables.scratch
+    watching = ints[Head.PROPERTY]
+    if read(ints, watching, row) != read(ints, watching, other):
+        return False
+    blocks, others = scratch[Row.BLOCKS], scratch[Row.OTHER_BLOCKS]
+    read_group(ints, row, blocks)
+    read_group(ints, other, others)
+    # Of two sets with one group, one includes the other only if their rows are equal.
+    if are_equal(blocks, others, ints[Head.MEMBERS]):
+        return False
+    n = read_marking(tables, other)
+    if not group_fits(ints, scratch):
+        return False
+    represent(tables, n, blocks)
+    for w in range(ints[Head.WORDS]):
+        if row[w] & tables.words[w] != tables.step_rows[Word.BEST, w]:
+            return False
+    return True
+
+
+def symbolic_includes(tables, row, other, out_rows, out_marks):
+    """Whether `row` is found to include `other`: 1 or 0."""
+    if are_equal(row, other, tables.ints[Head.WORDS]):
+        return np.int64(1)
+    return np.int64(fits(tables, row, other))
+
+
+def symbolic_key(tables, row, other, out_rows, out_marks):
+    """Return a number that is the same for sets of which one includes the other.
+
+    It is a hash of the marking's cells by the signatures of their colours.
+    """
+    ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
+    cells, counts = scratch[Row.CELLS], scratch[Row.COUNTS]
+    signatures = rows[Word.OWN]
+    start_signatures(ints, ints[ints[Head.CLASSES] :], signatures)
+    n = read_support(ints, tables.words, row, cells, counts)
+    for _ in range(ints[Head.ROUNDS]):
+        refine(ints, cells, counts, n, signatures, rows[Word.FRESH])
+    total = np.uint64(read(ints, ints[Head.PROPERTY], row))
+    for k in range(n):
+        at = cell_at(ints, cells[k])
+        told = mix(np.uint64(counts[k])) + np.uint64(ints[at + Cell.PLACE])
+        for i in range(ints[Head.ARITY]):
+            element = ints[at + _CELL + i]
+            if element < 0:
+                break
+            told = mix(told) + signatures[element]
+        total += mix(told)
+    return np.int64(mix(total) & _POSITIVE)

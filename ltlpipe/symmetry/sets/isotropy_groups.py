@@ -18,13 +18,13 @@ Inclusion Tests", technical report 2006/003, LIP6, Def. 12 (the isotropy group o
 label of a transition of the property).
 
 Differences from the source: the label is such a part, not one valuation; the group is
-that which exchanges of two colours and rotations of one sort generate.
+that which exchanges of two colours generate.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -85,11 +85,8 @@ class Kinds(NamedTuple):
         return (1 + most) << self.n_propositions
 
 
-class Isotropy(NamedTuple):
-    """A group: for each member the first one alike, and the steps of rotations."""
-
-    blocks: tuple[int, ...]
-    steps: tuple[int, ...]
+Isotropy: TypeAlias = tuple[int, ...]
+"""A group: for each member the first one alike."""
 
 
 class PhaseEdge(NamedTuple):
@@ -242,20 +239,7 @@ class _Finder:
                         first = earlier
                         break
                 blocks.append(first)
-        steps = []
-        for sort, least in self._group.rotations:
-            size = self._group.net.size(sort)
-            for step in range(least, size, least):
-                turned = {(sort, c): (c + step) % size for c in range(size)}
-                if size % step == 0 and (
-                    yield from self._keeps(turned, letters, about)
-                ):
-                    break
-            else:
-                step = size
-            steps.append(step)
-        found = Isotropy(tuple(blocks), tuple(steps))
-        self._known[letters, about] = found
+        found = self._known[letters, about] = tuple(blocks)
         return found
 
     def _keeps(

@@ -1,14 +1,12 @@
 """Where the kernels on sets of markings find what.
 
 An *element* is a colour of a sort; elements of all sorts are numbered one after the
-other.  Those that can be exchanged with others are *members*, and sorts whose colours
-are rotated are *turning*.  A *cell* is a place with a tuple of colours, whether it is
-ever marked or not; its number is that of the place's first cell and the tuple read as
-a number of mixed radix.
+other.  Those that can be exchanged with others are *members*.  A *cell* is a place with
+a tuple of colours, whether it is ever marked or not; its number is that of the place's
+first cell and the tuple read as a number of mixed radix.
 
 A row has a field for each cell that may be marked (the marking of a representative),
-one for the property's state, one for the block of each member, and one for each turning
-sort: colours are rotated by multiples of its value plus 1.
+one for the property's state, and one for the block of each member.
 """
 
 from __future__ import annotations
@@ -25,45 +23,33 @@ class Head(IntEnum):
     MEMBER_ELEMENTS = 3  # place: the element of each member
     ELEMENT_MEMBERS = 4  # place: the member of each element, or -1
     CLASSES = 5  # place: the class of each member
-    TURNING = 6  # number of turning sorts
-    TURNS = 7  # place: TURN entries for each
-    ELEMENT_TURNS = 8  # place: the turning sort of each element, or -1
-    ARITY = 9  # most colours of a tuple, at least 1
-    PLACES = 10  # place: PLACE + ARITY entries for each place
-    CELLS = 11  # place: CELL + ARITY entries for each cell
-    BITS = 12  # place: the cell of each bit of a row, or -1
-    BLOCK_FIELDS = 13  # place: FIELD entries for each member
-    STEP_FIELDS = 14  # place: FIELD entries for each turning sort
-    PROPERTY = 15  # place: FIELD entries
-    PROPOSITIONS = 16  # place of the tables of `letter_of`
-    TAKEN = 17  # whether letters tell which transition is taken
-    STUTTER = 18  # whether a dead marking repeats itself
-    CLOSES = 19  # whether successors are closed
-    CLOSED_MORE = 20  # whether some successor is larger than what is reached
-    OVERFLOW = 21  # whether some field was too narrow
-    NOTED = 22  # place: which cells were
-    APPROXIMATE = 23  # times that a representative was taken before all were compared
-    PHASES = 24  # place: the first phase of each state of the property
-    PHASE_CELLS = 25  # place: PHASE entries for each phase
-    CLOSURES = 26  # place: blocks and steps that each state tells no difference of
-    TRANSITIONS = 27  # number of transitions
-    TRANSITION_CELLS = 28  # place: TRANSITION entries for each
-    ROUNDS = 29  # of refinement
-    N_CELLS = 30
-    MOST_LEAVES = 31  # markings that are compared for one representative
-    ASKED = 32  # number of transitions that propositions ask of: can they be taken?
-    ASKED_CELLS = 33  # place: these; the answers are bits behind the row STATE
-    PHASE = 34  # of a set with more successors: the phase in which they go on
-    IS_LEFT = 35  # whether its arrangement has been left for them
-    ENDS = 36  # place: whether all markings repeat in each state of the property
-
-
-class Turn(IntEnum):
-    """Of a turning sort."""
-
-    FIRST = 0  # element
-    SIZE = 1
-    LEAST = 2  # rotations by multiples of it are symmetries
+    ARITY = 6  # most colours of a tuple, at least 1
+    PLACES = 7  # place: PLACE + ARITY entries for each place
+    CELLS = 8  # place: CELL + ARITY entries for each cell
+    BITS = 9  # place: the cell of each bit of a row, or -1
+    BLOCK_FIELDS = 10  # place: FIELD entries for each member
+    PROPERTY = 11  # place: FIELD entries
+    PROPOSITIONS = 12  # place of the tables of `letter_of`
+    TAKEN = 13  # whether letters tell which transition is taken
+    STUTTER = 14  # whether a dead marking repeats itself
+    CLOSES = 15  # whether successors are closed
+    CLOSED_MORE = 16  # whether some successor is larger than what is reached
+    OVERFLOW = 17  # whether some field was too narrow
+    NOTED = 18  # place: which cells were
+    APPROXIMATE = 19  # times that a representative was taken before all were compared
+    PHASES = 20  # place: the first phase of each state of the property
+    PHASE_CELLS = 21  # place: PHASE entries for each phase
+    CLOSURES = 22  # place: blocks that each state tells no difference of
+    TRANSITIONS = 23  # number of transitions
+    TRANSITION_CELLS = 24  # place: TRANSITION entries for each
+    ROUNDS = 25  # of refinement
+    N_CELLS = 26
+    MOST_LEAVES = 27  # markings that are compared for one representative
+    ASKED = 28  # number of transitions that propositions ask of: can they be taken?
+    ASKED_CELLS = 29  # place: these; the answers are bits behind the row STATE
+    PHASE = 30  # of a set with more successors: the phase in which they go on
+    IS_LEFT = 31  # whether its arrangement has been left for them
+    ENDS = 32  # place: whether all markings repeat in each state of the property
 
 
 class PlaceAt(IntEnum):
@@ -86,9 +72,8 @@ class Phase(IntEnum):
     """Of a phase: places."""
 
     BLOCKS = 0  # of the members
-    STEPS = 1  # of the turning sorts
-    OFFSETS = 2  # the first transition of each letter, and the end
-    EDGES = 3  # target and marks of each transition
+    OFFSETS = 1  # the first transition of each letter, and the end
+    EDGES = 2  # target and marks of each transition
 
 
 class Move(IntEnum):
@@ -171,46 +156,35 @@ class Row(IntEnum):
     HEAD = 4  # the first link of each element
     NEXT = 5  # the next link
     BLOCKS = 6
-    STEPS = 7
-    FINER = 8
-    FINER_STEPS = 9
-    LOCAL = 10  # the first twin of each member in its block
-    LEADERS = 11  # the first twin of each member
-    SETTLED = 12
-    SETTLED_STEPS = 13
-    JOINED = 14
-    JOINED_STEPS = 15
-    COARSE = 16
-    LABELS = 17
-    MIXED = 18
-    ORDER = 19
-    WANTED = 20
-    LEFT = 21
-    CURSOR = 22
-    TURN = 23
-    PERMUTATION = 24
-    BEST = 25  # the permutation to the representative
-    POSITIONS = 26
-    SORTED = 27
-    KINDS = 28  # what is chosen at each depth of the search for a representative
-    EXAMPLES = 29
-    PATH = 30
-    BEST_PATH = 31
-    EARLIER = 32  # the element before in a dynamic subclass
-    NEEDED = 33
-    PUT = 34
-    TOUCHED = 35
-    SEEN = 36
-    BINDING = 37
-    STACK = 38
-    OTHER_BLOCKS = 39
-    OTHER_STEPS = 40
-    GOAL = 41
-    FIXED = 42
-    SIZES = 43
-    PIECES = 44
-    CHANGES = 45
-    KEYS = 46
+    FINER = 7
+    LOCAL = 8  # the first twin of each member in its block
+    LEADERS = 9  # the first twin of each member
+    SETTLED = 10
+    JOINED = 11
+    COARSE = 12
+    LABELS = 13
+    MIXED = 14
+    ORDER = 15
+    WANTED = 16
+    LEFT = 17
+    CURSOR = 18
+    PERMUTATION = 19
+    BEST = 20  # the permutation to the representative
+    POSITIONS = 21
+    SORTED = 22
+    EXAMPLES = 23
+    PATH = 24
+    BEST_PATH = 25
+    EARLIER = 26  # the element before in a dynamic subclass
+    NEEDED = 27
+    PUT = 28
+    TOUCHED = 29
+    SEEN = 30
+    BINDING = 31
+    STACK = 32
+    OTHER_BLOCKS = 33
+    CHANGES = 34
+    KEYS = 35
 
 
 class Word(IntEnum):

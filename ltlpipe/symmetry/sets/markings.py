@@ -28,13 +28,11 @@ from ltlpipe.symmetry.sets.layout import (
     Head,
     PlaceAt,
     Row,
-    Turn,
     Word,
 )
 
 _CELL = len(Cell)
 _PLACE = len(PlaceAt)
-TURN = len(Turn)
 
 
 @inlined
@@ -102,23 +100,18 @@ def write(ints, at, row, value):
 
 
 @called
-def read_group(ints, row, blocks, steps):
-    """Write the block of each member, and the step of each turning sort."""
+def read_group(ints, row, blocks):
+    """Write the block of each member."""
     for member in range(ints[Head.MEMBERS]):
         blocks[member] = read(ints, ints[Head.BLOCK_FIELDS] + FIELD * member, row)
-    for turn in range(ints[Head.TURNING]):
-        steps[turn] = 1 + read(ints, ints[Head.STEP_FIELDS] + FIELD * turn, row)
 
 
 @called
-def write_group(ints, row, blocks, steps):
+def write_group(ints, row, blocks):
     """Do the reverse of `read_group`."""
     for member in range(ints[Head.MEMBERS]):
         at = ints[Head.BLOCK_FIELDS] + FIELD * member
         write(ints, at, row, blocks[member])
-    for turn in range(ints[Head.TURNING]):
-        at = ints[Head.STEP_FIELDS] + FIELD * turn
-        write(ints, at, row, steps[turn] - 1)
 
 
 @called
@@ -187,21 +180,6 @@ def stay(ints, permutation):
     """Write the permutation that moves nothing."""
     for element in range(ints[Head.ELEMENTS]):
         permutation[element] = element
-
-
-@inlined
-def turn_of(ints, turn):
-    """Return the first element of a turning sort, and how many it has."""
-    at = ints[Head.TURNS] + TURN * turn
-    return ints[at + Turn.FIRST], ints[at + Turn.SIZE]
-
-
-@inlined
-def rotate(ints, permutation, turn, by):
-    """Let a permutation rotate a turning sort."""
-    first, size = turn_of(ints, turn)
-    for colour in range(size):
-        permutation[first + colour] = first + (colour + by) % size
 
 
 @called
@@ -306,49 +284,6 @@ def settle(ints, blocks, leaders, scratch, settled):
 
 
 @called
-def turns_to_itself(ints, row, n, turn, by, scratch):
-    """Whether a rotation leaves a marking, with its support in CELLS, as it is.
-
-    Writes PERMUTATION.
-    """
-    permutation = scratch[Row.PERMUTATION]
-    stay(ints, permutation)
-    rotate(ints, permutation, turn, by)
-    for k in range(n):
-        image = image_of(ints, scratch[Row.CELLS, k], permutation)
-        if tokens_in(ints, row, image) != scratch[Row.COUNTS, k]:
-            return False
-    return True
-
-
-@inlined
-def common_divisor(a, b):
-    """Return the greatest common divisor of two positive numbers."""
-    while b != 0:
-        a, b = b, a % b
-    return a
-
-
-@called
-def settle_steps(ints, row, n, steps, scratch, settled):
-    """Write steps of rotations, made as small as the marking allows."""
-    for turn in range(ints[Head.TURNING]):
-        at = ints[Head.TURNS] + TURN * turn
-        size, least = ints[at + Turn.SIZE], ints[at + Turn.LEAST]
-        settled[turn] = steps[turn]
-        by = least
-        while by < size and settled[turn] > least:
-            smaller = common_divisor(settled[turn], by)
-            if (
-                size % by == 0
-                and smaller < settled[turn]
-                and turns_to_itself(ints, row, n, turn, by, scratch)
-            ):
-                settled[turn] = smaller
-            by += least
-
-
-@called
 def read_marking(tables, row):
     """Write the support of a row to CELLS and COUNTS, and its twins to LEADERS.
 
@@ -390,14 +325,10 @@ def read_marking(tables, row):
 
 
 @called
-def settle_group(tables, row, n, blocks, steps):
-    """Write a group, made as coarse as the marking allows, to SETTLED and its STEPS.
-
-    That of `row` has just been read.
-    """
+def settle_group(tables, blocks):
+    """Write blocks, made as coarse as the marking just read allows, to SETTLED."""
     ints, scratch = tables.ints, tables.scratch
     settle(ints, blocks, scratch[Row.LEADERS], scratch, scratch[Row.SETTLED])
-    settle_steps(ints, row, n, steps, scratch, scratch[Row.SETTLED_STEPS])
 
 
 @called

@@ -11,17 +11,16 @@ the property's state tells no difference of.  The set may then be larger than wh
 reached.
 
 A set whose blocks are cut falls into as many sets as there are ways to hand out the
-twins of each block to its pieces, and, for turning sorts, as many rotations as the
-group has lost.  They are gone through one after another, without a list; successors are
-handed out after some markings.
+twins of each block to its pieces.  They are gone through one after another, without a
+list; successors are handed out after some markings.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Def. 12 and Sec. 6.3 (refinement).
 
 Differences from the source: a transition of the property stands for all letters that it
-allows, not for one valuation; groups are products of Young subgroups and rotations;
-closed successors are not in the source.  Of two ways that lead to the same set by an
-automorphism that is no exchange of twins, both are taken.
+allows, not for one valuation; groups are Young subgroups; closed successors are not in
+the source.  Of two ways that lead to the same set by an automorphism that is no
+exchange of twins, both are taken.
 """
 
 from __future__ import annotations
@@ -37,18 +36,15 @@ from ltlpipe.symmetry.sets.firing import (
     move_at,
     next_binding,
 )
-from ltlpipe.symmetry.sets.layout import Head, Phase, Row, Turn, Word
+from ltlpipe.symmetry.sets.layout import Head, Phase, Row, Word
 from ltlpipe.symmetry.sets.markings import (
-    TURN,
     are_equal,
-    common_divisor,
     copy,
     keep_source,
     order_by,
     read,
     read_group,
     read_marking,
-    rotate,
     settle,
     settle_group,
     stay,
@@ -82,50 +78,41 @@ def cut(n_members, blocks, others, finer):
 
 
 @called
-def cut_steps(ints, steps, others, finer):
-    """Write the steps of the rotations that two groups have in common."""
-    for turn in range(ints[Head.TURNING]):
-        shared = common_divisor(steps[turn], others[turn])
-        finer[turn] = steps[turn] // shared * others[turn]
-
-
-@called
 def begin_arranging(ints, scratch):
     """Prepare to go through the arrangements of the twins of BLOCKS over FINER.
 
-    Reads LOCAL; writes ORDER, WANTED, LEFT and TURN.
+    Reads LOCAL; writes ORDER, WANTED and LEFT.
     """
     blocks, finer, order = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.ORDER]
     for member in range(ints[Head.MEMBERS]):
         scratch[Row.KEYS, member] = blocks[member] * ints[Head.MEMBERS] + finer[member]
     scratch[Row.LEFT, : ints[Head.MEMBERS]] = 0
     scratch[Row.WANTED, : ints[Head.MEMBERS]] = -1
-    scratch[Row.TURN, : ints[Head.TURNING]] = 0
     order_by(scratch[Row.KEYS], ints[Head.MEMBERS], order)
     for member in range(ints[Head.MEMBERS]):
         scratch[Row.LEFT, scratch[Row.LOCAL, member]] += 1
 
 
 @called
-def next_members(ints, scratch, first, end, started):
-    """Write the next arrangement of ``ORDER[first:end]`` to WANTED, if there is one.
+def next_members(ints, scratch, started):
+    """Write the next arrangement of all members to WANTED, if there is one.
 
     WANTED has for each member the first twin of those that come to its place; within a
     finer block they ascend.  Without one, those places are open again.
     """
     blocks, finer, local = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.LOCAL]
     order, wanted, left = scratch[Row.ORDER], scratch[Row.WANTED], scratch[Row.LEFT]
-    if first == end:
+    n = ints[Head.MEMBERS]
+    if n == 0:
         return not started
-    at = end - 1 if started else first
-    while at >= first:
+    at = n - 1 if started else np.int64(0)
+    while at >= 0:
         member = order[at]
         source = wanted[member] + 1
         if source > 0:
             left[wanted[member]] += 1
         if at > 0 and finer[order[at - 1]] == finer[member]:
             source = max(source, wanted[order[at - 1]])
-        n = ints[Head.MEMBERS]
         while source < n and (
             local[source] != source
             or blocks[source] != blocks[member]
@@ -139,25 +126,14 @@ def next_members(ints, scratch, first, end, started):
         wanted[member] = source
         left[source] -= 1
         at += 1
-        if at == end:
+        if at == n:
             return True
-    return False
-
-
-@called
-def next_turn(ints, scratch, steps, finer):
-    """Go on to the next rotation (TURN); return whether there is one."""
-    for turn in range(ints[Head.TURNING]):
-        scratch[Row.TURN, turn] += steps[turn]
-        if scratch[Row.TURN, turn] < finer[turn]:
-            return True
-        scratch[Row.TURN, turn] = 0
     return False
 
 
 @called
 def write_arrangement(ints, scratch, permutation):
-    """Write the permutation that WANTED and TURN say."""
+    """Write the permutation that WANTED says."""
     wanted, local = scratch[Row.WANTED], scratch[Row.LOCAL]
     order, cursor = scratch[Row.ORDER], scratch[Row.CURSOR]
     elements = ints[Head.MEMBER_ELEMENTS]
@@ -173,8 +149,6 @@ def write_arrangement(ints, scratch, permutation):
         while twin < ints[Head.MEMBERS] and local[twin] != source:
             twin += 1
         cursor[source] = twin
-    for turn in range(ints[Head.TURNING]):
-        rotate(ints, permutation, turn, scratch[Row.TURN, turn])
 
 
 _PHASE = len(Phase)
@@ -184,11 +158,11 @@ MOST_WORK = 1 << 10
 
 
 @called
-def join(ints, blocks, steps, closure, scratch):
-    """Write the group that two generate to JOINED and JOINED_STEPS.
+def join(ints, blocks, closure, scratch):
+    """Write the blocks of the group that two generate to JOINED.
 
-    One is given by blocks and steps, the other one at ``ints[closure]``: the first
-    member alike of each member, then steps.
+    One is given by blocks, the other one at ``ints[closure]``: the first member alike
+    of each member.
     """
     joined = scratch[Row.JOINED]
     n = ints[Head.MEMBERS]
@@ -199,36 +173,30 @@ def join(ints, blocks, steps, closure, scratch):
             for third in range(n):
                 if joined[third] == old:
                     joined[third] = new
-    for turn in range(ints[Head.TURNING]):
-        shared = common_divisor(steps[turn], ints[closure + n + turn])
-        scratch[Row.JOINED_STEPS, turn] = shared
 
 
 @called
-def close(tables, n, watching):
-    """Write the closed group of a marking to COARSE and JOINED_STEPS.
+def close(tables, watching):
+    """Write the closed group of a marking to COARSE.
 
-    SETTLED and SETTLED_STEPS have the group that it has got; `watching` is the state of
-    the property.  Notes where sets become larger.
+    SETTLED has the group that it has got; `watching` is the state of the property.
+    Notes where sets become larger.
     """
     ints, scratch = tables.ints, tables.scratch
-    n_members, n_turning = ints[Head.MEMBERS], ints[Head.TURNING]
-    closure = ints[Head.CLOSURES] + watching * (n_members + n_turning)
-    settled, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
-    join(ints, settled, steps, closure, scratch)
-    coarse = scratch[Row.COARSE]
+    n_members = ints[Head.MEMBERS]
+    settled, coarse = scratch[Row.SETTLED], scratch[Row.COARSE]
+    join(ints, settled, ints[Head.CLOSURES] + watching * n_members, scratch)
     settle(ints, scratch[Row.JOINED], scratch[Row.LEADERS], scratch, coarse)
-    same = are_equal(coarse, settled, n_members)
-    if not same or not are_equal(scratch[Row.JOINED_STEPS], steps, n_turning):
+    if not are_equal(coarse, settled, n_members):
         ints[Head.CLOSED_MORE] = 1
 
 
 @called
-def write_set(tables, n, blocks, steps, out):
+def write_set(tables, n, blocks, out):
     """Write the set of a marking under a group to a row; CELLS and LEADERS are its."""
-    represent(tables, n, blocks, steps)
+    represent(tables, n, blocks)
     copy(tables.step_rows[Word.BEST], out, tables.ints[Head.WORDS])
-    write_group(tables.ints, out, blocks, steps)
+    write_group(tables.ints, out, blocks)
 
 
 @called
@@ -245,8 +213,7 @@ def write_sets(tables, phase, letter, out_rows, out_marks, count):
     if count + last - first > out_rows.shape[0]:
         return np.int64(-1)
     n = read_marking(tables, row)
-    settle_group(tables, row, n, scratch[Row.FINER], scratch[Row.FINER_STEPS])
-    blocks, steps = scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS]
+    settle_group(tables, scratch[Row.FINER])
     closes = ints[Head.CLOSES] != 0
     for edge in range(first, last):
         at = ints[phase + Phase.EDGES] + 2 * edge
@@ -255,11 +222,10 @@ def write_sets(tables, phase, letter, out_rows, out_marks, count):
         if edge > first and (not closes or watching == ints[at - 2]):
             copy(out_rows[count - 1], out, ints[Head.WORDS])
         elif closes:
-            close(tables, n, watching)
-            joined = scratch[Row.JOINED_STEPS]
-            write_set(tables, n, scratch[Row.COARSE], joined, out)
+            close(tables, watching)
+            write_set(tables, n, scratch[Row.COARSE], out)
         else:
-            write_set(tables, n, blocks, steps, out)
+            write_set(tables, n, scratch[Row.SETTLED], out)
         write(ints, ints[Head.PROPERTY], out, watching)
         out_marks[count] = np.uint32(ints[at + 1])
         count += 1
@@ -270,14 +236,11 @@ def write_sets(tables, phase, letter, out_rows, out_marks, count):
 def set_of_one(tables, row):
     """Make a row of a marking that of the set that holds just this marking."""
     ints, scratch = tables.ints, tables.scratch
-    n = read_marking(tables, row)
-    blocks, steps = scratch[Row.FINER], scratch[Row.FINER_STEPS]
+    read_marking(tables, row)
     for member in range(ints[Head.MEMBERS]):
-        blocks[member] = member
-    for turn in range(ints[Head.TURNING]):
-        steps[turn] = ints[ints[Head.TURNS] + TURN * turn + Turn.SIZE]
-    settle_group(tables, row, n, blocks, steps)
-    write_group(ints, row, scratch[Row.SETTLED], scratch[Row.SETTLED_STEPS])
+        scratch[Row.FINER, member] = member
+    settle_group(tables, scratch[Row.FINER])
+    write_group(ints, row, scratch[Row.SETTLED])
 
 
 @called
@@ -364,11 +327,10 @@ def suspend(ints, number, is_left, count):
 def symbolic_successors(tables, row, other, out_rows, out_marks):
     """Write the successors of a set (see `ltlpipe.symmetry.sets.powerset_search`)."""
     ints, scratch, rows = tables.ints, tables.scratch, tables.step_rows
-    blocks, steps = scratch[Row.BLOCKS], scratch[Row.STEPS]
-    finer, finer_steps = scratch[Row.FINER], scratch[Row.FINER_STEPS]
+    blocks, finer = scratch[Row.BLOCKS], scratch[Row.FINER]
     cells, counts = scratch[Row.SOURCE_CELLS], scratch[Row.SOURCE_COUNTS]
     permutation = scratch[Row.PERMUTATION]
-    read_group(ints, row, blocks, steps)
+    read_group(ints, row, blocks)
     n = read_marking(tables, row)
     keep_source(tables, n, blocks)
     watching = read(ints, ints[Head.PROPERTY], row)
@@ -380,18 +342,10 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
     for number in range(begin, ints[phases + 1]):
         phase = ints[Head.PHASE_CELLS] + _PHASE * number
         cut(ints[Head.MEMBERS], blocks, ints[ints[phase + Phase.BLOCKS] :], finer)
-        cut_steps(ints, steps, ints[ints[phase + Phase.STEPS] :], finer_steps)
         started = goes_on and number == begin
         if not started:
             begin_arranging(ints, scratch)
-        while True:
-            if not is_left and not next_members(
-                ints, scratch, 0, ints[Head.MEMBERS], started
-            ):
-                if not next_turn(ints, scratch, steps, finer_steps):
-                    break
-                started = False
-                continue
+        while is_left or next_members(ints, scratch, started):
             is_left, started = False, True
             write_arrangement(ints, scratch, permutation)
             write_permuted(ints, cells, counts, n, permutation, rows[Word.STATE])

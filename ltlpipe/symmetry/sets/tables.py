@@ -27,11 +27,7 @@ from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.search.product import MAX_MARKS
-from ltlpipe.symmetry.sets.inclusion import (
-    symbolic_decompose,
-    symbolic_includes,
-    symbolic_key,
-)
+from ltlpipe.symmetry.sets.canonical import symbolic_includes, symbolic_key
 from ltlpipe.symmetry.sets.isotropy_groups import (
     common_blocks,
     isotropy_groups,
@@ -51,7 +47,7 @@ from ltlpipe.symmetry.sets.layout import (
 from ltlpipe.symmetry.sets.powerset_search import Operations, PowersetAutomaton, Tables
 from ltlpipe.symmetry.sets.product import set_of_one, symbolic_successors
 from ltlpipe.systems.fields import Field, allocation
-from ltlpipe.systems.nets.coloured.bindings import conjuncts
+from ltlpipe.systems.nets.coloured.bindings import conjuncts, surely_taken
 from ltlpipe.systems.nets.coloured.net import (
     AllOf,
     Bound,
@@ -59,11 +55,11 @@ from ltlpipe.systems.nets.coloured.net import (
     Constant,
     Every,
     Part,
-    Sum,
     Tokens,
     signed_tokens,
     variables_of,
 )
+from ltlpipe.systems.networks.packing_tables import Pieces
 from ltlpipe.systems.propositions.kernels import assemble
 
 if TYPE_CHECKING:
@@ -92,29 +88,6 @@ _RELATIONS = {
 
 
 WORD_BITS = 64
-
-
-class IntTable:
-    """The integer table while it is built."""
-
-    def __init__(self, n_entries: int) -> None:
-        self.header = np.zeros(n_entries, dtype=np.int64)
-        self._pieces = [self.header]
-        self.length = n_entries
-
-    def append(self, piece: Any) -> int:
-        """Append whole numbers of any shape; return their place.
-
-        Arrays of them are not copied, and must not be changed.
-        """
-        place = self.length
-        self._pieces.append(np.asarray(piece, dtype=np.int64).ravel())
-        self.length += self._pieces[-1].size
-        return place
-
-    def joined(self) -> np.ndarray:
-        """Return all of it."""
-        return np.concatenate(self._pieces, dtype=np.int64)
 
 
 class Placed:
@@ -172,7 +145,7 @@ class TransitionTables:
     """
 
     def __init__(
-        self, ints: IntTable, net: ColouredNet, first: Sequence[int], arity: int
+        self, ints: Pieces, net: ColouredNet, first: Sequence[int], arity: int
     ) -> None:
         self._ints = ints
         self._net = net
@@ -267,7 +240,7 @@ class TransitionTables:
         return self._ints.append(numbers)
 
 
-def letter_tables(ints: IntTable, kinds: Kinds) -> list[int | None]:
+def letter_tables(ints: Pieces, kinds: Kinds) -> list[int | None]:
     """Append which propositions about steps each transition makes true, and its kind.
 
     Returns the place for each transition, None where it makes none true.
@@ -297,15 +270,9 @@ def _entry(entry: Any, slots: dict[int, int]) -> tuple[int, int, int]:
 
 def _simple(what: Multiset) -> Iterator[Tokens]:
     """Yield tokens that are surely taken, of single tuples."""
-    if isinstance(what, Sum):
-        for part in what.parts:
-            yield from _simple(part)
-    elif isinstance(what, Tokens) and what.weight and not _has_every(what):
-        yield what
-
-
-def _has_every(tokens: Tokens) -> bool:
-    return any(isinstance(entry, Every) for entry in tokens.entries)
+    for tokens in surely_taken(what):
+        if not any(isinstance(entry, Every) for entry in tokens.entries):
+            yield tokens
 
 
 def _order(net: ColouredNet, transition: ColouredTransition) -> list[int]:
@@ -343,7 +310,6 @@ class Made(NamedTuple):
     of_property: Field
     members: list[tuple[int, int]]  # sorts and colours that can be exchanged
     of_members: list[Field]  # the block of each
-    of_turns: list[Field]  # the step of each turning sort less 1
 
     def noted(self) -> list[int]:
         """Return the cells whose fields were too narrow."""
@@ -412,11 +378,11 @@ def symbolic_product(
     built.propositions(propositions)
     yield from built.transitions(kinds)
     yield from built.phases(phases, kinds)
-    built.ints.header[Head.STUTTER] = stutter
-    built.ints.header[Head.CLOSES] = closes
+    built.header[Head.STUTTER] = stutter
+    built.header[Head.CLOSES] = closes
     among = np.isin(np.arange(automaton.n_states), ends)
-    built.ints.header[Head.ENDS] = built.ints.append(among)
-    built.ints.header[Head.MOST_LEAVES] = MOST_LEAVES
+    built.header[Head.ENDS] = built.ints.append(among)
+    built.header[Head.MOST_LEAVES] = MOST_LEAVES
     table = built.ints.joined()
     tables = built.tables(table)
     yield from ready(set_of_one, tables, np.zeros(built.n_words, dtype=np.uint64))
@@ -428,7 +394,6 @@ def symbolic_product(
         Operations(
             symbolic_successors,
             symbolic_includes,
-            symbolic_decompose,
             symbolic_key,
             tables,
         ),
@@ -437,7 +402,7 @@ def symbolic_product(
         widened=lambda: bool(table[Head.CLOSED_MORE]),
         narrow=partial(_narrow, table),
     )
-    fields = (built.of_property, built.members, built.of_members, built.of_turns)
+    fields = (built.of_property, built.members, built.of_members)
     return Made(automaton_of_sets, places, *fields)
 
 
@@ -454,7 +419,9 @@ class _Builder:
         self.automaton = automaton
         self.net = layout.net.coloured
         self.group = layout.group
-        self.ints = IntTable(len(Head))
+        self.header = np.zeros(len(Head), dtype=np.int64)
+        self.ints = Pieces()
+        self.ints.append(self.header)
         self.arity = max(1, *(len(p.domain) for p in self.net.places), 1)
         sizes = [len(sort.ids) for sort in self.net.sorts]
         self.first: list[int] = np.cumsum([0, *sizes]).tolist()
@@ -470,31 +437,27 @@ class _Builder:
         """Bytes of tables and buffers, apart from those of the property."""
         n_cells = len(self.layout.orbits)
         per_cell = 5 + self.arity + len(Row)
-        depth = len(self.members) + len(self.group.rotations)
-        signatures = (len(Word) + depth) * self.first[-1]
+        signatures = (len(Word) + len(self.members)) * self.first[-1]
         return _NUMBER * (n_cells * per_cell + signatures)
 
     def fields(self) -> Job[None]:
         """Append the fields of a row."""
         layout, n = self.layout, len(self.members)
         sizes = [1 << layout.bits[layout.orbits[cell]] for cell in self.marked]
-        turns = [self.net.size(sort) for sort, _ in self.group.rotations]
-        sizes += [self.automaton.n_states, *[n] * n, *turns]
+        sizes += [self.automaton.n_states, *[n] * n]
         placed = yield from allocation(sizes, self._ticks)
         self.of_cells = dict(zip(self.marked, placed, strict=False))
         self.of_property = placed[len(self.marked)]
-        rest = placed[len(self.marked) + 1 :]
-        self.of_members, self.of_turns = rest[:n], rest[n:]
+        self.of_members = placed[len(self.marked) + 1 :]
         self.n_words = 1 + max(place.word for place in placed)
-        header = self.ints.header
+        header = self.header
         header[Head.WORDS] = self.n_words
         header[Head.PROPERTY] = self.ints.append([_triple(self.of_property)])
         header[Head.BLOCK_FIELDS] = self.ints.append([*map(_triple, self.of_members)])
-        header[Head.STEP_FIELDS] = self.ints.append(list(map(_triple, self.of_turns)))
 
     def elements(self) -> None:
         """Append what moves which elements."""
-        header = self.ints.header
+        header = self.header
         n = self.first[-1]
         of = np.full(n, -1, dtype=np.int64)
         own = [self.first[sort] + colour for sort, colour in self.members]
@@ -506,25 +469,15 @@ class _Builder:
         sizes = [len(colours) for _, colours in self.group.classes]
         self.class_of = np.repeat(np.arange(len(sizes)), sizes)
         header[Head.CLASSES] = self.ints.append(self.class_of)
-        turn_of = np.full(n, -1, dtype=np.int64)
-        turns = []
-        for number, (sort, least) in enumerate(self.group.rotations):
-            turn_of[self.first[sort] : self.first[sort + 1]] = number
-            turns.append([self.first[sort], self.net.size(sort), least])
-        header[Head.TURNING] = len(turns)
-        header[Head.TURNS] = self.ints.append(turns)
-        header[Head.ELEMENT_TURNS] = self.ints.append(turn_of)
-        # Signatures reach colours that are two tuples, or two steps, away.
-        moving = {sort for sort, _ in self.members} | {
-            s for s, _ in self.group.rotations
-        }
+        # Signatures reach colours that are two tuples away.
+        moving = {sort for sort, _ in self.members}
         tied = any(sum(s in moving for s in p.domain) > 1 for p in self.net.places)
-        header[Head.ROUNDS] = 2 if tied or turns else 1
+        header[Head.ROUNDS] = 2 if tied else 1
 
     def cells(self) -> Job[None]:
         """Append places and cells."""
         cells = self.layout.net.cells
-        header, arity = self.ints.header, self.arity
+        header, arity = self.header, self.arity
         header[Head.ARITY] = arity
         places = []
         table = np.full((len(cells), 4 + arity), -1, dtype=np.int64)
@@ -561,7 +514,7 @@ class _Builder:
         """Append the code of the propositions."""
         placed = Placed(propositions, self.of_cells, self.n_words)
         self.n_answered = placed.n_words
-        header = self.ints.header
+        header = self.header
         header[Head.PROPOSITIONS] = self.ints.append(
             assemble(placed.propositions, placed.fields)
         )
@@ -577,7 +530,7 @@ class _Builder:
             cells.append(made.append(transition, own))
             if self._ticks.over(50):
                 yield self._ticks.progress
-        header = self.ints.header
+        header = self.header
         header[Head.TAKEN] = any(own is not None for own in bits)
         header[Head.TRANSITIONS] = len(cells)
         header[Head.TRANSITION_CELLS] = self.ints.append(cells)
@@ -595,12 +548,12 @@ class _Builder:
             )
             order = np.lexsort((ends[:, 1], ends[:, 0], letters))
             offsets = np.searchsorted(letters[order], np.arange(n_letters + 1))
-            parts = phase.group.blocks, phase.group.steps, offsets, ends[order]
+            parts = phase.group, offsets, ends[order]
             cells.append([self.ints.append(part) for part in parts])
             if self._ticks.over(n_letters / 10):
                 yield self._ticks.progress
         first = np.cumsum([0, *map(len, phases)])
-        header = self.ints.header
+        header = self.header
         header[Head.PHASES] = self.ints.append(first)
         header[Head.PHASE_CELLS] = self.ints.append(cells)
         n_plain = 1 << kinds.n_propositions
@@ -617,16 +570,14 @@ class _Builder:
         own = [p.group for p in phases if any(e.letters[0] < n_plain for e in p.edges)]
         if not own:
             everyone = np.searchsorted(self.class_of, self.class_of)
-            return [*everyone.tolist(), *(least for _, least in self.group.rotations)]
-        blocks = common_blocks([group.blocks for group in own])
-        steps = zip(*(group.steps for group in own), strict=True)
-        return [*blocks, *(int(np.lcm.reduce(of_turn)) for of_turn in steps)]
+            return everyone.tolist()  # type: ignore[no-any-return]
+        return [*common_blocks(own)]
 
     def tables(self, table: np.ndarray) -> Tables:
         """Return all tables, and the buffers."""
         n_cells, n_marked = len(self.layout.orbits), len(self.marked)
         n_elements, n_members = self.first[-1], len(self.members)
-        depth = n_members + len(self.group.rotations) + 1
+        depth = n_members + 1
         width = max(n_cells, n_marked * self.arity, n_elements, 2 * n_members)
         width = max(width, depth, self.deepest) + 1
         n_rows = len(Word) + depth

@@ -16,13 +16,13 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.runtime.xml import local_name, unknown_part
+from ltlpipe.runtime.files import local_name, unknown_part
 from ltlpipe.systems.nets.structure import MAX_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from ltlpipe.runtime.xml import Known
+    from ltlpipe.runtime.files import Known
 
 PASSED_OVER = {
     *("graphics", "toolspecific", "finalmarkings"),

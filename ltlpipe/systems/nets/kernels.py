@@ -22,9 +22,9 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, trailing_zeros
-from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.networks.packing_kernels import Select, normalise_all, repeat
 from ltlpipe.systems.propositions.kernels import letter_of
+from ltlpipe.systems.successor_kernels import keep_ample
 
 
 class Header(IntEnum):

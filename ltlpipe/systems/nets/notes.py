@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ltlpipe.runtime.xml import local_name
+from ltlpipe.runtime.files import local_name
 from ltlpipe.systems.nets.structure import Notes, Unit
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ltlpipe.runtime.files import local_name
 from ltlpipe.runtime.jobs import Progress
-from ltlpipe.runtime.xml import local_name
 from ltlpipe.systems.nets.elements import DRAWN, NET_ELEMENTS, PLAIN_ARC, NetReader
 from ltlpipe.systems.nets.notes import is_invisible, noted
 from ltlpipe.systems.nets.structure import MAX_TOKENS

@@ -6,7 +6,7 @@ of several tools, a symmetric net by `ltlpipe.systems.nets.coloured.reading`.
 Everything else could change what the net does, so it is refused by name: other types
 of nets, times, priorities, and any element or attribute that is not known.
 
-Files are untrusted: `ltlpipe.runtime.xml` opens them.
+Files are untrusted: `ltlpipe.runtime.files` opens them.
 
 Source: ISO/IEC 15909-2:2011, the format of place/transition nets.
 
@@ -20,8 +20,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.errors import InputError, UnsupportedError, warn
+from ltlpipe.runtime.files import local_name, xml_root
 from ltlpipe.runtime.jobs import complete
-from ltlpipe.runtime.xml import local_name, xml_root
 from ltlpipe.systems.nets.coloured.net import from_plain
 from ltlpipe.systems.nets.coloured.reading import ColouredReader
 from ltlpipe.systems.nets.coloured.symmetric import symmetric_net

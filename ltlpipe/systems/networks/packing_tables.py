@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -282,16 +282,19 @@ class Pieces:
         self.length = start
         self._pieces: list[np.ndarray] = []
 
-    def append(self, piece: np.ndarray) -> int:
-        """Append numbers of any shape; return their place."""
+    def append(self, numbers: Any) -> int:
+        """Append numbers of any shape; return their place.
+
+        An array of int64 is not copied: it may be filled in later.
+        """
+        piece = np.asarray(numbers, dtype=np.int64)
         self._pieces.append(piece)
         self.length += piece.size
         return self.length - piece.size
 
     def joined(self) -> np.ndarray:
         """Return the array, int64[n]."""
-        pieces = [piece.ravel() for piece in self._pieces]
-        return np.concatenate(pieces).astype(np.int64)
+        return np.concatenate([piece.ravel() for piece in self._pieces])
 
 
 def transitions_between(

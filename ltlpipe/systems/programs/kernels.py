@@ -11,10 +11,10 @@ from enum import IntEnum
 import numpy as np
 
 from ltlpipe.runtime.kernels.jit import called, inlined, specialised
-from ltlpipe.systems.ample_kernels import keep_ample
 from ltlpipe.systems.networks.packing_kernels import repeat
 from ltlpipe.systems.programs.program import ATOMIC, BLOCKED, D_STEP, ENDLESS, FULL
 from ltlpipe.systems.propositions.kernels import letter_of
+from ltlpipe.systems.successor_kernels import keep_ample
 
 
 class Header(IntEnum):

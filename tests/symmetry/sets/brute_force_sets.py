@@ -65,8 +65,8 @@ class Expansion:
         return int(row[place.word]) >> place.shift & ((1 << place.bits) - 1)
 
     def generators(self, row):
-        """Exchanges and rotations that generate the group of a row."""
-        made, net = self.asked.made, self.asked.net.coloured
+        """Exchanges that generate the group of a row."""
+        made = self.asked.made
         blocks = [self.read(row, place) for place in made.of_members]
         for j, (cls, sort, colour) in enumerate(self.members):
             for i in range(j):
@@ -74,12 +74,6 @@ class Expansion:
                     assert self.members[i][0] == cls, "a block of two classes"
                     other = self.members[i][2]
                     yield {(sort, colour): other, (sort, other): colour}
-        turns = zip(made.of_turns, self.asked.group.rotations, strict=True)
-        for place, (sort, least) in turns:
-            step, size = 1 + self.read(row, place), net.size(sort)
-            assert step % least == 0
-            assert size % step == 0
-            yield {(sort, c): (c + step) % size for c in range(size)}
 
     def permuted(self, state, permutation):
         """The image of a marking; None if a colour is marked that never is."""

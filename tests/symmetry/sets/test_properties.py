@@ -10,11 +10,8 @@ from collections import Counter
 
 import pytest
 
-from ltlpipe.families.nets import (
-    coloured_client_server,
-    coloured_dining,
-    shared_memory,
-)
+from benchmarks.families.nets import shared_memory
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.systems.nets.coloured.symmetric import SymmetricNet
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.brute_force_sets import Expansion, question, underlying
@@ -42,23 +39,18 @@ def check(seed, counts):
         raise
     counts["checked"] += 1
     counts["inclusions"] += seen.inclusions > 0
-    counts["pieces"] += seen.pieces > 0
     counts["missed"] += seen.missed > 0
-    counts["overlaps"] += seen.overlaps > 0
-    counts["rotations"] += bool(asked.group.rotations)
     counts["several"] += len(asked.group.classes) > 1
 
 
 def test_random_ones():
-    """Dozens, with exchanges and rotations, and sets that include each other."""
+    """Dozens, with sets that include each other."""
     counts = Counter()
     for seed in range(examples(60)):
         check(seed, counts)
 
     assert counts["checked"] >= at_least(30)
     assert counts["inclusions"] >= at_least(2)
-    assert counts["pieces"] >= at_least(2)
-    assert counts["rotations"] >= at_least(5)
     assert counts["several"] >= at_least(5)
 
 
@@ -68,8 +60,6 @@ def test_random_ones():
         (coloured_client_server(3, 2), "G(served.1.1 == 0 || served.2.2 == 0)"),
         (coloured_client_server(4, 1), "G(free + served == 1)"),
         (coloured_client_server(4, 1), "GF(served.1.1 == 1) -> GF(served.2.1 == 1)"),
-        (coloured_dining(4), "G(eat.1 == 0 || eat.2 == 0)"),
-        (coloured_dining(4), 'G(action=="release" -> F deadlock)'),
         (shared_memory(3), "F(other.1.2 == 1) -> GF(memory.2 == 1)"),
     ],
 )

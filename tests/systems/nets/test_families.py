@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.families.nets import dining, kanban, token_ring
 from ltlpipe import UnsupportedError
 from ltlpipe.automata.letters import universal
-from ltlpipe.families.nets import dining, kanban, token_ring
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from ltlpipe.families.nets import dining, kanban
+from benchmarks.families.nets import dining, kanban
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.growth import Growth, growth_of, is_confirmed
 from ltlpipe.systems.nets.net import ExtendedNet, PetriNet

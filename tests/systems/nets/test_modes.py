@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ltlpipe.families.nets import dining, kanban, token_ring
+from benchmarks.families.nets import dining, kanban, token_ring
 from tests.kernel_modes import INTERPRETED, checked, output
 from tests.oracles import reachable_markings
 
@@ -16,7 +16,8 @@ from tests.complete_searches import Limits, drive
 from ltlpipe.search.exploring import Exploration
 from ltlpipe.search.problem import make_problem
 from ltlpipe.search.registers import Reg
-from ltlpipe.families.nets import dining, kanban, token_ring
+from benchmarks.families.nets import kanban, token_ring
+from benchmarks.families.nets import dining
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.nets.structure import Place, Transition
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ltlpipe.automata.given_automata import parse_automata
 from ltlpipe.runtime.errors import InputError, UnsupportedError
-from ltlpipe.systems.networks.hoa import read_hoa, write_hoa
+from ltlpipe.systems.hoa_systems import read_hoa, write_hoa
 from ltlpipe.systems.networks.lts import LTS
 from tests.hypothesis_strategies import AWKWARD_LABELS, named_networks, networks
 

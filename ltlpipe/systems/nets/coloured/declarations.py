@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ltlpipe.runtime.xml import local_name
+from ltlpipe.runtime.files import local_name
 from ltlpipe.systems.nets.coloured.net import (
     CYCLIC,
     DOT,
@@ -20,7 +20,7 @@ from ltlpipe.systems.nets.coloured.net import (
 from ltlpipe.systems.nets.elements import NetReader
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.xml import Known
+    from ltlpipe.runtime.files import Known
 
 MAX_COLOURS = 1 << 20
 """Colours of a basic sort."""

@@ -38,7 +38,13 @@ from ltlpipe.systems.nets.coloured.unfolding import UnfoldedNet, Unfolding
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import (
+        Collection,
+        Hashable,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
@@ -352,8 +358,8 @@ class _Merging(Unfolding):
             found[variable] = [*first.values()]
         return found
 
-    def _is_told(self, place: int) -> bool:
-        return not self._classes.is_merged(place)
+    def _held(self, place: int) -> Collection[Colour] | None:
+        return None if self._classes.is_merged(place) else super()._held(place)
 
     def _differing(self, taken: Collection[int]) -> list[int]:
         """Return the moves that do different things, the first of each kind."""

@@ -19,7 +19,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
-from ltlpipe.runtime.xml import local_name
+from ltlpipe.runtime.files import local_name
 from ltlpipe.systems.nets.coloured.declarations import (
     MAX_COLOURS,
     SORT_ELEMENTS,
@@ -52,7 +52,7 @@ from ltlpipe.systems.nets.coloured.net import (
 from ltlpipe.systems.nets.elements import NET_ELEMENTS
 
 if TYPE_CHECKING:
-    from ltlpipe.runtime.xml import Known
+    from ltlpipe.runtime.files import Known
     from ltlpipe.systems.nets.coloured.net import Guard, Multiset
     from ltlpipe.systems.plain import Plain
 

@@ -30,12 +30,14 @@ from ltlpipe.systems.nets.net import PetriNet, any_of, enabling_condition
 from ltlpipe.systems.nets.structure import MAX_TOKENS, Place, Transition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.nets.coloured.bindings import Admits
     from ltlpipe.systems.nets.coloured.cells import Tuples
     from ltlpipe.systems.nets.coloured.net import (
+        Colour,
         ColouredNet,
         ColouredTransition,
         Multiset,
@@ -166,6 +168,9 @@ class Unfolding:
         The places where some of these subtract what is not there.
     """
 
+    admits: Admits | None = None
+    """A further condition on bindings."""
+
     def __init__(self, net: ColouredNet, file: str) -> None:
         self.net = net
         self.file = file
@@ -180,6 +185,15 @@ class Unfolding:
 
     def job(self) -> Job[UnfoldedNet]:
         """Unfold the net."""
+        taken, marked = yield from self.reached()
+        return (yield from self._built(self._differing(taken), marked))
+
+    def reached(self) -> Job[tuple[list[int], list[int]]]:
+        """Return the listed moves and the cells that can be reached, in order.
+
+        Tokens are not counted.  Raises UnsupportedError if such a move subtracts what
+        is not there.
+        """
         yield self.ticks.progress
         self._count(place.marking for place in self.net.places)
         self.initial = self._checked(self.cells.initial(self.file))
@@ -191,7 +205,7 @@ class Unfolding:
                 about = self.moves.split(self.listed[k])
                 message = self.moves.refusal(self.file, *about, self.wrong[k])
                 raise UnsupportedError(message)
-        return (yield from self._built(self._differing(taken), marked))
+        return taken, marked
 
     def _list(self) -> Job[None]:
         """List the moves that guards and places which never change leave."""
@@ -205,23 +219,27 @@ class Unfolding:
             if dict(transition.pre).get(place) != what
         }
         unchanged = {
-            number: counted(place.marking, [])
-            for number, place in enumerate(net.places)
-            if number not in growing and self._is_told(number)
+            number: held
+            for number in range(len(net.places))
+            if number not in growing and (held := self._held(number)) is not None
         }
         for number, inside in enumerate(known):
             if inside is None:
                 continue
             transition = net.transitions[number]
             inside = self._colours(transition, inside)
-            for colours in bindings(net, transition, inside, unchanged):
+            for colours in bindings(net, transition, inside, unchanged, self.admits):
                 if colours is not None:
                     self.listed.append(self.moves.number(number, colours))
-                    if len(self.listed) > MAX_TRANSITIONS:
-                        self._refuse(f"{MAX_TRANSITIONS:,} transitions")
+                    if len(self.listed) > self.most_moves():
+                        self._refuse(f"{self.most_moves():,} transitions")
                 if ticks.over(4):
                     ticks.memory_bytes = _BINDING_BYTES * len(self.listed)
                     yield ticks.progress
+
+    def most_moves(self) -> int:
+        """Return how many moves may be listed."""
+        return MAX_TRANSITIONS
 
     def _colours(
         self, transition: ColouredTransition, inside: dict[int, list[int]]
@@ -230,10 +248,9 @@ class Unfolding:
         del transition
         return inside
 
-    def _is_told(self, place: int) -> bool:
-        """Whether each tuple of a place has a cell of its own."""
-        del place
-        return True
+    def _held(self, place: int) -> Collection[Colour] | None:
+        """Return the tuples that a place has in the beginning, if that is told."""
+        return counted(self.net.places[place].marking, [])
 
     def _weigh(self) -> Job[None]:
         """Count what the listed moves take and put."""
@@ -274,10 +291,7 @@ class Unfolding:
         return tokens
 
     def _reached(self) -> Job[tuple[list[int], list[int]]]:
-        """Return the listed moves and the cells that can be reached, in order.
-
-        Tokens are not counted.
-        """
+        """Do what `reached` says with the moves that have been weighed."""
         missing = list(map(len, self.pre))
         takers: dict[int, list[int]] = defaultdict(list)
         for k, weights in enumerate(self.pre):

@@ -6,7 +6,7 @@ States are enumerated breadth first up to a bound; what lies behind it is not kn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ltlpipe.systems.programs.eca.ranges import Ranges
 from ltlpipe.systems.programs.eca.tables import laid_out, make_tables, representative
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.programs.eca.liveness import Behaviour
@@ -38,6 +38,19 @@ ENUMERATING = "enumerating states"
 _BUDGET = 1 << 12  # states of a call
 _BLOCK = 1 << 16  # rows that are entered into slots without a pause
 _ROOM = 1 << 10  # states at first
+
+
+class Grounds(NamedTuple):
+    """What is known of a machine's states, from which a certificate can be made.
+
+    Of a machine that was enumerated there are no cells: each state is one.
+    """
+
+    ranges: Ranges
+    behaviours: Sequence[Behaviour]
+    keyed: Sequence[int] = ()  # variables by whose values cells differ
+    cells: Mapping[tuple[int, tuple[int, ...]], list[np.ndarray]] | None = None
+    """Values by variable, by a state and the values of keyed variables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +76,8 @@ class Machine:
     n_seen : int or None
         Of a machine that was guessed and proved: the states that the guess is from.
         Its own are classes of states, of which rows have the values of one.
+    grounds : Grounds or None
+        None if no rule can fire.
     """
 
     inputs: tuple[int, ...]
@@ -75,6 +90,7 @@ class Machine:
     rows: np.ndarray
     fields: np.ndarray
     n_seen: int | None = None
+    grounds: Grounds | None = None
 
     @property
     def n_states(self) -> int:
@@ -180,6 +196,7 @@ def enumerated(prepared: Prepared, limit: int) -> Job[Machine]:
         int(registers[Reg.DEPTH]),
         space.rows[:n],
         tables.fields,
+        grounds=Grounds(prepared.ranges, prepared.behaviours),
     )
 
 

@@ -97,11 +97,11 @@ def proved(prepared: Prepared, machine: Machine) -> Job[Machine | None]:
                 yield from induction.closed()
             except (DoubtError, RefutedError):
                 continue
-            return _machine(machine, guess)
+            return _machine(machine, guess, induction)
     return None
 
 
-def _machine(prefix: Machine, guess: Guess) -> Machine:
+def _machine(prefix: Machine, guess: Guess, induction: _Induction) -> Machine:
     """Return the machine of a guess, with the classes that are reached."""
     order = [int(guess.classes[0])]
     place = {order[0]: 0}
@@ -114,6 +114,12 @@ def _machine(prefix: Machine, guess: Guess) -> Machine:
             label.append((given, output))
             target.append(place[behind])
         first.append(len(target))
+    cells = {
+        (place[own], key): sets
+        for (own, key), sets in induction.cells.items()
+        if own in place
+    }
+    assert prefix.grounds is not None
     return replace(
         prefix,
         first=np.array(first, dtype=np.int64),
@@ -123,6 +129,7 @@ def _machine(prefix: Machine, guess: Guess) -> Machine:
         depth=len(order),
         rows=prefix.rows[guess.members[order]],
         n_seen=prefix.n_states,
+        grounds=prefix.grounds._replace(keyed=induction.keyed, cells=cells),
     )
 
 
@@ -139,7 +146,15 @@ class _Ready(NamedTuple):
 
 
 class _Induction:
-    """The cells of a machine."""
+    """The cells of a machine.
+
+    Attributes
+    ----------
+    cells : dict
+        The values of variables, by class and the values of those that are `keyed`.
+    keyed : list of int
+        Variables that have one value in each cell.
+    """
 
     def __init__(self, prepared: Prepared, machine: Machine, guess: Guess) -> None:
         self._guess = guess
@@ -147,9 +162,9 @@ class _Induction:
         self._ranges = prepared.ranges
         self._rules = prepared.ranges.rules
         self._inputs = [np.array([x], dtype=np.int64) for x in prepared.inputs]
-        self._cells: dict[Cell, Sets] = {}
+        self.cells: dict[Cell, Sets] = {}
         self._waiting: dict[Cell, None] = {}  # ordered, each once
-        self._keyed: list[int] = []
+        self.keyed: list[int] = []
         self._stored = np.flatnonzero(machine.fields[:, 2]).tolist()
         self._ready = [self._prepared(b) for b in prepared.behaviours]
         self._candidates: dict[tuple[int, ...], list[_Ready]] = {}
@@ -184,7 +199,7 @@ class _Induction:
         if is_keyed:
             most = min(_MOST_CELLS // 2, _CELLS * len(self._guess.members))
             found = yield from told_apart(self._machine, states, cells, most)
-            self._keyed, cells = found
+            self.keyed, cells = found
         _, first, cells = np.unique(cells, return_index=True, return_inverse=True)
         if len(first) > _MOST_CELLS:
             raise DoubtError
@@ -199,9 +214,9 @@ class _Induction:
                 sets[v] = np.unique(part)
             yield cost
         for state, sets in zip(states[first].tolist(), made, strict=True):
-            key = tuple(int(sets[v][0]) for v in self._keyed)
+            key = tuple(int(sets[v][0]) for v in self.keyed)
             cell = int(self._guess.classes[state]), key
-            self._cells[cell] = sets
+            self.cells[cell] = sets
             self._waiting[cell] = None
 
     # --- the fixpoint -------------------------------------------------------
@@ -212,7 +227,7 @@ class _Induction:
         while self._waiting:
             cell = next(iter(self._waiting))
             del self._waiting[cell]
-            sets = self._cells[cell]
+            sets = self.cells[cell]
             size = sum(map(len, sets)) / _VALUES
             for number in range(len(self._inputs)):
                 n_rules = self._taken(cell, sets, number)
@@ -270,7 +285,7 @@ class _Induction:
     def _possible(self, key: tuple[int, ...]) -> list[_Ready]:
         """Return the rules that are possible for some values of keyed variables."""
         if key not in self._candidates:
-            values = dict(zip(self._keyed, key, strict=True))
+            values = dict(zip(self.keyed, key, strict=True))
             self._candidates[key] = [
                 ready
                 for ready in self._ready
@@ -298,7 +313,7 @@ class _Induction:
 
     def _arrive(self, own: int, sets: Sets) -> None:
         """Join states to the cells of a class."""
-        choices: list[Sequence[int]] = [sets[v].tolist() for v in self._keyed]
+        choices: list[Sequence[int]] = [sets[v].tolist() for v in self.keyed]
         n_cases = 1
         for choice in choices:
             n_cases *= len(choice)
@@ -306,18 +321,18 @@ class _Induction:
             raise DoubtError
         for key in product(*choices):
             cell = own, key
-            old = self._cells.get(cell)
+            old = self.cells.get(cell)
             if old is None:
-                if len(self._cells) == self._room:
+                if len(self.cells) == self._room:
                     raise DoubtError
                 new = sets.copy()
-                for v, value in zip(self._keyed, key, strict=True):
+                for v, value in zip(self.keyed, key, strict=True):
                     new[v] = np.array([value], dtype=np.int64)
-                self._cells[cell] = new
+                self.cells[cell] = new
                 self._waiting[cell] = None
                 continue
             for v in self._stored:
-                if sets[v] is old[v] or v in self._keyed:
+                if sets[v] is old[v] or v in self.keyed:
                     continue
                 joined = np.union1d(old[v], sets[v])
                 if len(joined) > len(old[v]):

@@ -79,7 +79,12 @@ def system_of(source: Source, file: str, limit: int) -> Job[EcaSystem]:
             f"that was looked at, and with them all runs of {machine.depth} inputs"
         )
     return EcaSystem(
-        component, source, n_states=machine.n_states, lacks=lacks, proof=proof
+        component,
+        source,
+        n_states=machine.n_states,
+        lacks=lacks,
+        proof=proof,
+        machine=machine,
     )
 
 

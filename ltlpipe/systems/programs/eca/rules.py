@@ -78,7 +78,7 @@ class Rule(NamedTuple):
     conditions: tuple[Expression, ...]  # which hold, too
     body: tuple[Statement, ...]  # assignments and ifs of them
     output: int  # or ERROR
-    line: int
+    line: int  # of what is printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,7 +368,7 @@ class _Lowering:
         if not any(map(_asks_flag, own)):
             raise self._error("a rule whose guard does not ask for cf == 1", given.line)
         body = [s for s in given.then if not _sets_flag(s, 0)]
-        printed = [s.number for s in body if isinstance(s, Print)]
+        printed = [s for s in body if isinstance(s, Print)]
         ended = [isinstance(s, Fail) for s in body if isinstance(s, (Print, Fail))]
         ends = any(ended)
         if ends and not ended[0]:
@@ -378,8 +378,8 @@ class _Lowering:
             raise self._error(message, given.line)
         body = [s for s in body if not isinstance(s, (Print, Fail))]
         self._check(body)
-        output = ERROR if ends else printed[0]
-        return self._guarded((*outer, given), body, output, given.line)
+        output, line = (ERROR, given.line) if ends else printed[0]
+        return self._guarded((*outer, given), body, output, line)
 
     def _ends_always(self, statement: If) -> bool:
         """Whether a statement ends the run, whatever rule has fired before."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ltlpipe.runtime.jobs import Job
+    from ltlpipe.systems.programs.eca.enumeration import Machine
 
 MOST_SYMBOLS = 1 << 12
 """Symbols for which a cycle is replayed until the program's state comes back, unless
@@ -90,11 +91,14 @@ class EcaSystem(Network):
         What is missing behind the bound, in words.
     proof : str or None
         Of what was guessed and proved, in words; then states are classes of states.
+    machine : Machine or None
+        What the component was made of.
     """
 
     source: Source
     n_states: int
     proof: str | None
+    machine: Machine | None
 
     def __init__(
         self,
@@ -104,12 +108,14 @@ class EcaSystem(Network):
         n_states: int,
         lacks: str | None = None,
         proof: str | None = None,
+        machine: Machine | None = None,
     ) -> None:
         super().__init__([component], component.name)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "n_states", n_states)
         object.__setattr__(self, "lacks", lacks)
         object.__setattr__(self, "proof", proof)
+        object.__setattr__(self, "machine", machine)
 
     __hash__ = None
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.families.nets import coloured_dining
 from ltlpipe import UnsupportedError, check, deadlocks, load
-from ltlpipe.families.nets import coloured_dining
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.errors import SystemWarning

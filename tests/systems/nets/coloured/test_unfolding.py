@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ltlpipe
-from ltlpipe import UnsupportedError
-from ltlpipe.families.nets import (
-    coloured_client_server,
+from benchmarks.families.nets import (
     coloured_dining,
     coloured_peers,
     coloured_token_ring,
     shared_memory,
 )
+from ltlpipe import UnsupportedError
+from ltlpipe.families.nets import coloured_client_server
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.coloured import unfolding
 from ltlpipe.systems.nets.coloured.net import AnyOf, from_plain, to_plain

@@ -1,4 +1,4 @@
-"""DVE models whose processes remember each other's numbers."""
+"""The groups of Promela models, against their steps in plain Python."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ltlpipe import check, load
+from ltlpipe import load
 from ltlpipe.runtime.jobs import run
 from ltlpipe.symmetry.groups.models import Propositions
-from ltlpipe.symmetry.groups.programs import group_of_program, namings_of
-from ltlpipe.systems.programs.model import read_dve_model
+from ltlpipe.symmetry.groups.systems import group_of_program
 from tests.example_counts import at_least, examples
 from tests.symmetry.groups import random_systems as systems
 
@@ -21,64 +20,18 @@ NOTHING = Propositions([], np.zeros(1, dtype=np.int64))
 LIMIT = 400  # states of a model that are looked at
 
 
-def lock(n, *, guard="turn == {i}", others=""):
-    """A model of n processes that note in a variable whose turn it is."""
-    processes = [
-        f"process P{i} {{ state idle, wait, in; init idle; trans\n"
-        f"idle -> wait {{ guard turn == {n}; effect turn = {i}; }},\n"
-        f"wait -> in {{ guard {guard.format(i=i)}; }},\n"
-        f"in -> idle {{ effect turn = {n}; }}; }}"
-        for i in range(n)
-    ]
-    text = "\n".join([f"byte turn = {n};", others, *processes, "system async;"])
-    return read_dve_model(text, "lock.dve")
-
-
 def group(model):
     run(model.prepared())
     return run(group_of_program(model, NOTHING))
 
 
-def test_a_lock_that_knows_who_has_it():
-    """All permutations of processes, with the values of `turn`."""
-    found = group(lock(4))
-
-    assert found.order == 24
-    assert found.space.named.tolist().count(True) == 1
-
-
-@pytest.mark.parametrize(
-    ("guard", "others"),
-    [
-        ("turn < {i} + 1 && turn + 1 > {i}", ""),
-        ("turn == {i} && (turn + 0 == turn)", ""),
-        ("turn == {i} && turn == wide", "int wide = 1000;"),
-    ],
-    ids=["ordered", "calculated", "other type"],
-)
-def test_numbers_that_are_more_than_names(guard, others):
-    """Each process is known by its own number then."""
-    assert group(lock(3, guard=guard, others=others)).order == 1
-
-
-def test_arrays_that_names_index():
-    """Elements change places as the names do."""
-    model = lock(3, guard="turn == {i} && flag[turn] == 0", others="byte flag[3];")
-    run(model.prepared())
-    namings = run(namings_of(model, []))
-    found = group(model)
-
-    assert namings.of("indices", model.program.arrays[0].first).values == {0, 1, 2, 3}
-    assert found.order == 6
-
-
 @pytest.mark.parametrize(
     ("steps", "n_kinds"),
     [
-        ("turn == 255 -> turn = _pid :: turn == _pid -> turn = 255", 1),
+        ("turn == 255 -> turn = _pid :: turn == _pid -> turn = 255", 4),
         ("turn == 255 -> q!1 :: flag[_pid] == 0 -> flag[_pid] = 1 :: q?1", 1),
         ("atomic { r!1; flag[_pid] = 1 } :: d_step { r?1 -> flag[_pid] = 0 }", 1),
-        ("x = _pid", 2),
+        ("x = _pid", 4),
         ("x < 2 + _pid / 2 -> x++", 2),
         ("flag[0] == 1 -> flag[_pid] = 1", 2),
         ("x = (x + _pid) & 3", 4),
@@ -96,24 +49,6 @@ def test_instances_of_a_proctype(steps, n_kinds):
     orbits = run(found.orbits())
     states = [process.state for process in model.program.processes[:4]]
     assert len({orbits[found.space.first[state]] for state in states}) == n_kinds
-
-
-def test_a_name_in_the_property():
-    """The process that it names stays, the others do not."""
-    for formula, order in [("G !(turn == 1)", 2), ("G !(turn == 3)", 6)]:
-        found = check(lock(3), formula, reduce="automorphisms")
-        plain = check(lock(3), formula, reduce="none")
-
-        assert found.verdict == plain.verdict == "violated"
-        assert f"because {order} permutations" in " ".join(found.plan.reasons)
-
-
-def test_orders_in_the_property():
-    """A number that is compared in a proposition is no name."""
-    found = check(lock(3), "G(turn < 4)", reduce="automorphisms")
-
-    assert found.verdict == "holds"
-    assert "changes nothing" in " ".join(found.plan.reasons)
 
 
 def assert_group(model, found, counts):
@@ -140,10 +75,9 @@ def assert_group(model, found, counts):
 
 
 def check_random(seed, counts):
-    model = systems.naming_model(random.Random(seed))
+    model = systems.promela_model(random.Random(seed))
     found = group(model)
     counts["moved"] += bool(found.factors)
-    counts["named"] += bool(found.space.named.any())
     assert_group(model, found, counts)
 
 
@@ -153,8 +87,8 @@ def test_random_models():
     for seed in range(examples(60)):
         check_random(seed, counts)
 
-    assert min(counts["moved"], counts["named"]) >= at_least(30)
-    assert counts["images"] >= at_least(300)
+    assert counts["moved"] >= at_least(20)
+    assert counts["images"] >= at_least(200)
 
 
 @pytest.mark.slow
