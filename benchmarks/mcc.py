@@ -1,13 +1,14 @@
 """Queries of the Model Checking Contest 2023, category LTL: how many are decided.
 
-A sample with a fixed seed, the same number of queries from each stratum: properties
-about cardinalities or fireability, those that hold, are violated, or have no consensus
-in the contest, of place/transition or of symmetric nets.  Each is asked by ``ltlpipe
-solve`` with limits of CPU time and memory, and compared with the contest's consensus;
-queries without one are counted apart.  Beside it stands who answered the same query in
-the contest, within an hour for 16 formulas on four cores.
+A sample with a fixed seed, of all queries alike (``--uniform``), or the same number
+from each stratum: properties about cardinalities or fireability, those that hold, are
+violated, or have no consensus in the contest, of place/transition or of symmetric nets.
+Each is asked by ``ltlpipe solve`` with limits of CPU time and memory, and compared with
+the contest's consensus; queries without one are counted apart.  Beside it stands who
+answered the same query in the contest, within an hour for 16 formulas on four cores.
 
-    python -m benchmarks.mcc --data FOLDER [--queries 48] [--seed 7] [--out results]
+    python -m benchmarks.mcc --data FOLDER [--queries 48] [--uniform] [--seed 7]
+        [--out results]
         [--ways now=ltlpipe before=/other/bin/ltlpipe none=ltlpipe,--reduce,none]
 
 FOLDER has ``dev.tar.gz`` and ``dev-answers.csv.gz``; by default it is ``mcc2023`` in
@@ -43,7 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
     csv.field_size_limit(1 << 30)
     with gzip.open(given.data / "dev-answers.csv.gz", "rt", encoding="utf-8") as file:
         answers = {row["formula_id"]: row for row in csv.DictReader(file)}
-    drawn = sample(answers, given.queries, given.seed)
+    if given.uniform:
+        drawn = sorted(random.Random(given.seed).sample(sorted(answers), given.queries))
+    else:
+        drawn = sample(answers, given.queries, given.seed)
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         tasks = Path(folder) / "tasks"
@@ -64,6 +68,7 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     folder = Path(os.environ.get("LTLPIPE_BENCHMARKS", ".")) / "mcc2023"
     parser.add_argument("--data", type=Path, default=folder)
     parser.add_argument("--queries", type=int, default=48)
+    parser.add_argument("--uniform", action="store_true")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--cpu-time", type=float, default=10.0)
     parser.add_argument("--memory", type=int, default=4096)

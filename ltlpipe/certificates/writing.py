@@ -384,7 +384,7 @@ def proof_written(path: str, claim: dict[str, Any], proof: dict[str, Any]) -> in
     claim : dict
         What the header says of system, formula and semantics.
     proof : dict
-        The fields `propositions`, `clauses` and `facts` of the header.
+        The fields `propositions`, `clauses`, `facts`, `inductive` of the header.
 
     Raises
     ------

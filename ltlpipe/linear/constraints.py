@@ -25,7 +25,9 @@ from ltlpipe.logic.propositions.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import numpy as np
 
     from ltlpipe.logic.propositions.syntax import Expression
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 60
 """Integers beyond are not computed with."""
+
+TOLERANCE = 1e-6
+"""By which floating-point solutions may be beside a constraint."""
 
 TRUE: Constraint = ["and", []]
 FALSE: Constraint = ["or", []]
@@ -67,17 +72,17 @@ def _joined(operator: str, parts: Iterable[Constraint]) -> Constraint:
         if part == absorbing:
             return absorbing
         for own in part[1] if part[0] == operator else [part]:
-            kept.setdefault(_frozen(own), own)
+            kept.setdefault(key_of(own), own)
     if not kept:
         return neutral
     found = [*kept.values()]
     return found[0] if len(found) == 1 else [operator, found]
 
 
-def _frozen(constraint: Any) -> Any:
+def key_of(constraint: Any) -> Any:
     """Return a constraint as a key."""
     if isinstance(constraint, list):
-        return tuple(map(_frozen, constraint))
+        return tuple(map(key_of, constraint))
     return constraint
 
 
@@ -201,10 +206,40 @@ def shifted(constraint: Constraint, effect: Mapping[int, int]) -> Constraint:
     return join(shifted(part, effect) for part in constraint[1])
 
 
-def places_in(constraint: Constraint) -> Iterator[int]:
-    """Yield the places that a constraint is about, some of them repeatedly."""
+def rows_in(constraint: Constraint) -> Iterator[Constraint]:
+    """Yield the inequalities of a constraint, some of them repeatedly."""
     if constraint[0] == "row":
-        yield from (place for place, _ in constraint[1])
+        yield constraint
     else:
         for part in constraint[1]:
-            yield from places_in(part)
+            yield from rows_in(part)
+
+
+def sort_parts(
+    constraint: Constraint, rows: list[Constraint], cases: list[Constraint]
+) -> None:
+    """Enter the rows and the disjunctions of a conjunction."""
+    if constraint[0] == "row":
+        rows.append(constraint)
+    elif constraint[0] == "or":
+        cases.append(constraint)
+    else:
+        for part in constraint[1]:
+            sort_parts(part, rows, cases)
+
+
+def parts_of(constraint: Constraint) -> list[Constraint]:
+    """Return the rows and disjunctions of a conjunction."""
+    rows: list[Constraint] = []
+    cases: list[Constraint] = []
+    sort_parts(constraint, rows, cases)
+    return [*rows, *cases]
+
+
+def is_satisfied(constraint: Constraint, marking: np.ndarray | Sequence[int]) -> bool:
+    """Whether a marking, of floating-point numbers or of exact ones, satisfies it."""
+    if constraint[0] == "row":
+        total = sum(weight * marking[place] for place, weight in constraint[1])
+        return bool(total + constraint[2] <= TOLERANCE)
+    quantifier = all if constraint[0] == "and" else any
+    return quantifier(is_satisfied(part, marking) for part in constraint[1])

@@ -23,15 +23,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.linear.constraints import FALSE, both, either, row, shifted
-from ltlpipe.linear.equation import TOLERANCE, TooLongError
+from ltlpipe.linear.constraints import (
+    FALSE,
+    TOLERANCE,
+    both,
+    either,
+    row,
+    shifted,
+)
+from ltlpipe.linear.equation import TooLongError
 from ltlpipe.linear.solvers import flow_solver, quiet_solver, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
     from ltlpipe.linear.constraints import Constraint
-    from ltlpipe.linear.equation import StateEquation, Structure
+    from ltlpipe.linear.equation import StateEquation
+    from ltlpipe.linear.net_arrays import Structure
 
     Cube = dict[str, bool]
     Effect = tuple[tuple[int, int], ...]

@@ -10,9 +10,9 @@ integers, which is what `Leaf` keeps.
 
 Disjunctions are split where the solution of the linear program satisfies none of their
 parts; then those that are about what may put into the places of the part that is taken
-to be true.  (Where no transition is enabled, empty places are siphons.)  Where it
-satisfies all, initially marked traps that have no token in it are
-excluded, and it is solved again.
+to be true.  (Where no transition is enabled, empty places are siphons.)  Marked pairs
+that never are together, and initially marked traps that have no token where it
+satisfies all, are excluded (`ltlpipe.linear.cuts`), and it is solved again.
 
 Sources: T. Murata, "Petri Nets: Properties, Analysis and Applications", Proc. IEEE
 77(4), 1989, Sec. IV-B (state equation) and V-C (traps); J. Esparza and S. Melzer,
@@ -32,15 +32,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.linear.constraints import LARGEST, places_in
+from ltlpipe.linear.constraints import (
+    LARGEST,
+    TOLERANCE,
+    is_satisfied,
+    key_of,
+    parts_of,
+    rows_in,
+    sort_parts,
+)
+from ltlpipe.linear.cuts import empty_trap, pair_rows, trap_row
 from ltlpipe.linear.solvers import rounded, state_solver
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Sequence
 
     from ltlpipe.linear.constraints import Constraint
+    from ltlpipe.linear.net_arrays import Structure
 
-TOLERANCE = 1e-6
 _NO_COLUMNS, _NO_GAINS = np.zeros(0, dtype=np.int32), np.zeros(0)
 _MOST_TRAPS = 30
 """Traps that are excluded for one question."""
@@ -53,48 +62,6 @@ _MOST_SPLITS = 200
 
 _SECONDS = 10.0
 """Of one linear program."""
-
-
-class Arcs(NamedTuple):
-    """The arcs on one side of all transitions, as those of `systems.nets`."""
-
-    first: np.ndarray  # int64[n_transitions + 1]
-    place: np.ndarray  # int64[m]
-    weight: np.ndarray  # int64[m], positive
-
-
-class Structure:
-    """A net as arrays: its initial marking and its arcs."""
-
-    def __init__(self, initial: Sequence[int], pre: Arcs, post: Arcs) -> None:
-        self.initial = [int(tokens) for tokens in initial]
-        self.pre, self.post = pre, post
-        self.n_transitions = len(pre.first) - 1
-        self.inputs = [_of(pre, t) for t in range(self.n_transitions)]
-        self.effects = [self._effect(t) for t in range(self.n_transitions)]
-
-    def without(self, transitions: Collection[int]) -> Structure:
-        """Return the net without some transitions."""
-        kept = np.ones(self.n_transitions, dtype=np.bool_)
-        kept[list(transitions)] = False
-        sides = []
-        for arcs in (self.pre, self.post):
-            sizes = np.diff(arcs.first)
-            chosen = np.repeat(kept, sizes)
-            first = np.concatenate([[0], np.cumsum(sizes[kept])])
-            sides.append(Arcs(first, arcs.place[chosen], arcs.weight[chosen]))
-        return Structure(self.initial, *sides)
-
-    def _effect(self, transition: int) -> dict[int, int]:
-        change = {place: -w for place, w in self.inputs[transition].items()}
-        for place, weight in _of(self.post, transition).items():
-            change[place] = change.get(place, 0) + weight
-        return {place: by for place, by in change.items() if by}
-
-
-def _of(arcs: Arcs, transition: int) -> dict[int, int]:
-    own = slice(int(arcs.first[transition]), int(arcs.first[transition + 1]))
-    return dict(zip(arcs.place[own].tolist(), arcs.weight[own].tolist(), strict=True))
 
 
 class TooLongError(Exception):
@@ -123,6 +90,9 @@ class StateEquation:
     def __init__(self, net: Structure, deadline: float = float("inf")) -> None:
         self.net, self.deadline = net, deadline
         self.n_programs = 0
+        self.known: list[Constraint] = []  # rows that hold in all markings
+        self.inductive: list[dict[str, Any]] = []  # why they do
+        self._tried: set[Any] = set()
         self.traps: list[Constraint] = []  # rows of those that are marked initially
         self._trap_rows: list[_Row] = []
         columns = {tuple(sorted(effect.items())): None for effect in net.effects}
@@ -136,13 +106,26 @@ class StateEquation:
         self._rows: dict[tuple[int, ...], _Row] = {}
         self._solver = state_solver(self._initial, self._columns)
 
+    def know(self, rows: Sequence[Constraint]) -> None:
+        """Use rows that hold in all markings from now on, and no others."""
+        self._delete_rows(len(self._initial), len(self.known))
+        self.known = list(rows)
+        self._add_rows([*map(self._row, rows)])
+
+    def is_new(self, row: Constraint) -> bool:
+        """Whether this is the first time that somebody asks for a row."""
+        key = key_of(row)
+        found = key not in self._tried
+        self._tried.add(key)
+        return found
+
     def refutation(self, constraints: Sequence[Constraint]) -> Any:
         """Return a refutation of a conjunction of constraints; None if none is found.
 
         A refutation is plain data, to be checked by whoever believes nothing:
 
         - ``{"weights": [[place, w], ...], "rows": [row, ...], "factors": [z, ...]}``,
-          where rows are parts of the constraints, or traps;
+          where rows are parts of the constraints, known, or traps;
         - ``{"cases": constraint, "parts": [refutation, ...]}``, one for each part of a
           disjunction that is part of the constraints.
 
@@ -154,7 +137,7 @@ class StateEquation:
         rows: list[Constraint] = []
         cases: list[Constraint] = []
         for constraint in constraints:
-            _sort(constraint, rows, cases)
+            sort_parts(constraint, rows, cases)
         self._about: dict[int, frozenset[int]] = {}  # places by ids of disjunctions
         return self._refuted(rows, cases)
 
@@ -169,22 +152,31 @@ class StateEquation:
         if empty is not None:
             return {"cases": empty, "parts": []}
         for _ in range(_MOST_TRAPS):
-            known = [*rows, *self.traps]
+            known = [*self.known, *rows, *self.traps]
             marking, ray = self._solved(rows)
             if marking is None:
                 return None if ray is None else self._leaf(known, ray)
-            open_case = next((c for c in cases if not is_satisfied(c, marking)), None)
+            pairs = pair_rows(self.net, marking)
+            if pairs:
+                self._keep(pairs)
+                continue
+            violated = (c for c in cases if not is_satisfied(c, marking))
+            open_case = min(violated, key=lambda c: len(c[1]), default=None)
             if open_case is not None:
                 if n_splits == _MOST_SPLITS:
                     return None
                 return self._split(next_case or open_case, rows, cases, n_splits + 1)
-            trap = self._empty_trap(marking)
+            trap = empty_trap(self.net, marking)
             if trap is None:
                 return None
-            self.traps.append(trap_row(trap))
-            self._trap_rows.append(self._row(self.traps[-1]))
-            del self.traps[:-_MOST_KEPT], self._trap_rows[:-_MOST_KEPT]
+            self._keep([trap_row(trap)])
         return None
+
+    def _keep(self, rows: list[Constraint]) -> None:
+        """Use rows that hold in all markings, the latest ones of many."""
+        self.traps += rows
+        self._trap_rows += map(self._row, rows)
+        del self.traps[:-_MOST_KEPT], self._trap_rows[:-_MOST_KEPT]
 
     def _split(
         self,
@@ -199,7 +191,7 @@ class StateEquation:
             near = self._near(part)
             next_case = next((c for c in others if near & self._places(c)), None)
             more_rows, more_cases = list(rows), list(others)
-            _sort(part, more_rows, more_cases)
+            sort_parts(part, more_rows, more_cases)
             found = self._refuted(more_rows, more_cases, n_splits, next_case)
             if found is None:
                 return None
@@ -210,7 +202,7 @@ class StateEquation:
 
     def _near(self, part: Constraint) -> set[int]:
         """Return the inputs of transitions that put into the places of a row."""
-        net, (putting, put) = self.net, self.arcs[1]
+        net, (putting, put) = self.net, self.net.arcs[1]
         places = [place for place, _ in part[1]] if part[0] == "row" else []
         makers = putting[np.isin(put, places)].tolist()
         return {place for t in makers for place in net.inputs[t]}
@@ -218,7 +210,9 @@ class StateEquation:
     def _places(self, case: Constraint) -> frozenset[int]:
         found = self._about.get(id(case))
         if found is None:
-            found = self._about[id(case)] = frozenset(places_in(case))
+            found = self._about[id(case)] = frozenset(
+                place for row in rows_in(case) for place, _ in row[1]
+            )
         return found
 
     def _solved(
@@ -230,19 +224,10 @@ class StateEquation:
         solver, n_places = self._solver, len(self._initial)
         self.limit(solver)
         if not self._columns:
-            return self._compared([*rows, *self.traps])
+            return self._compared([*self.known, *rows, *self.traps])
         self.n_programs += 1
         told = [*map(self._row, rows), *self._trap_rows]
-        sizes = [0, *(len(own.columns) for own in told)]
-        solver.addRows(
-            len(told),
-            np.full(len(told), -highspy.kHighsInf),
-            np.array([own.most for own in told]),
-            sum(sizes),
-            np.cumsum(sizes[:-1], dtype=np.int32),
-            np.concatenate([_NO_COLUMNS, *(own.columns for own in told)]),
-            np.concatenate([_NO_GAINS, *(own.gains for own in told)]),
-        )
+        self._add_rows(told)
         try:
             solver.run()
             status = solver.getModelStatus()
@@ -254,8 +239,23 @@ class StateEquation:
                 return None, np.array(ray) if has_ray else None
             return None, None
         finally:
-            numbers = np.arange(n_places, n_places + len(told), dtype=np.int32)
-            solver.deleteRows(len(numbers), numbers)
+            self._delete_rows(n_places + len(self.known), len(told))
+
+    def _add_rows(self, told: Sequence[_Row]) -> None:
+        sizes = [0, *(len(own.columns) for own in told)]
+        self._solver.addRows(
+            len(told),
+            np.full(len(told), -np.inf),
+            np.array([own.most for own in told]),
+            sum(sizes),
+            np.cumsum(sizes[:-1], dtype=np.int32),
+            np.concatenate([_NO_COLUMNS, *(own.columns for own in told)]),
+            np.concatenate([_NO_GAINS, *(own.gains for own in told)]),
+        )
+
+    def _delete_rows(self, first: int, count: int) -> None:
+        numbers = np.arange(first, first + count, dtype=np.int32)
+        self._solver.deleteRows(count, numbers)
 
     def _compared(
         self, rows: Sequence[Constraint]
@@ -358,68 +358,6 @@ class StateEquation:
             sum(dense[place] * change for place, change in column) <= 0
             for column in self._columns
         )
-
-    def _empty_trap(self, marking: np.ndarray) -> list[int] | None:
-        """Return an initially marked trap without tokens in a marking, if there is one.
-
-        It is the largest trap of the places without tokens.
-        """
-        (taking, taken), (putting, put) = self.arcs
-        inside = marking < TOLERANCE
-        while True:
-            gains = np.bincount(
-                putting[inside[put]], minlength=self.net.n_transitions
-            )  # the places inside to which each puts
-            lost = taken[gains[taking] == 0]
-            if not inside[lost].any():
-                break
-            inside[lost] = False
-        trap: list[int] = np.flatnonzero(inside).tolist()
-        return trap if any(self.net.initial[p] for p in trap) else None
-
-    @cached_property
-    def arcs(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-        """The transitions and places of arcs that take, and of those that put."""
-        numbers = np.arange(self.net.n_transitions)
-        return tuple(
-            (np.repeat(numbers, np.diff(arcs.first)), arcs.place)
-            for arcs in (self.net.pre, self.net.post)
-        )
-
-
-def trap_row(trap: Iterable[int]) -> Constraint:
-    """Return the constraint that some places have a token."""
-    return ["row", [[place, -1] for place in sorted(trap)], 1]
-
-
-def _sort(
-    constraint: Constraint, rows: list[Constraint], cases: list[Constraint]
-) -> None:
-    """Enter the rows and the disjunctions of a conjunction."""
-    if constraint[0] == "row":
-        rows.append(constraint)
-    elif constraint[0] == "or":
-        cases.append(constraint)
-    else:
-        for part in constraint[1]:
-            _sort(part, rows, cases)
-
-
-def is_satisfied(constraint: Constraint, marking: np.ndarray | Sequence[int]) -> bool:
-    """Whether a marking, of floating-point numbers or of exact ones, satisfies it."""
-    if constraint[0] == "row":
-        total = sum(weight * marking[place] for place, weight in constraint[1])
-        return bool(total + constraint[2] <= TOLERANCE)
-    quantifier = all if constraint[0] == "and" else any
-    return quantifier(is_satisfied(part, marking) for part in constraint[1])
-
-
-def parts_of(constraint: Constraint) -> list[Constraint]:
-    """Return the rows and disjunctions of a conjunction."""
-    rows: list[Constraint] = []
-    cases: list[Constraint] = []
-    _sort(constraint, rows, cases)
-    return [*rows, *cases]
 
 
 def premises_of(refutation: Any) -> list[Constraint]:

@@ -20,8 +20,9 @@ from ltlpipe.automata.pruning import (
     is_small,
     simpler_formula,
 )
+from ltlpipe.linear.constraints import is_satisfied
 from ltlpipe.linear.cycles import Meaning, meaning_of
-from ltlpipe.linear.equation import TooLongError, is_satisfied
+from ltlpipe.linear.equation import TooLongError
 from ltlpipe.linear.proof import PHASE, constant_clauses, equation_of
 from ltlpipe.logic.folding import with_constants
 from ltlpipe.runtime.errors import UnsupportedError
@@ -141,7 +142,7 @@ def _letter(
 def _successors(
     equation: StateEquation, marking: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
-    net, (taking, place) = equation.net, equation.arcs[0]
+    net, (taking, place) = equation.net, equation.net.arcs[0]
     lacking = taking[np.array(marking)[place] < net.pre.weight]
     enabled = np.bincount(lacking, minlength=net.n_transitions) == 0
     if not enabled.any():

@@ -7,8 +7,10 @@ from collections import OrderedDict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ltlpipe.automata.pruning import Pruned
-from ltlpipe.linear.constraints import either
+from ltlpipe.linear.constraints import either, parts_of
 from ltlpipe.linear.cycles import (
     Cycles,
     Meaning,
@@ -16,20 +18,13 @@ from ltlpipe.linear.cycles import (
     meaning_of,
     step_refutation,
 )
-from ltlpipe.linear.equation import (
-    Arcs,
-    StateEquation,
-    Structure,
-    TooLongError,
-    parts_of,
-    premises_of,
-)
+from ltlpipe.linear.equation import StateEquation, TooLongError, premises_of
+from ltlpipe.linear.induction import prove_rows
+from ltlpipe.linear.net_arrays import Arcs, Structure
 from ltlpipe.runtime.workers import remote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
-
-    import numpy as np
 
     from ltlpipe.linear.constraints import Constraint
     from ltlpipe.logic.formulas import Formula
@@ -37,6 +32,9 @@ if TYPE_CHECKING:
     Cube = dict[str, bool]
 
 PHASE = "solving linear programs"
+
+FIRST_SECONDS = 1.0
+"""CPU time of a first try; then inequalities are proved by induction."""
 
 _known: OrderedDict[bytes, StateEquation] = OrderedDict()
 """The state equations that this process has met last."""
@@ -46,13 +44,21 @@ _MOST_PARTS = 500
 """Components of an automaton that are looked at."""
 
 
-def equation_of(arrays: Sequence[np.ndarray]) -> StateEquation:
-    """Return the state equation of a net; questions about one net share it."""
-    key = sha256(b"|".join(array.tobytes() for array in arrays)).digest()
+def equation_of(
+    arrays: Sequence[np.ndarray], *, certified: bool = False
+) -> StateEquation:
+    """Return the state equation of a net; questions about one net share it.
+
+    If it is to be `certified`, all that it knows has a proof.
+    """
+    parts = [array.tobytes() for array in arrays]
+    key = sha256(b"|".join([bytes([certified]), *parts])).digest()
     found = _known.pop(key, None)
     if found is None:
-        initial, *arcs = arrays
-        net = Structure(initial.tolist(), Arcs(*arcs[:3]), Arcs(*arcs[3:]))
+        initial, *arcs, first, place = arrays
+        sets = [own.tolist() for own in np.split(place, first[1:-1])]
+        sides = Arcs(*arcs[:3]), Arcs(*arcs[3:])
+        net = Structure(initial.tolist(), *sides, sets, excludes=not certified)
         found = StateEquation(net)
     _known[key] = found
     while len(_known) > _MOST_KNOWN:
@@ -77,7 +83,8 @@ def prove(
     Parameters
     ----------
     arrays : list of int64 arrays
-        The initial marking, and three arrays each of the arcs that take and put.
+        The initial marking, three arrays each of the arcs that take and put, and two of
+        sets of places that may be exclusive: where each begins, and the places.
     violated : Formula or spot.twa_graph
         A formula that shall hold, or an automaton of the words that shall not be.
     meanings : dict
@@ -97,36 +104,58 @@ def prove(
     -------
     dict
         Whether it is `proved`, by `clauses`, conjunctions of literals that hold in no
-        marking, and `facts` (`ltlpipe.linear.cycles`); the number of `programs`.
+        marking, and `facts` (`ltlpipe.linear.cycles`); what is `inductive`
+        (`ltlpipe.linear.induction`); the number of `programs`.
     """
-    equation = equation_of(arrays)
-    equation.deadline = time.process_time() + seconds
+    equation = equation_of(arrays, certified=certified)
+    began = time.process_time()
     before = equation.n_programs
     own = {name: Meaning(*fields) for name, fields in meanings.items()}
-    automaton = Pruned(violated, initial)
-    clauses = constant_clauses(equation, own)
-    for clause in clauses:
-        automaton.forbid(clause["cube"])
-    facts: list[dict[str, Any]] = []
     dead = deadlocked(equation.net, exact)
-    proved = automaton.is_empty
-    if not proved:
-        clauses += _impossible_labels(equation, own, automaton)
-        proved = automaton.is_empty
-    if not proved:
-        cycles = Cycles(equation, own, stutters=stutters, dead=dead)
-        proved = _refuted(automaton, cycles, facts)
-    if not proved and not certified:
-        proved = _refuted_by_part(equation, own, automaton, dead, stutters=stutters)
+    for limit in (min(FIRST_SECONDS, seconds), seconds):
+        equation.deadline = began + limit
+        automaton = Pruned(violated, initial)
+        clauses, facts = _found(equation, own, automaton, dead, stutters=stutters)
+        proved = facts is not None
+        if not proved and not certified:
+            proved = _refuted_by_part(equation, own, automaton, dead, stutters=stutters)
+        was_stopped = time.process_time() > equation.deadline
+        equation.deadline = began + seconds
+        if proved or limit == seconds:
+            break
+        if not (prove_rows(equation, own) or was_stopped):
+            break
     if not certified:
         clauses = [{"cube": clause["cube"]} for clause in clauses]
-        facts = [{"always": f["always"], "then": f["then"]} for f in facts]
+        facts = [{"always": f["always"], "then": f["then"]} for f in facts or ()]
     return {
         "proved": proved,
         "clauses": clauses,
-        "facts": facts if proved else [],
+        "facts": facts or [],
+        "inductive": equation.inductive if certified else [],
         "programs": equation.n_programs - before,
     }
+
+
+def _found(
+    equation: StateEquation,
+    meanings: Mapping[str, Meaning],
+    automaton: Pruned,
+    dead: Constraint,
+    *,
+    stutters: bool,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]] | None]:
+    """Return clauses, and facts that leave nothing of an automaton; None without."""
+    clauses = constant_clauses(equation, meanings)
+    for clause in clauses:
+        automaton.forbid(clause["cube"])
+    if not automaton.is_empty:
+        clauses += _impossible_labels(equation, meanings, automaton)
+    if automaton.is_empty:
+        return clauses, []
+    facts: list[dict[str, Any]] = []
+    cycles = Cycles(equation, meanings, stutters=stutters, dead=dead)
+    return clauses, facts if _refuted(automaton, cycles, facts) else None
 
 
 def constant_clauses(
@@ -201,7 +230,8 @@ def _refuted_by_part(
         if not gone:
             break
         is_smaller = True
-        equation = StateEquation(net.without(gone), deadline)
+        known, equation = equation.known, StateEquation(net.without(gone), deadline)
+        equation.know(known)
         for clause in constant_clauses(equation, meanings):
             automaton.forbid(clause["cube"])
         _impossible_labels(equation, meanings, automaton)

@@ -16,6 +16,7 @@ from ltlpipe.logic.propositions.syntax import (
     Indexed,
     Operation,
     Taken,
+    mentions,
     variables_in,
 )
 from ltlpipe.question.answer import EMPTY, Answer
@@ -25,6 +26,7 @@ from ltlpipe.question.question import NotApplicableError
 from ltlpipe.runtime.errors import FormulaError, UnsupportedError
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.strategies.merged_colours import with_places
+from ltlpipe.strategies.smaller_nets import about_smaller_net, is_of_markings
 from ltlpipe.systems.nets.coloured.skeleton import BareNet, skeleton
 from ltlpipe.systems.nets.net import PetriNet
 from ltlpipe.systems.propositions.letters import evaluate
@@ -66,7 +68,12 @@ def job(question: Question, trace: Trace) -> Job[Answer]:
             found = None
             question = yield from with_places(question)
     if found is None:
-        found = yield from proof_of(question, net_of(question))
+        smaller = yield from about_smaller_net(question)
+        found = yield from proof_of(smaller, net_of(smaller))
+        if smaller is not question and found["proved"]:
+            question = smaller
+        elif smaller is not question:
+            found = yield from proof_of(question, net_of(question))
     reasons = (_WHY, *question.given.reasons)
     trace.plan = replace(question.given, reasons=reasons)
     trace.note(states=0, transitions=0, details={"programs": found["programs"]})
@@ -149,7 +156,7 @@ def proof_of(
     initial = {
         name: bool(evaluate(meaning, tokens))
         for name, meaning in propositions.items()
-        if not _mentions(meaning, *unknown)
+        if not mentions(meaning, *unknown)
     }
     told = propositions if meanings is None else meanings
     return (
@@ -170,7 +177,13 @@ def arrays_of(net: PetriNet) -> list[np.ndarray]:
     """Return a net as worker processes get it."""
     import numpy as np
 
-    return [np.array(net.initial(), dtype=np.int64), *net.pre, *net.post]
+    sets = net.notes.exclusive
+    if sum(map(len, sets)) > MOST_ARCS:
+        sets = []
+    first = np.cumsum([0, *map(len, sets)])
+    places = np.array([place for own in sets for place in own], dtype=np.int64)
+    initial = np.array(net.initial(), dtype=np.int64)
+    return [initial, *net.pre, *net.post, first, places]
 
 
 def meanings_of(propositions: dict[str, Expression]) -> dict[str, Any]:
@@ -197,15 +210,3 @@ def _n_parts(expression: Expression) -> int:
     if isinstance(expression, Operation):
         return 1 + sum(map(_n_parts, expression.operands))
     return 1
-
-
-def is_of_markings(expression: Expression) -> bool:
-    """Whether a bound expression depends on nothing but the marking's numbers."""
-    return not _mentions(expression, Deadlock, Taken, Indexed, Enabled)
-
-
-def _mentions(expression: Expression, *kinds: type) -> bool:
-    """Whether an expression has a part of some kinds."""
-    if isinstance(expression, Operation):
-        return any(_mentions(part, *kinds) for part in expression.operands)
-    return isinstance(expression, kinds)

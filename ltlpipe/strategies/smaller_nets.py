@@ -1,6 +1,6 @@
 """A question about a net that structural reductions have made smaller.
 
-All strategies with kernels are given it; their runs are led back to the net itself.
+All strategies but `instant` are given it; their runs are led back to the net itself.
 Rules that leave steps out are for properties that are stutter-invariant.
 """
 
@@ -9,14 +9,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ltlpipe.logic.propositions.syntax import renumbered, variables_in
+from ltlpipe.logic.propositions.syntax import (
+    Deadlock,
+    Enabled,
+    Indexed,
+    Taken,
+    mentions,
+    renumbered,
+    variables_in,
+)
 from ltlpipe.question.conditions import STRUCTURAL, obstacle
 from ltlpipe.question.model import ModelQuestion
 from ltlpipe.question.question import NotApplicableError
-from ltlpipe.strategies.linear import is_of_markings
 from ltlpipe.systems.nets.net import PetriNet
 
 if TYPE_CHECKING:
+    from ltlpipe.logic.propositions.syntax import Expression
     from ltlpipe.question.answer import Answer
     from ltlpipe.question.question import Question
     from ltlpipe.runtime.jobs import Job
@@ -94,3 +102,8 @@ def _reduced(question: ModelQuestion) -> Job[ModelQuestion]:
     decision = yield from question.stuttering()
     found = yield from reduced_net(net, observed, stuttering=decision.allowed)
     return question if found is None else SmallerNetQuestion(question, found)
+
+
+def is_of_markings(expression: Expression) -> bool:
+    """Whether a bound expression depends on nothing but the marking's numbers."""
+    return not mentions(expression, Deadlock, Taken, Indexed, Enabled)

@@ -52,6 +52,8 @@ class Draft:
         are still to be taken.
     applied : dict of str to int
         How often each rule was applied.
+    is_related : bool
+        Whether it is known which places may be marked together.
     """
 
     def __init__(self, net: PetriNet, observed: Collection[int]) -> None:
@@ -63,6 +65,7 @@ class Draft:
         self.first: list[int] = []
         self.delayed: list[list[tuple[int, ...]]] = []
         self.applied: dict[str, int] = {}
+        self.is_related = False
         self._next = 0
 
     def enter(self, transition: Sequence) -> None:

@@ -11,7 +11,7 @@ from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.structural.draft import Draft, Sequence
 from ltlpipe.structural.rules import ALWAYS, STUTTERING
 from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.nets.structure import Notes, Place, Transition
 from ltlpipe.systems.runs import Run
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.systems.models import Valuation
+    from ltlpipe.systems.nets.structure import Unit
 
 _PHASE = "reducing the net"
 _UNIT = 1.0  # microseconds of a unit of a rule's work
@@ -73,7 +74,13 @@ class Reduction:
                 )
             ],
             name=net.name,
+            notes=Notes(units=tuple(map(self._part, net.notes.units))),
         )
+
+    def _part(self, unit: Unit) -> Unit:
+        """Return a unit of the places that are left."""
+        places = [self.places[p] for p in unit.places if p in self.places]
+        return unit._replace(places=tuple(places))
 
     def _moved(self, weights: Mapping[int, int]) -> dict[int, int]:
         return {self.places[place]: weight for place, weight in weights.items()}

@@ -24,6 +24,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from ltlpipe.structural.draft import Sequence
+from ltlpipe.systems.nets.concurrency import MOST_PLACES, concurrency
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +67,22 @@ def dead_transitions(draft: Draft) -> Iterator[float]:
         draft.note("dead transitions", len(dead))
         draft.remove(dead)
     yield len(missing)
+
+
+def excluded_transitions(draft: Draft) -> Iterator[float]:
+    """Remove transitions whose inputs are never marked together; done once."""
+    if draft.is_related or max(draft.tokens, default=0) >= MOST_PLACES:
+        return
+    draft.is_related = True
+    tokens = [draft.tokens.get(p, 0) for p in range(max(draft.tokens, default=-1) + 1)]
+    moves = [(own.pre, own.post) for own in draft.transitions.values()]
+    found = yield from concurrency(tokens, moves)
+    if found is None:
+        return
+    dead = [n for n, own in draft.transitions.items() if not found.allows(own.pre)]
+    if dead:
+        draft.note("dead transitions", len(dead))
+        draft.remove(dead)
 
 
 def constant_places(draft: Draft) -> Iterator[float]:
@@ -232,14 +249,16 @@ def _joined(before: Sequence, after: Sequence, place: int) -> Sequence:
     return Sequence(pre, post, before.steps + after.steps)
 
 
-ALWAYS = (
+_CHEAP = (
     dead_transitions,
     constant_places,
     unused_places,
     redundant_places,
     dominated_transitions,
 )
+
+ALWAYS = (*_CHEAP, excluded_transitions)
 """Rules that keep all of LTL."""
 
-STUTTERING = (*ALWAYS, agglomerations)
+STUTTERING = (*_CHEAP, agglomerations, excluded_transitions)
 """Rules that keep properties that are stutter-invariant."""

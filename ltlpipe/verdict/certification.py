@@ -410,6 +410,7 @@ def certificate_of(
             "never": sorted(text for text, own in said if own == Number(0)),
             "clauses": proof["clauses"],
             "facts": proof["facts"],
+            "inductive": proof["inductive"],
         }
         size = proof_written(path, claim, told)
         return Certificate(path, 0, 0, size, time.monotonic() - began)

@@ -510,7 +510,7 @@ def job_of(strategy: Strategy, question: Question, trace: Trace) -> Job[Answer]:
         )
 
         asked = yield from simplified(asked)
-        if strategy.name != LINEAR:  # which is about the net as it is
+        if strategy.name != LINEAR:  # which may take colours, and has no runs
             asked = yield from about_smaller_net(asked)
         answer = yield from answered(strategy, asked, trace)
         if isinstance(asked, SmallerNetQuestion):

@@ -38,6 +38,7 @@ def accepted(net, found, meanings, formula, stutters):
     """Whether the checker believes a proof of a formula."""
     proof = LinearProof(net, meanings, stutters=stutters)
     try:
+        proof.check_inductive(found["inductive"])
         for clause in found["clauses"]:
             proof.check_clause(clause["cube"], clause["refutation"])
         for fact in found["facts"]:

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from ltlpipe import check
 from ltlpipe.logic.formulas import parse
+from ltlpipe.question.answer import EMPTY, Trace
 from ltlpipe.question.options import Options
 from ltlpipe.question.property import Property
 from ltlpipe.runtime.jobs import Progress, complete
+from ltlpipe.strategies import linear
 from ltlpipe.strategies.simplified import simplified
 from ltlpipe.strategies.smaller_nets import about_smaller_net
 from ltlpipe.structural.reduction import reduced_net
@@ -132,6 +134,16 @@ def test_a_chain_becomes_one_transition():
         verdict = check(CHAIN, "FG(p0 == 0)", reduce="structural")
     assert verdict.verdict == "violated"
     assert sorted(verdict.lasso.cycle_actions) == ["t0", "t1", "t2", "t3"]
+
+
+@pytest.mark.parametrize("reduce", ["linear", "linear,structural"])
+def test_linear_programs_are_about_what_is_left(reduce):
+    """Of the reduced net where that is allowed."""
+    question = question_of(CHAIN, Property(parse("G(p0 <= 1)")), Options(reduce=reduce))
+    trace = Trace(question.given)
+    assert complete(linear.job(question, trace)).kind == EMPTY
+    has_rules = "structural" in trace.plan.reductions
+    assert has_rules == ("structural" in reduce)
 
 
 def test_with_next_a_chain_is_left_alone():

@@ -183,6 +183,7 @@ class LinearDocument(NamedTuple):
     deadlock: Literal["ignore", "stutter"]
     fairness: Literal["weak", "strong"] | None
     fair_sets: tuple[str, ...]
+    inductive: Any = ()
     asked: Literal["formula"] = "formula"
     letters: Literal["states"] = "states"
     constraint: None = None

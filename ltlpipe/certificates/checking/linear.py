@@ -62,7 +62,10 @@ def _told(value: Any) -> Constraint:
     kind, *rest = value
     if kind == "row":
         terms, constant = rest
-        return _row(dict(_numbers(pair) for pair in terms), _integer(constant))
+        weights = dict(map(_numbers, terms))
+        if len(weights) < len(terms):
+            raise ValueError  # a place stands twice
+        return _row(weights, _integer(constant))
     if kind not in ("and", "or") or len(rest) != 1:
         raise ValueError
     return _combined(kind, map(_told, rest[0]))
@@ -213,6 +216,35 @@ class LinearProof:
             for place in net.transitions[number].pre:
                 self._takers[place].append(number)
         self._dead = _combined("and", map(self._disabled, range(len(self._effects))))
+        self._known: frozenset[Constraint] = frozenset()
+
+    def check_inductive(self, rows: Any) -> None:
+        """Check that some inequalities hold in all markings.
+
+        By induction over steps: they may be used in their own refutations.
+
+        Raises
+        ------
+        RefusedError
+            One does not hold initially, or a step that breaks it is not refuted.
+        """
+        every = [(_told(told["row"]), dict(told["steps"])) for told in rows]
+        self._known = frozenset(row for row, _ in every)
+        for (kind, *own), steps in every:
+            if kind != "row":
+                raise RefusedError("what is said to be inductive is no inequality")
+            weights, constant = dict(own[0]), own[1]
+            initially = sum(w * self._initial[place] for place, w in weights.items())
+            if min(weights) < 0 or initially + constant > 0:
+                raise RefusedError("what is said to be inductive is false initially")
+            for number in {t for place in weights for t in self._changing[place]}:
+                effect = self._effects[number].items()
+                gain = sum(weights.get(place, 0) * by for place, by in effect)
+                if gain > 0:
+                    opposite = {place: -own for place, own in weights.items()}
+                    broken = _row(opposite, 1 - constant - gain)
+                    said = _pieces(self._enabled(number)) | _pieces(broken)
+                    self._check(steps[number], said)
 
     def check_clause(self, cube: Mapping[str, bool], refutation: Any) -> None:
         """Check that no marking has some literals.
@@ -332,7 +364,8 @@ class LinearProof:
         slack, total = dict(weights), 0
         for row, factor in zip(told["rows"], told["factors"], strict=True):
             known = _told(row)
-            if known not in premises and not self._is_trap(known):
+            is_known = known in premises or known in self._known
+            if not is_known and not self._is_trap(known):
                 raise RefusedError("a refutation rests on what is not known")
             if _integer(factor) < 0 or known[0] != "row":
                 raise RefusedError("a factor of a refutation is negative")

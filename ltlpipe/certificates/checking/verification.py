@@ -329,6 +329,7 @@ class _Check:
         proof = LinearProof(system, meanings, stutters=document.stutters)
         ticks = Ticks("checking the proof", 1000.0)
         try:
+            proof.check_inductive(document.inductive)
             for clause in document.clauses:
                 proof.check_clause(clause["cube"], clause["refutation"])
                 if ticks.over():

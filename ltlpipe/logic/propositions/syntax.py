@@ -280,6 +280,13 @@ def spelled_out(expression: Expression, names: Sequence[str]) -> Expression:
     return expression
 
 
+def mentions(expression: Expression, *kinds: type) -> bool:
+    """Whether an expression has a part of some kinds."""
+    if isinstance(expression, Operation):
+        return any(mentions(part, *kinds) for part in expression.operands)
+    return isinstance(expression, kinds)
+
+
 def variables_in(expression: Expression) -> list[int]:
     """Return the numbers of the variables in a bound expression.
 

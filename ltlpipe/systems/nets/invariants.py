@@ -4,7 +4,8 @@ A *semiflow* gives each place a weight y >= 0 such that firing changes no weight
 sum of tokens.  So no marking that can be reached has more than ``floor(y m0 / y_p)``
 tokens in a place p of positive weight.  The same is true where firing may make that sum
 less, as transitions do that empty places: of what they reset only what they put counts.
-A place also has a bound if whatever adds to it has a limit there.
+The places of a unit and of those around it are tried as weights of 1.  A place also has
+a bound if whatever adds to it has a limit there.
 
 Source: J. Martinez and M. Silva, "A Simple and Fast Algorithm to Obtain All Invariants
 of a Generalised Petri Net", Application and Theory of Petri Nets, Informatik-
@@ -51,17 +52,38 @@ def place_bounds(net: Net) -> Job[Bounds]:
     ticks = Ticks(_PHASE)
     if len(net.limits.place):
         tokens = _bounds_by_limits(net)
-    for flow in (yield from semiflows(net)):
-        support = np.flatnonzero(flow).tolist()
-        total = sum(int(flow[p]) * initial[p] for p in support)
-        for p in support:
-            bound = total // int(flow[p])
+    flows = (yield from semiflows(net)).tolist()
+    every = [{p: own for p, own in enumerate(flow) if own} for flow in flows]
+    for support in [*every, *(yield from _exclusive(net, ticks))]:
+        total = sum(own * initial[p] for p, own in support.items())
+        for p, own in support.items():
+            bound = total // own
             known = tokens[p]
             tokens[p] = bound if known is None else min(bound, known)
             share[p] = min(share[p], total / len(support))
         if ticks.over(len(support)):
             yield ticks.progress
     return Bounds(tokens, share)
+
+
+def _exclusive(net: Net, ticks: Ticks) -> Job[list[dict[int, int]]]:
+    """Return weights 1 of places in units of which no step increases the sum."""
+    sets = net.notes.exclusive
+    if len(sets) * len(net.needs.place) > _MAX_EFFORT:
+        return []
+    owner, place, change = net.effects(np.arange(len(net.transitions)))
+    if np.abs(change).max(initial=0) > _MAX_WEIGHT:  # floating-point sums are exact
+        return []
+    found = []
+    for own in sets:
+        inside = np.zeros(len(net.places), dtype=np.bool_)
+        inside[own] = True
+        gains = np.bincount(owner, weights=inside[place] * change)
+        if gains.max(initial=0) <= 0:
+            found.append(dict.fromkeys(own, 1))
+        if ticks.over(2 * len(owner)):
+            yield ticks.progress
+    return found
 
 
 def _bounds_by_limits(net: Net) -> list[int | None]:

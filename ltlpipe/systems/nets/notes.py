@@ -13,6 +13,7 @@ in Programming 104, 2019, pp. 60-85, Sec. 7 (the tool-specific section of a PNML
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ltlpipe.runtime.files import local_name
@@ -57,7 +58,7 @@ def notes_of(plain: Plain) -> Notes:
     return Notes(
         tuple(tuple((p, n) for p, n in marking) for marking in plain["final"]),
         frozenset(plain["invisible"]),
-        tuple(Unit(own, tuple(p), tuple(u)) for own, p, u in plain["units"]),
+        _units(plain["units"]),
         plain["safe"],
         tuple(plain["refined"]),
     )
@@ -101,8 +102,40 @@ def _units_of(reader: NetReader, number: Mapping[str, int]) -> tuple[Plain, bool
                 ]
                 for unit in units
             ]
-            return found, structure.get("safe") == "true"
+            _check_nesting(reader, structure, found)
+            safe = structure.get("safe") == "true"
+            if safe:
+                _check_tokens(reader, structure, found)
+            return found, safe
     return [], False
+
+
+def _check_nesting(reader: NetReader, structure: Any, units: Plain) -> None:
+    """Refuse a place or unit in two units, and units in a circle."""
+    for what, column in (("place", 1), ("unit", 2)):
+        parts = Counter(part for unit in units for part in unit[column])
+        if any(times > 1 for times in parts.values()):
+            reader.refuse(structure, f"a {what} is in two units")
+    inner = {part for unit in units for part in unit[2]}
+    waiting = [k for k in range(len(units)) if k not in inner]
+    for k in waiting:
+        waiting += units[k][2]
+    if len(waiting) < len(units):
+        reader.refuse(structure, "units are inside one another in a circle")
+
+
+def _check_tokens(reader: NetReader, structure: Any, units: Plain) -> None:
+    """Refuse safe units whose places have several tokens initially."""
+    tokens = list(reader.places.values())
+    for own in Notes(units=_units(units)).exclusive:
+        if sum(tokens[place] for place in own) > 1:
+            name = next(unit[0] for unit in units if own[0] in unit[1])
+            reader.refuse(structure, f"the unit {name!r} is said to be safe, but its "
+                          "places and those around it have several tokens")  # fmt: skip
+
+
+def _units(plain: Plain) -> tuple[Unit, ...]:
+    return tuple(Unit(own, tuple(p), tuple(u)) for own, p, u in plain)
 
 
 def _numbers(

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from ltlpipe.runtime.jobs import Job
 
+_MOST_LISTED = 1_000_000
+"""Places of units around others that are listed."""
+
 MAX_TOKENS = (1 << 63) - 1
 """Tokens of a place, or weight of an arc, that a file may name."""
 
@@ -124,6 +127,24 @@ class Notes(NamedTuple):
     units: tuple[Unit, ...] = ()
     safe: bool = False  # whether the file asserts that units have a token at most
     refined: tuple[str, ...] = ()  # the ids of transitions that nets stand for
+
+    @property
+    def exclusive(self) -> list[list[int]]:
+        """The places of each innermost unit and of those around it.
+
+        If units are safe, one of these has a token at most, and one only.  There are
+        none if units are so deep that the lists would be long.
+        """
+        around = {part: k for k, unit in enumerate(self.units) for part in unit.units}
+        found, left = [], _MOST_LISTED
+        for k, unit in enumerate(self.units):
+            if not unit.units:
+                found.append([*unit.places])
+                while k in around and left > 0:
+                    k = around[k]
+                    found[-1] += self.units[k].places
+                    left -= 1 + len(self.units[k].places)
+        return found if left > 0 else []
 
 
 NO_NOTES = Notes()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.systems.nets.invariants import semiflows
 from ltlpipe.systems.nets.net import PetriNet
-from ltlpipe.systems.nets.structure import Place, Transition
+from ltlpipe.systems.nets.structure import Notes, Place, Transition, Unit
 from tests.example_counts import examples
 from tests.hypothesis_strategies import petri_nets
 from tests.oracles import reachable_markings
@@ -51,6 +51,36 @@ def test_no_reachable_marking_passes_a_bound(net):
             bound is None or tokens <= bound
             for tokens, bound in zip(marking, bounds, strict=True)
         )
+
+
+@pytest.mark.parametrize(
+    ("tokens", "back", "expected"), [(1, {}, 1), (3, {}, 3), (1, {0: 1, 1: 1}, None)]
+)
+def test_places_of_a_unit_have_a_bound_unless_a_step_adds_to_them(
+    tokens, back, expected
+):
+    """A sum that gets less is no semiflow; the unit says where to look for it."""
+    transitions = [
+        Transition("t", "t", {0: 1}, {1: 1}),
+        Transition("u", "u", {1: 1}, back),
+    ]
+    places = [Place("p", "p", tokens), Place("q", "q")]
+    notes = Notes(units=(Unit("a", (0,), ()), Unit("b", (1,), (0,))))
+    assert PetriNet(places, transitions).bounds.tokens == [None, None]
+    assert PetriNet(places, transitions, notes=notes).bounds.tokens == 2 * [expected]
+
+
+def test_units_of_any_depth():
+    """A unit and all around it; none where the lists would be of quadratic length."""
+
+    def spine(n):
+        inner = [(k + 1,) if k + 1 < n else () for k in range(n)]
+        leaves = [Unit(f"l{k}", (n + k,), ()) for k in range(n)]
+        units = [Unit(f"s{k}", (k,), (*inner[k], n + k)) for k in range(n)]
+        return Notes(units=(*units, *leaves)).exclusive
+
+    assert spine(3) == [[3, 0], [4, 1, 0], [5, 2, 1, 0]]
+    assert spine(5_000) == []
 
 
 def test_known_semiflows():

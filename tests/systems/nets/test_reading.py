@@ -470,6 +470,26 @@ def test_units(safe):
     )
 
 
+MARKED = place("p", text("initialMarking", 1)) + place("q", text("initialMarking", 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("<places>q", "<places>p", "a place is in two units"),
+        ("<subunits/>", "<subunits>u1</subunits>", "a unit is in two units"),
+        ("<subunits>u1", "<subunits>u0", "units are inside one another in a circle"),
+        ("", "", "the unit 'u1' is said to be safe, but its places and those around"),
+    ],
+    ids=["place", "unit", "circle", "marked"],
+)  # fmt: skip
+def test_units_that_cannot_be(old, new, message):
+    """Refused at the line of the structure; without ``safe`` tokens are no matter."""
+    told = NUPN.format(places=MARKED, safe="true").replace(old, new)
+    assert f"m.pnml:5: {message}" in refusal(pnml(told))
+    assert read(NUPN.format(places=MARKED, safe="false")).notes.units
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
