@@ -198,7 +198,7 @@ class Limits:
 class Clock:
     """What a job has taken; `run` keeps it up to date, also when the job is stopped.
 
-    All seconds but `cpu_seconds` are by the clock on the wall.
+    All seconds but those of CPU time are by the clock on the wall.
     """
 
     seconds: float = 0.0  # without compiling and loading
@@ -208,6 +208,8 @@ class Clock:
     peak_bytes: float = 0.0  # the most that the job has said to hold
     work: float = 0.0  # units that the job has said to have done
     phase: str = ""  # the last one
+    load_cpu_seconds: float = 0.0  # of this process, while it loaded
+    _cpu: float = field(default_factory=time.process_time, repr=False)
     _worker_cpu: float = field(default=0.0, repr=False)
     _spent: tuple[float, float] = field(default_factory=spent, repr=False)
 
@@ -219,12 +221,14 @@ class Clock:
         now = time.monotonic()
         passed = now - began
         before, self._spent = self._spent, spent()
+        used, self._cpu = time.process_time() - self._cpu, time.process_time()
         loaded, compiled = (b - a for a, b in zip(before, self._spent, strict=True))
         if last.compiling:
             loaded, compiled = 0.0, passed
         elif last.loading:
             loaded, compiled = passed, 0.0
         self.load_seconds += loaded
+        self.load_cpu_seconds += min(loaded, used)
         self.compile_seconds += compiled
         self.seconds += max(passed - loaded - compiled, 0.0)
         return now
@@ -286,7 +290,7 @@ def run(
     grant = Grant(limits.memory_bytes)
     cpu = clock.cpu_seconds - time.process_time()
     began = time.monotonic()
-    clock._spent = spent()
+    clock._spent, clock._cpu = spent(), time.process_time()
     progress = Progress()
     with observing(observer) as observe, interruptible() as interrupt:
         try:
@@ -354,7 +358,7 @@ def _check(clock: Clock, limits: Limits) -> None:
     """Raise StoppedError if the clock is beyond a limit."""
     if limits.timeout is not None and clock.seconds >= limits.timeout:
         raise StoppedError(TIMEOUT)
-    used = clock.cpu_seconds - clock.load_seconds
+    used = clock.cpu_seconds - clock.load_cpu_seconds
     if limits.cpu_time is not None and used >= limits.cpu_time:
         raise StoppedError(CPU_TIME)
 

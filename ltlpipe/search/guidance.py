@@ -1,9 +1,11 @@
 """The order in which walks take transitions: by the property, then by chance.
 
 A transition is the better, the nearer it brings the property automaton to an
-accepting SCC, and, next to that, the more marks it carries that have not been seen
-since all have been seen the last time.  Among equals chance decides, in one of the
-manners of `Manner`.
+accepting SCC, and the more marks it carries that have not been seen since all have been
+seen the last time.  Next to that, in every other walk of a network, it is the better
+the fewer steps are needed for what the property waits for (`ltlpipe.search.needs`).
+Among equals chance decides, in one of the manners of `Manner`; steps that are needed
+are equal if they differ by few.
 
 The idea of ordering successors by an automaton's distance to acceptance is that of
 S. Edelkamp, A. Lluch Lafuente and S. Leue, "Directed Explicit Model Checking with
@@ -13,9 +15,8 @@ IEEE TSE 37(6), 2011, pp. 845-857.
 
 Of long rows only the best successors are stored, and the others left out.
 
-Differences from the sources: distances are those of the property automaton alone, not
-those of the processes; orders follow one another in one search, and each is drawn for
-actions, not for states.
+Differences from the sources: orders follow one another in one search, and each is drawn
+for actions, not for states.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ltlpipe.automata.conditions import generalised_buchi
 from ltlpipe.runtime.kernels.jit import inlined, specialised
 from ltlpipe.search.acceptance import states_on_cycles
 from ltlpipe.search.interning import intern, row_of
+from ltlpipe.search.needs import MOST_NEEDED, Needs, needed, no_needs
 from ltlpipe.search.paths import popcount
 from ltlpipe.search.product import Setting, property_state, successors
 from ltlpipe.search.registers import Reg
@@ -53,13 +55,14 @@ MOST_WORDS = 1 << 13
 """Words of the successors that are stored of a state: 64 KiB."""
 
 _HOPELESS = -1 << 62
-_CHANCES = 21  # bits of what chance decides
+_STEPS = 19  # bits of chance below a step that is needed; worth two steps at most
+_GOOD = 33  # bits below what counts most: chance, and `MOST_NEEDED` steps
 _SELDOM = np.uint64(15)  # once in sixteen times
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U27, _U30, _U31, _U44 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(44)
-_U32 = np.uint64(32)
+_U32, _U63 = np.uint64(32), np.uint64(63)
 _NOTHING = np.uint64(0)
 
 
@@ -84,15 +87,18 @@ class Place(IntEnum):
     SHORTEST = 4  # states of the shortest walks
     MOST = 5  # successors of a state that are stored
     CUT = 6  # whether others have been left out of the walk
+    PROJECTS = 7  # whether the walk heeds what components need
+    AIM = 8  # what it aims at, of `aims`
 
 
 class Guidance(NamedTuple):
     """What the order of transitions depends on; p bounds the successors of a state."""
 
-    distances: np.ndarray  # int32[n_states of the property], to an accepting SCC
+    distances: np.ndarray  # int32[n_aims, n_states of the property]; see `aims`
     registers: np.ndarray  # int64[len(Place)]
     chance: np.ndarray  # uint64[2], the generator's state; what ranks are made of
     keys: np.ndarray  # int64[p]
+    needs: Needs
 
 
 def make_guidance(
@@ -101,33 +107,49 @@ def make_guidance(
     n_words: int,
     seed: int,
     shortest: int,
+    needs: Needs | None = None,
 ) -> Guidance:
     """Return guidance by an automaton, for states of at most so many successors."""
     registers = np.zeros(len(Place), dtype=np.int64)
     registers[Place.SHORTEST] = shortest
     registers[Place.MOST] = max(MOST_WORDS // n_words, 1)
     return Guidance(
-        distances=distances(automaton),
+        distances=aims(automaton),
         registers=registers,
         chance=np.array([seed, 0], dtype=np.uint64),
         keys=np.zeros(n_successors, dtype=np.int64),
+        needs=no_needs() if needs is None else needs,
     )
 
 
-def distances(automaton: PropertyAutomaton) -> np.ndarray:
+def aims(automaton: PropertyAutomaton) -> np.ndarray:
     """Return the steps from each state of an automaton to an accepting SCC.
 
-    The automaton's condition is without Fin.  Returns int32[n_states], `FAR` where no
-    accepting SCC can be reached; 0 for all states of an automaton that is large.
+    The automaton's condition is without Fin.  Returns int32[n_aims, n_states], `FAR`
+    where no accepting SCC can be reached; 0 for all states of an automaton that is
+    large.  A second aim are the states that accept all words, if there are others that
+    accept some: what leads there is a part of its own (Renault, Duret-Lutz, Kordon &
+    Poitrenaud, "Strength-Based Decomposition of the Property Büchi Automaton for Faster
+    Model Checking", TACAS 2013).
     """
-    n = automaton.n_states
     if len(automaton.edge_dst) > MOST_EDGES:
-        return np.zeros(n, dtype=np.int32)
+        return np.zeros((1, automaton.n_states), dtype=np.int32)
     condition = automaton.condition or generalised_buchi(automaton.n_marks)
     useful = states_on_cycles(automaton, automaton.n_letters, condition.satisfied_by)
-    found = np.where(useful, 0, FAR).astype(np.int32)
+    found = [steps_to(automaton, useful)]
+    terminal = automaton.universal_states()
+    if (useful & ~terminal).any():
+        found.append(steps_to(automaton, terminal))
+        if found[1][automaton.initial] == FAR:
+            found.pop()
+    return np.stack(found)
+
+
+def steps_to(automaton: PropertyAutomaton, goals: np.ndarray) -> np.ndarray:
+    """Return the steps from each state to one of the goals, bool[n_states]: int32."""
+    found = np.where(goals, 0, FAR).astype(np.int32)
     per_state = np.diff(automaton.first_edge[:: automaton.n_letters])
-    src, dst = np.repeat(np.arange(n), per_state), automaton.edge_dst
+    src, dst = np.repeat(np.arange(automaton.n_states), per_state), automaton.edge_dst
     while True:
         nearer = found.copy()
         np.minimum.at(nearer, src, np.minimum(found[dst] + 1, FAR))
@@ -165,6 +187,21 @@ def chance_of(guidance, action):
 
 
 @inlined
+def key_of(product, guidance, i, good, wanted):
+    """Return how good successor `i` is: by the property, by needs, and by chance.
+
+    Chance is worth as much as some steps that are needed.
+    """
+    key = (good << _GOOD) + chance_of(guidance, product.row_actions[i])
+    if guidance.registers[Place.PROJECTS] == 0:
+        return key
+    row = product.rows[i]
+    aim = guidance.registers[Place.AIM] * guidance.distances.shape[1]
+    steps = needed(guidance.needs, row, aim + property_state(product, row), wanted)
+    return key - (min(steps, MOST_NEEDED) << _STEPS)
+
+
+@inlined
 def arrange(product, n, src, guidance):
     """Put the best of `n` successors first, drop hopeless ones; return how many stay.
 
@@ -174,7 +211,7 @@ def arrange(product, n, src, guidance):
     if n > guidance.registers[Place.MOST]:
         return choose(product, n, src, guidance)
     rows, marks, actions = product.rows, product.marks, product.row_actions
-    keys, distances = guidance.keys, guidance.distances
+    keys, distances = guidance.keys, guidance.distances[guidance.registers[Place.AIM]]
     n_words = rows.shape[1]
     wanted = np.uint32(guidance.registers[Place.WANTED])
     here = np.int64(distances[src])
@@ -184,7 +221,7 @@ def arrange(product, n, src, guidance):
         if there >= FAR:
             continue
         good = here - there + popcount(marks[i] & wanted)
-        key = (good << _CHANCES) + chance_of(guidance, actions[i])
+        key = key_of(product, guidance, i, good, wanted)
         copy_row(rows, i, rows, kept)
         marks[kept] = marks[i]
         actions[kept] = actions[i]
@@ -208,7 +245,7 @@ def choose(product, n, src, guidance):
     Rows are long then: each is moved once.
     """
     rows, marks, actions = product.rows, product.marks, product.row_actions
-    keys, distances = guidance.keys, guidance.distances
+    keys, distances = guidance.keys, guidance.distances[guidance.registers[Place.AIM]]
     wanted = np.uint32(guidance.registers[Place.WANTED])
     here = np.int64(distances[src])
     n_kept = 0
@@ -217,7 +254,7 @@ def choose(product, n, src, guidance):
         keys[i] = _HOPELESS
         if there < FAR:
             good = here - there + popcount(marks[i] & wanted)
-            keys[i] = (good << _CHANCES) + chance_of(guidance, actions[i])
+            keys[i] = key_of(product, guidance, i, good, wanted)
             n_kept += 1
     most = guidance.registers[Place.MOST]
     if n_kept > most:
@@ -266,6 +303,13 @@ def begin_walk(guidance, full):
     registers[Place.MANNER] = number % N_MANNERS
     registers[Place.WANTED] = full
     guidance.chance[1] = draw(guidance.chance)
+    registers[Place.AIM] = 0
+    if guidance.distances.shape[0] > 1:
+        registers[Place.AIM] = np.int64(draw(guidance.chance) >> _U63)
+    registers[Place.CUT] = registers[Place.AIM]  # what is left out has other aims
+    registers[Place.PROJECTS] = 0
+    if guidance.needs.first_goal.shape[0] > 0:
+        registers[Place.PROJECTS] = np.int64(draw(guidance.chance) >> _U63)
 
 
 @inlined

@@ -28,6 +28,7 @@ from ltlpipe.question.answer import EMPTY, INCONCLUSIVE, NOT_APPLICABLE, Answer
 from ltlpipe.question.conditions import AMPLE, WALKS, WITH_FIN
 from ltlpipe.question.question import NotApplicableError, for_workers
 from ltlpipe.runtime.jobs import MAX_STATES, MEMORY, MIB, Grant, Progress, StoppedError
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.nested.coverage import together
 from ltlpipe.strategies.state_search import (
     BITSTATE_REASON,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from ltlpipe.question.question import Product, Question
     from ltlpipe.runtime.jobs import Job
     from ltlpipe.search.driver import Outcome
+    from ltlpipe.search.needs import Needs
     from ltlpipe.search.nested.bitstate import BitstateSE05
     from ltlpipe.search.nested.coverage import Member
 
@@ -249,7 +251,8 @@ SOME_STATES = 100_000
 MANY_STATES = 10_000_000
 """The same where they are asked for by name."""
 
-"""The emptiness check by which walks recognise accepting cycles."""
+_PER_WAY = 0.01
+"""Microseconds of a look at a way of a component to an action."""
 
 
 def job_of_walks(question: Question, trace: Trace) -> Job[Answer]:
@@ -277,8 +280,25 @@ def _walk(attempt: Attempt) -> Job[Answer]:
     from ltlpipe.search.scc.couvreur99 import Walks
 
     seed = attempt.question.options.seed or 0
-    search = Walks(attempt.problem(), attempt.product.table, seed)
+    needs = yield from _needs(attempt)
+    search = Walks(attempt.problem(), attempt.product.table, seed, needs=needs)
     return (yield from answer_of(attempt, search))
+
+
+def _needs(attempt: Attempt) -> Job[Needs | None]:
+    """Return what the components of a network need for what the property waits for."""
+    from ltlpipe.components.alphabet import letters_of
+    from ltlpipe.question.network import NetworkProduct
+    from ltlpipe.search.guidance import aims
+    from ltlpipe.search.needs import needs_of
+
+    product, table = attempt.product, attempt.product.table
+    if not isinstance(product, NetworkProduct):
+        return None
+    network, packed = product.trimmed.network, attempt.packed
+    letters = letters_of(network, product.trimmed.actions)
+    far, ticks = aims(table), Ticks(SEARCHING, _PER_WAY)
+    return (yield from needs_of(network, packed, letters, table, far, ticks))
 
 
 def _plan_of_walks(question: Question, product: Product) -> Plan:

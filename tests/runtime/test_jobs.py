@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import pytest
 
@@ -167,6 +167,26 @@ def test_loading_within_a_step_is_counted_apart():
     assert clock.load_seconds >= 0.3
     assert clock.seconds < 0.25
     assert sum(worked) < 0.25
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_loading_takes_of_cpu_time_what_it_uses(apart):
+    """On a busy machine it takes seconds in which little of that is used."""
+
+    def job():
+        with loading() if not apart else nullcontext():
+            time.sleep(0.3)
+        yield Progress("loading", loading=apart)
+        time.sleep(0.3)  # if `apart`, this is loading, too
+        while True:
+            yield Progress("searching")
+
+    clock = Clock()
+    with pytest.raises(StoppedError, match="cpu-time"):
+        run(job(), Limits(cpu_time=0.1), clock=clock)
+    assert clock.load_seconds >= 0.3
+    assert clock.cpu_seconds - clock.load_cpu_seconds < 0.2
+    assert clock.load_cpu_seconds < 0.2
 
 
 def test_the_clock_is_kept_for_stopped_jobs():

@@ -11,7 +11,7 @@ from ltlpipe import UnsupportedError
 from ltlpipe.automata.conditions import fin, inf
 from ltlpipe.runtime.jobs import MAX_STATES
 from ltlpipe.search import guidance
-from ltlpipe.search.guidance import FAR, LONGEST, distances, length_of
+from ltlpipe.search.guidance import FAR, LONGEST, aims, length_of
 from ltlpipe.search.registers import Reg, Status
 from ltlpipe.search.scc.couvreur99 import Walks
 from tests.complete_searches import Limits, drive
@@ -92,29 +92,37 @@ def test_fin_is_refused():
 def test_distances():
     """To the nearest accepting SCC, by transitions; 4 leads nowhere."""
     edges = [(0, 1), (1, 0), (1, 2), (2, 3), (3, 3), (0, 4), (4, 4), (0, 2)]
-    found = distances(table_of(explicit(5, edges, {2, 3})))
-    assert found.tolist() == [2, 2, 1, 0, FAR]
+    found = aims(table_of(explicit(5, edges, {2, 3})))
+    assert found.tolist() == [[2, 2, 1, 0, FAR]]
 
 
 def test_an_accepting_scc_sees_all_marks():
     """One that sees some of them is no goal."""
     rows = ((0, 1, 0), (0, 0, 1), (1, 1, 2), (2, 2, 1))
-    assert distances(table_of(Explicit(3, 2, rows))).tolist() == [1, 0, 0]
+    assert aims(table_of(Explicit(3, 2, rows))).tolist() == [[1, 0, 0]]
     either = Explicit(3, 2, rows, condition=inf(0) | inf(1))
-    assert distances(table_of(either)).tolist() == [0, 0, 0]
+    assert aims(table_of(either)).tolist() == [[0, 0, 0]]
+
+
+def test_states_that_accept_all_words_are_an_aim_of_their_own():
+    """2 accepts all words; 1 some, which are nearer, by a cycle with marks at times."""
+    nearer = ((0, 1, 1), (1, 2, 0))
+    both = Explicit(3, 2, (*nearer, (1, 0, 2), (2, 3, 2)))
+    assert aims(table_of(both)).tolist() == [[0, 0, 0], [2, 1, 0]]
+    assert aims(table_of(Explicit(3, 2, nearer))).tolist() == [[0, 0, FAR]]
 
 
 def test_large_automata_do_not_guide(monkeypatch):
     monkeypatch.setattr(guidance, "MOST_EDGES", 1)
-    found = distances(table_of(explicit(2, [(0, 1), (1, 0)], {1})))
-    assert found.tolist() == [0, 0]
+    found = aims(table_of(explicit(2, [(0, 1), (1, 0)], {1})))
+    assert found.tolist() == [[0, 0]]
 
 
 @given(automata(max_states=9))
 @settings(max_examples=examples(200))
 def test_distances_agree_with_paths(automaton):
     """0 in accepting SCCs, else one more than the nearest successor; far if none."""
-    found = distances(table_of(automaton))
+    found = aims(table_of(automaton))[0]
     after = automaton.followers()
     accepting = set()
     for scc in automaton.sccs():

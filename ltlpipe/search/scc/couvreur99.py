@@ -138,6 +138,7 @@ if TYPE_CHECKING:
     from ltlpipe.search.emptiness import ProductLasso
     from ltlpipe.search.growth import Layout
     from ltlpipe.search.guidance import Guidance
+    from ltlpipe.search.needs import Needs
     from ltlpipe.search.problem import Problem
     from ltlpipe.search.scc.rules import Fin, Ranks, Tally
 
@@ -563,7 +564,9 @@ class Walks(Couvreur99):
         automaton: PropertyAutomaton,
         seed: int = 0,
         shortest: int = SHORTEST,
+        needs: Needs | None = None,
     ) -> None:
+        self._needs = needs
         if problem.ample is not None:
             raise ValueError("walks take all steps")
         self._automaton, self._seed, self._shortest = automaton, seed, shortest
@@ -576,6 +579,7 @@ class Walks(Couvreur99):
             len(self.problem.initial),
             self._seed,
             self._shortest,
+            self._needs,
         )
         return {**super()._rules(parts), "guidance": guidance}
 

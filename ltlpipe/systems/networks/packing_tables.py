@@ -9,11 +9,11 @@ millions of transitions.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ltlpipe.runtime.arrays import group_begins
 from ltlpipe.systems.networks.packing_kernels import COMPONENT_STRIDE, Header
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ MAX_MOVES = 1 << 12
 
 _PER_ACTION = 100  # transitions that take as long as what each action takes
 _SMALL = 1 << 20  # bytes of tables that are made without a pause
+_SLICE = 1 << 18  # moves that are ordered without a pause
+_FEW_UNUSED = 4  # states per transition for which a table is worth its room
 _BLOW_UP = 4  # joint moves per local transition that are never worth a table
 
 
@@ -109,9 +111,7 @@ class TableBuilder:
         listed: list[list[_Moves]] = [[] for _ in self.fields]
         by_label = []
         for component, states in zip(network.components, local, strict=True):
-            by_label.append(_steps_by_label(component, states))
-            if ticks.over(component.n_transitions):
-                yield ticks.progress
+            by_label.append((yield from _steps_by_label(component, states, ticks)))
         listed_at_once = (s for s in self._steps_of(by_label) if not _is_wide(s))
         n_moves = sum(map(_n_joint, listed_at_once))
         ticks.memory_bytes = 2 * n_moves * 8 * (3 * self.n_words + 2)  # while they grow
@@ -128,10 +128,8 @@ class TableBuilder:
             if ticks.over(_n_joint(steps) + _PER_ACTION):
                 yield ticks.progress
         for parts in listed:
-            self._moves.append(self._concatenated(parts))
+            self._moves.append((yield from self._concatenated(parts, ticks)))
             parts.clear()  # nothing is held twice
-            if ticks.over(len(self._moves[-1].state)):
-                yield ticks.progress
 
     def _steps_of(self, by_label: list[dict[str, _Steps]]) -> Iterator[list[_Steps]]:
         """Yield the steps of the participants of each action."""
@@ -173,12 +171,21 @@ class TableBuilder:
         state = steps[at].src[choices[at]]
         return _Moves(state, np.full(len(state), number), words)
 
-    def _concatenated(self, parts: list[_Moves]) -> _Moves:
+    def _concatenated(self, parts: list[_Moves], ticks: Ticks) -> Job[_Moves]:
         """Return the moves of one owner, by its states, in order of their actions."""
         if not parts:
             return _NO_MOVES
         every = _Moves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-        return every.take(np.argsort(every.state, kind="stable"))
+        order, words = (
+            np.argsort(every.state, kind="stable"),
+            np.empty_like(every.words),
+        )
+        for first in range(0, len(order), _SLICE):
+            some = slice(first, first + _SLICE)
+            words[some] = every.words[order[some]]
+            if ticks.over(len(order[some])):
+                yield ticks.progress
+        return _Moves(every.state[order], every.action[order], words)
 
     def build(
         self, letters: np.ndarray, rng: np.random.Generator | None, ticks: Ticks
@@ -298,7 +305,12 @@ def transitions_between(
     The `states`, int32[k], ascending, are numbered by their places.
     """
     src, label, dst = component.src, component.label, component.dst
-    if len(states) < component.n_states:
+    if len(states) < component.n_states <= _FEW_UNUSED * len(src):
+        place = np.full(component.n_states, -1)
+        place[states] = np.arange(len(states))
+        inside = place[src] >= 0
+        src, label, dst = place[src[inside]], label[inside], place[dst[inside]]
+    elif len(states) < component.n_states:
         place = np.searchsorted(states, src).clip(max=len(states) - 1)
         inside = states[place] == src
         src, label = place[inside], label[inside]
@@ -306,19 +318,25 @@ def transitions_between(
     return src.astype(np.int64), label.astype(np.int64), dst.astype(np.int64)
 
 
-def _steps_by_label(component: LTS, states: np.ndarray) -> dict[str, _Steps]:
+def _steps_by_label(
+    component: LTS, states: np.ndarray, ticks: Ticks
+) -> Job[dict[str, _Steps]]:
     """Return the transitions between `states` by label, each once, in order."""
     src, label, dst = transitions_between(component, states)
-    order = np.lexsort((dst, src, label))  # the first of equals leads
-    kept = np.sort(order[group_begins(label[order], src[order], dst[order])])
-    kept = kept[np.argsort(label[kept], kind="stable")]
-    ends = np.searchsorted(label[kept], np.arange(len(component.labels) + 1))
-    return {
-        name: _Steps(src[kept[first:last]], dst[kept[first:last]])
-        for name, first, last in zip(
-            component.labels, ends[:-1].tolist(), ends[1:].tolist(), strict=True
-        )
-    }
+    narrow = label.astype(np.min_scalar_type(len(component.labels)))
+    order = np.argsort(narrow, kind="stable")  # linear, of up to 16 bits
+    ends = np.searchsorted(narrow[order], np.arange(len(component.labels) + 1)).tolist()
+    found = {}
+    for name, (first, last) in zip(component.labels, pairwise(ends), strict=True):
+        own = order[first:last]
+        if len(own) > 1:
+            pairs = src[own] * len(states) + dst[own]
+            if not (pairs[1:] > pairs[:-1]).all():
+                own = own[np.sort(np.unique(pairs, return_index=True)[1])]
+        found[name] = _Steps(src[own], dst[own])
+        if ticks.over(1 + last - first):
+            yield ticks.progress
+    return found
 
 
 def _shuffled(moves: _Moves, rng: np.random.Generator) -> _Moves:

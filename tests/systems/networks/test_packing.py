@@ -15,8 +15,9 @@ from ltlpipe import LTS, Network, UnsupportedError
 from ltlpipe.families.networks import philosophers
 from ltlpipe.runtime.jobs import complete
 from ltlpipe.runtime.kernels.jit import expand_pointer, njit
+from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.systems.networks import packing_tables
-from ltlpipe.systems.networks.packing import pack_network
+from ltlpipe.systems.networks.packing import pack_network, reachable_states
 from ltlpipe.systems.networks.packing_kernels import Select
 from tests.hypothesis_strategies import networks
 from tests.oracles import compose, is_accepting
@@ -208,6 +209,29 @@ def test_huge_alphabets_keep_their_transitions():
         dst=np.array([1, 1, *range(1, n_states)], dtype=np.int32),
     )
     states = np.arange(n_states, dtype=np.int32)
-    steps = packing_tables._steps_by_label(component, states)
+    steps = complete(
+        packing_tables._steps_by_label(component, states, Ticks("testing"))
+    )
     assert steps["l0"].src.tolist() == steps[f"l{n_labels - 1}"].src.tolist() == [0]
     assert len(steps["l1"].src) == n_states - 1
+
+
+ROWS = st.tuples(st.integers(0, 9), st.sampled_from("abc"), st.integers(0, 9))
+
+
+@given(st.lists(ROWS, min_size=1, max_size=40), st.sampled_from([10, 10_000]))
+def test_steps_by_label(rows, n_states):
+    """Each transition of reachable states, once, in order; of few and many states."""
+    component = LTS.from_transitions(rows, n_states=n_states)
+    states = complete(reachable_states(component, Ticks("testing")))
+    job = packing_tables._steps_by_label(component, states, Ticks("testing"))
+    found = complete(job)
+    place = {state: k for k, state in enumerate(states.tolist())}
+    for name in component.labels:
+        own = [
+            (place[s], place[t])
+            for s, label, t in component.transitions()
+            if label == name and s in place
+        ]
+        steps = zip(found[name].src.tolist(), found[name].dst.tolist(), strict=True)
+        assert list(steps) == list(dict.fromkeys(own))
