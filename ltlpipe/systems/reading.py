@@ -264,7 +264,7 @@ def source_job(path: str, *, format: str | None = None) -> Job[EcaSource]:
 
     form = _promised(path, _manner(format))
     if form not in (by_name("c"), by_name("java")):
-        raise InputError("expected a program, .c or .java", file=path)
+        raise InputError("expected a program of the RERS challenge", file=path)
     text = yield from decode((yield from read_chunks(path)), path)
     if form is by_name("java"):
         text = yield from as_c(text, path)

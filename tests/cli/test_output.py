@@ -34,6 +34,7 @@ _OWN = {
     "runtime/worker_process.py": "what Linux tells; a lock in a private folder",
     "runtime/wire.py": "messages, no files",
     "batch/store.py": "what Linux tells",
+    "runtime/kernels/shipped.py": "what the package itself brings",
     "systems/programs/generated.py": "a private folder",
     "logic/generating.py": "this package's data",
     "report/page.py": "this package's data",
