@@ -38,7 +38,7 @@ DECOUPLED = (DECOUPLED_SCC, DECOUPLED_NDFS)
 
 AEC_CLOSED = "aec-closed"
 TEC = "tec"
-POWERSET = (TEC, "nsiec", "aec", AEC_CLOSED)
+POWERSET = (TEC, "nsiec", "iec", "aec", AEC_CLOSED)
 """Emptiness checks of automata over sets: `ltlpipe.strategies.symmetry`."""
 OF_SETS = (*DECOUPLED, *POWERSET)
 """Emptiness checks that do not look at one state at a time."""

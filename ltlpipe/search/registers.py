@@ -77,6 +77,7 @@ class Reg(IntEnum):
     KIND = 47  # which of the checks it is
     ALL_MARKS = 48  # what an accepting SCC has
     REPLACED = 49  # sets that one on the stack stood in for
+    PARTS = 50  # sets that completed those
     MORE = 51  # whether the results of an operation need more room
     PENDING = 64  # the set whose successors are not all known yet, plus 1; or 0
     WORK = 65  # sets looked at, generated and compared: what budgets count

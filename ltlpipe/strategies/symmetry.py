@@ -39,14 +39,14 @@ WORTH_IT = 3
 _SHOWN = 5  # names of a class
 
 _LOST = (
-    "tec instead, because a set includes markings that its representative does not "
+    "tec instead, because a set was replaced by parts that its representative does not "
     "tell to be in it"
 )
 
 
 _WHY = (
     "sets of states include each other: it stops at what a set on its stack includes, "
-    "lets sets be as large as the property lets them, and goes on as nsiec where that "
+    "lets sets be as large as the property lets them, and goes on as iec where that "
     "can deceive it (Baarir & Duret-Lutz 2006, Secs. 3 and 4; docs/symmetry.md)"
 )
 

@@ -4,6 +4,8 @@ By default propositions are labels, of which one holds at each step.  With
 ``--semantics state`` they hold together: the file is one Kripke structure if its labels
 are on states, else one automaton, of any acceptance, whose runs are words.
 
+Networks of Büchi automata in Hanoi omega-automata files (``.hoa``).
+
 A file with several automata is a network, each automaton a component.  Its
 atomic propositions are labels, of which exactly one holds at each step: an
 edge is one transition for every proposition that satisfies its label when it

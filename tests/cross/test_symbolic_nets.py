@@ -15,7 +15,7 @@ from tests.cross.test_agreement import ask
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.random_nets import formula, lively_net
 
-SEARCHES = ("tec", "nsiec", "aec", "aec-closed")
+SEARCHES = ("tec", "nsiec", "iec", "aec", "aec-closed")
 LIMIT = 3_000
 """States: some nets are unbounded."""
 
@@ -51,6 +51,7 @@ def assert_agree(seed, counts):
             counts["more"] += found.stats.states > plain.stats.states
         details = found.stats.details
         counts["replaced"] += details.get("sets_replaced", 0) > 0
+        counts["parts"] += details.get("parts", 0) > 0
         counts["left out"] += details.get("sets_left_out", 0) > 0
         counts["alarms"] += "approximate_states" in details
         counts["approximate"] += details.get("approximate_markings", 0) > 0
@@ -58,7 +59,7 @@ def assert_agree(seed, counts):
 
 
 def test_some():
-    """Three hundred questions, each for four searches."""
+    """Three hundred questions, each for five searches."""
     counts = Counter()
     for seed in range(examples(300)):
         assert_agree(seed, counts)

@@ -234,7 +234,7 @@ MUTANTS = [
     ),
     Mutant(
         "sets are included whatever the property's state",
-        "symmetry/sets/canonical.py",
+        "symmetry/sets/inclusion.py",
         "if read(ints, watching, row) != read(ints, watching, other):\n        return",
         "if read(ints, watching, row) != read(ints, watching, other):\n        bool",
         SETS,

@@ -235,7 +235,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [{"bitstate": 1.0}, {"workers": 2}, {"emptiness": "nsiec"}]
+    "options", [{"bitstate": 1.0}, {"workers": 2}, {"emptiness": "iec"}]
 )
 def test_what_keeps_no_rows_of_its_own(options, tmp_path):
     with pytest.raises(UnsupportedError, match="spill="):

@@ -245,7 +245,7 @@ def test_wide_rows_take_less_memory():
         {"bitstate": 1.0},
         {"compact": 64},
         {"workers": 2},
-        *({"emptiness": name} for name in ("ufscc", "decoupled-scc", "nsiec")),
+        *({"emptiness": name} for name in ("ufscc", "decoupled-scc", "iec")),
     ],
     ids=lambda options: "-".join(map(str, itertools.chain(*options.items()))),
 )

@@ -143,15 +143,15 @@ def test_several_workers_leave_orbits_to_one():
 @pytest.mark.parametrize(
     ("system", "options", "message"),
     [
-        (client_server(3), {"emptiness": "nsiec"}, "nsiec is for sets of markings"),
+        (client_server(3), {"emptiness": "iec"}, "iec is for sets of markings"),
         (dining(3), {"emptiness": "tec"}, "is for symmetric nets, not for other"),
         (client_server(3), {"reduce": "stabiliser"}, "has gone: automorphisms"),
         (client_server(3), {"reduce": "symmetry", "fairness": "weak"}, "fairness"),
         (client_server(3), {"reduce": "symmetry", "workers": 2}, "leave out workers"),
         (client_server(3), {"reduce": "symmetry,decoupled"}, "another kind"),
         (NET, {"reduce": "symmetry,ample"}, "leave one out"),
-        (NET, {"emptiness": "nsiec", "fairness": "weak"}, "fairness"),
-        (NET, {"emptiness": "nsiec", "bitstate": 1.0}, "bitstate="),
+        (NET, {"emptiness": "iec", "fairness": "weak"}, "fairness"),
+        (NET, {"emptiness": "iec", "bitstate": 1.0}, "bitstate="),
         (NET, {"emptiness": "aec", "acceptance": "tela"}, "its automaton accepts by"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) else "",
@@ -257,13 +257,13 @@ def test_a_network_is_not_kept_by_its_symmetry():
 
 def test_a_run_of_sets_that_is_too_long(monkeypatch):
     """Steps are written down as far as memory allows, prefix and cycle together."""
-    lasso = check(NET, SOME_WAIT, emptiness="nsiec").lasso
+    lasso = check(NET, SOME_WAIT, emptiness="iec").lasso
     steps = len(lasso.prefix) + len(lasso.cycle)
     assert len(lasso.prefix) > 0
     monkeypatch.setattr(memory_limits, "MAX_STEPS", steps)
-    assert check(NET, SOME_WAIT, emptiness="nsiec").verdict == "violated"
+    assert check(NET, SOME_WAIT, emptiness="iec").verdict == "violated"
     monkeypatch.setattr(memory_limits, "MAX_STEPS", 1)
-    verdict = check(NET, SOME_WAIT, emptiness="nsiec")
+    verdict = check(NET, SOME_WAIT, emptiness="iec")
     assert (verdict.verdict, verdict.reason) == ("violated", "lasso-limit")
     assert verdict.lasso is None
 

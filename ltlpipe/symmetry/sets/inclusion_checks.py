@@ -1,4 +1,4 @@
-"""Emptiness checks of automata over sets (``--emptiness tec|nsiec|aec``).
+"""Emptiness checks of automata over sets (``--emptiness tec|nsiec|iec|aec``).
 
 All are a depth-first search for SCCs; they differ in what they do with a set T that has
 not been visited, but some set D that is comparable with it has:
@@ -9,6 +9,8 @@ check  answer      T included in D, which is    T and D that is on the stack
 ====== =========== ============================ ====================================
 tec    exact       --                           --
 nsiec  exact       T is left out                --
+iec    exact       T is left out                D included in T: T is replaced by D
+                                                and by sets that complete T
 aec    exact if it T is left out                T included in D: T is replaced by D
        holds
 ====== =========== ============================ ====================================
@@ -21,8 +23,8 @@ replaced a set, a cycle that it finds need not be there: it is an *alarm*.  What
 been removed by then has been removed for good, and the searches that go on exactly from
 there know it.  The first of them tries to realise the alarm: it enters sets only that
 some active set of the alarm includes, as many at most as had been visited until then.
-A cycle that it finds is there, since its sets are what they are; if it finds none,
-nsiec decides.
+A cycle that it finds is there, since its sets are what they are; if it finds none, iec
+decides.
 
 Sets of which one includes the other have the same key; so those that come into question
 for a set are in one chain of the index, and only these are compared.
@@ -32,9 +34,6 @@ Inclusion Tests", technical report 2006/003, LIP6, Fig. 4 and Secs. 3, 4 and 6.3
 
 Differences from the source:
 
-- IEC, which replaces a set by one on the stack that it includes, and by sets that
-  complete it, is left out: on symmetric nets it was never faster than the others
-  (results/table1_symmetry.csv).
 - The index is one hash table whose key tells the coarsest class and the state of the
   property at once, instead of two levels.
 - The sets of an SCC are those with the highest numbers, and lie together on a stack of
@@ -46,6 +45,8 @@ Differences from the source:
 - Of several sets on the stack that are comparable with T, the one visited last counts.
 - After aec has found a cycle that need not be there, the exact search keeps what is
   removed.
+- A set is visited as it is if what completes the one on the stack is more than
+  MOST_PARTS sets.
 - An alarm is realised by sets inside of those of the stack, not by their states one by
   one (Sec. 5).
 
@@ -79,12 +80,15 @@ REMOVED = -1
 ALARM = -2
 """The number of a set that was active in an alarm, and is unknown again."""
 
-TEC, NSIEC, AEC, WITHIN = range(4)
+MOST_PARTS = 1 << 8
+"""Sets that may complete another one; more if successors have needed more room."""
+
+TEC, NSIEC, IEC, AEC, WITHIN = range(5)
 """Values of ``Reg.KIND``."""
 
 _NOTHING = 0  # what `look_up` says: nothing comparable that matters
 _LEFT_OUT = 1  # a removed set includes it
-_RELATED = 2  # one on the stack includes it (aec)
+_RELATED = 2  # one on the stack is comparable: included (iec) or including (aec)
 
 
 class Index(NamedTuple):
@@ -113,16 +117,19 @@ def enlist(index, state, key):
 
 
 @njit
-def enlist_removed(index, numbers, n_stored):
-    """Build the chains anew, of the removed sets in them; numbers are int32[n].
+def enlist_all(index, numbers, n_stored, lowest):
+    """Build the chains anew, of the sets in them that have some number (int32[n]).
 
-    The heads are all 0; a set without a key (0) is in no chain.
+    The heads are all 0; a set without a key (0) is in no chain.  Only sets with exactly
+    the number `lowest`, or, if that is positive, with at least that number, stay.
     """
     for state in range(n_stored):
+        number = numbers[state]
+        stays = number >= lowest if lowest > 0 else number == lowest
         key = index.keys[state]
         if key != 0:
             index.keys[state] = 0
-            if numbers[state] == REMOVED:
+            if stays:
                 enlist(index, state, key)
 
 
@@ -193,7 +200,7 @@ def leave(registers, arrays, state):
 
 @inlined
 def has_room(store, registers, arrays):
-    """Whether the successors of one more set fit everywhere."""
+    """Whether the successors of one more set, or its parts, fit everywhere."""
     n = arrays.ids.shape[0]
     needed = registers[Reg.STORED] + n
     return (
@@ -232,7 +239,7 @@ def generate(operations, arrays, row, goes_on):
 
 @inlined
 def look_up(operations, rows, registers, arrays, entry):
-    """Look for visited sets that include an unknown one, if it matters.
+    """Look for visited sets that are comparable with an unknown one, if it matters.
 
     Returns its key, 0 for tec, what there is, and the set on the stack if there is one.
     While an alarm is being realised, a set that no set of the alarm includes is left
@@ -257,9 +264,13 @@ def look_up(operations, rows, registers, arrays, entry):
                 continue
         elif not removed and (kind == NSIEC or other >= 0):
             continue
+        # Which of the two has to include the other?
+        larger, smaller = state, entry
+        if not removed and kind == IEC:
+            larger, smaller = entry, state
         registers[Reg.COMPARED] += 1
         registers[Reg.WORK] += 1
-        row, part = rows[state], rows[entry]
+        row, part = rows[larger], rows[smaller]
         if operate(operations.includes, operations, arrays, row, part) != 0:
             if removed:
                 answer = _LEFT_OUT
@@ -290,6 +301,22 @@ def meet(registers, arrays, number):
         return Status.RUNNING
     marks = arrays.stack_marks[registers[Reg.TOP]]
     return merge(registers, arrays, number, marks)
+
+
+@inlined
+def replace(registers, arrays, n, other):
+    """Put a set on the stack, and `n` that complete it, in place of the top entry."""
+    top = registers[Reg.TOP] - 1
+    marks = arrays.stack_marks[top]
+    for i in range(n - 1, -1, -1):
+        arrays.stack[top] = arrays.ids[i]
+        arrays.stack_marks[top] = marks
+        top += 1
+    arrays.stack[top] = other  # on top: it closes a cycle at once
+    arrays.stack_marks[top] = marks
+    registers[Reg.TOP] = top + 1
+    registers[Reg.REPLACED] += 1
+    registers[Reg.PARTS] += n
 
 
 @inlined
@@ -356,6 +383,29 @@ def expand(operations, store, registers, arrays, entry):
     return take(registers, arrays, n)
 
 
+@inlined
+def stand_in(operations, store, registers, arrays, entry, other):
+    """Replace an unknown set by a comparable one on the stack, and what completes that.
+
+    Returns whether it is; it is not if that is more than MOST_PARTS sets.  -1 says that
+    there is no room for them.
+    """
+    n = np.int64(0)
+    if registers[Reg.KIND] == IEC:
+        row, part = store.rows[entry], store.rows[other]
+        n = operate(operations.decompose, operations, arrays, row, part)
+        if n < 0 and arrays.ids.shape[0] < MOST_PARTS:
+            registers[Reg.MORE] = 1
+            return -1
+        if n < 0:
+            return 0
+    ids, hashes = arrays.ids, arrays.hashes
+    intern(store, registers, arrays.out_rows, n, ids, hashes, arrays.numbers, 0)
+    replace(registers, arrays, n, other)
+    registers[Reg.WORK] += n
+    return 1
+
+
 @njit
 def powerset_step(operations, store, registers, arrays, budget):
     """Advance the search of Baarir & Duret-Lutz 2006, Fig. 4.
@@ -397,10 +447,12 @@ def powerset_step(operations, store, registers, arrays, budget):
         if answer == _LEFT_OUT:
             leave_out(registers, arrays, entry)
             continue
-        if answer == _RELATED:  # it closes a cycle at once
-            arrays.stack[registers[Reg.TOP] - 1] = other
-            registers[Reg.REPLACED] += 1
-            continue
+        if answer == _RELATED:
+            is_replaced = stand_in(operations, store, registers, arrays, entry, other)
+            if is_replaced < 0:
+                return Status.GROW
+            if is_replaced > 0:
+                continue
         if at_limit(registers):
             return Status.LIMIT
         if (

@@ -183,8 +183,11 @@ class Row(IntEnum):
     BINDING = 31
     STACK = 32
     OTHER_BLOCKS = 33
-    CHANGES = 34
-    KEYS = 35
+    GOAL = 34
+    SIZES = 35
+    PIECES = 36
+    CHANGES = 37
+    KEYS = 38
 
 
 class Word(IntEnum):

@@ -30,14 +30,17 @@ out_rows, out_marks : uint64[k, n_words], uint32[k]
     operation may use the tables.  -1 says that those of one state alone do not fit.
 ``includes``
     Returns 1 if the set `row` includes the set `other`, else 0.
+``decompose``
+    `other` is included in `row`: writes sets that are disjoint from it and make up
+    `row` with it; returns their number, or -1 if there are more than k.
 ``key``
     Returns a number that is the same for sets of which one includes the other.
 
 Source: S. Baarir and A. Duret-Lutz, "Emptiness Check of Powerset Büchi Automata using
 Inclusion Tests", technical report 2006/003, LIP6, Secs. 2, 3 and 6.3.
 
-Differences from the source: there is no Decomp; the key stands for both levels of the
-hash table.
+Differences from the source: Decomp returns what completes the given subset, not that
+subset itself; the key stands for both levels of the hash table.
 """
 
 from __future__ import annotations
@@ -54,13 +57,14 @@ from ltlpipe.search.registers import Reg, Status
 from ltlpipe.symmetry.sets.inclusion_checks import (
     AEC,
     ALARM,
+    IEC,
     NSIEC,
     REMOVED,
     TEC,
     WITHIN,
     Arrays,
     Index,
-    enlist_removed,
+    enlist_all,
     operate,
     powerset_step,
     rehash,
@@ -83,10 +87,11 @@ class Tables(NamedTuple):
 
 
 class Operations(NamedTuple):
-    """Three functions of one signature, and the tables that they take."""
+    """Four functions of one signature, and the tables that they take."""
 
     successors: Any
     includes: Any
+    decompose: Any
     key: Any
     tables: Tables
 
@@ -130,7 +135,7 @@ class PowersetAutomaton:
         return Operations._make([*made, self.tables])
 
 
-KINDS = {"tec": TEC, "nsiec": NSIEC, "aec": AEC, "aec-closed": AEC}
+KINDS = {"tec": TEC, "nsiec": NSIEC, "iec": IEC, "aec": AEC, "aec-closed": AEC}
 """The checks by name."""
 
 FEW_INSIDE = 64
@@ -149,10 +154,10 @@ class PowersetSearch(StoredSearch):
     """One emptiness check of an automaton over sets in progress, by a name of `KINDS`.
 
     Where ``aec`` has found a cycle that need not be there, it looks for one inside of
-    the sets on its stack, and goes on as ``nsiec`` if there is none:
-    `approximate_states` are the sets that it had visited when it gave the alarm, and
-    `inside_states` those that were visited inside in vain, else None.  The automaton's
-    buffers serve this search alone.  Once `has_found`, the answer stays
+    the sets on its stack, and goes on as ``iec`` if there is none: `approximate_states`
+    are the sets that it had visited when it gave the alarm, and `inside_states` those
+    that were visited inside in vain, else None.  The automaton's buffers serve this
+    search alone.  Once `has_found`, the answer stays
     FOUND, whatever is stepped on.
     """
 
@@ -160,6 +165,7 @@ class PowersetSearch(StoredSearch):
     counts: ClassVar = {
         "sets_left_out": Reg.DOMINATED,
         "sets_replaced": Reg.REPLACED,
+        "parts": Reg.PARTS,
         "compared": Reg.COMPARED,
     }
     arrays: Arrays
@@ -265,19 +271,28 @@ class PowersetSearch(StoredSearch):
         self._begin()
 
     def _begin_exact(self) -> None:
-        """Begin nsiec anew; what was removed before the alarm stays so."""
+        """Begin iec anew; what was removed before the alarm stays so."""
         assert self.approximate_states is not None  # since the alarm
         visited = int(self.registers[Reg.VISITED])
         self.inside_states = visited - self.approximate_states
-        self.registers[Reg.KIND] = NSIEC
+        self.registers[Reg.KIND] = IEC
         numbers, index = self.arrays.numbers, self.arrays.chains
         removed = np.flatnonzero(np.unpackbits(self._removed))
         numbers[:] = 0
         numbers[removed] = REMOVED
         self._removed = self._removed[:0]
         index.heads[:] = 0
-        enlist_removed(index, numbers, self.n_stored)
+        enlist_all(index, numbers, self.n_stored, REMOVED)
         self._begin()
+
+    def index_active(self) -> None:
+        """Leave just the active sets in the chains; for runs, after FOUND."""
+        arrays, index = self.arrays, self.arrays.chains
+        if self.registers[Reg.KIND] == TEC:
+            for state in arrays.active[: self.registers[Reg.COUNT]].tolist():
+                index.keys[state] = self.key(self.store.rows[state])
+        index.heads[:] = 0
+        enlist_all(index, arrays.numbers, self.n_stored, 1)
 
     def key(self, row: np.ndarray) -> int:
         """Return the key of a set, as the index has it."""

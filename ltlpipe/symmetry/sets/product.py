@@ -94,25 +94,25 @@ def begin_arranging(ints, scratch):
 
 
 @called
-def next_members(ints, scratch, started):
-    """Write the next arrangement of all members to WANTED, if there is one.
+def next_members(ints, scratch, first, end, started):
+    """Write the next arrangement of ``ORDER[first:end]`` to WANTED, if there is one.
 
     WANTED has for each member the first twin of those that come to its place; within a
     finer block they ascend.  Without one, those places are open again.
     """
     blocks, finer, local = scratch[Row.BLOCKS], scratch[Row.FINER], scratch[Row.LOCAL]
     order, wanted, left = scratch[Row.ORDER], scratch[Row.WANTED], scratch[Row.LEFT]
-    n = ints[Head.MEMBERS]
-    if n == 0:
+    if first == end:
         return not started
-    at = n - 1 if started else np.int64(0)
-    while at >= 0:
+    at = end - 1 if started else first
+    while at >= first:
         member = order[at]
         source = wanted[member] + 1
         if source > 0:
             left[wanted[member]] += 1
         if at > 0 and finer[order[at - 1]] == finer[member]:
             source = max(source, wanted[order[at - 1]])
+        n = ints[Head.MEMBERS]
         while source < n and (
             local[source] != source
             or blocks[source] != blocks[member]
@@ -126,7 +126,7 @@ def next_members(ints, scratch, started):
         wanted[member] = source
         left[source] -= 1
         at += 1
-        if at == n:
+        if at == end:
             return True
     return False
 
@@ -345,7 +345,7 @@ def symbolic_successors(tables, row, other, out_rows, out_marks):
         started = goes_on and number == begin
         if not started:
             begin_arranging(ints, scratch)
-        while is_left or next_members(ints, scratch, started):
+        while is_left or next_members(ints, scratch, 0, ints[Head.MEMBERS], started):
             is_left, started = False, True
             write_arrangement(ints, scratch, permutation)
             write_permuted(ints, cells, counts, n, permutation, rows[Word.STATE])

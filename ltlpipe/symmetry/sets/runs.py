@@ -1,7 +1,9 @@
 """Accepting runs through the sets of a search that has found some.
 
 The run of sets is looked for breadth first among the active ones: first from an initial
-set to the last SCC, then round inside of it until all marks have been seen.
+set to the last SCC, then round inside of it until all marks have been seen.  An active
+set is a successor of another one if it is *included* in what the successor function
+gives: each of its states has a predecessor there (property 5), and no more is needed.
 
 That run of sets is read backwards: each marking of a set has a predecessor in the set
 before it, by a step of the net that the property follows with the marks of the run.
@@ -36,9 +38,8 @@ from ltlpipe.runtime.memory import most_steps
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import EXTRACTING
 from ltlpipe.search.growth import OutOfMemoryError
-from ltlpipe.search.interning import lookup
 from ltlpipe.search.registers import Reg
-from ltlpipe.symmetry.sets.inclusion_checks import generate
+from ltlpipe.symmetry.sets.inclusion_checks import chain_of, generate, key_of, operate
 from ltlpipe.symmetry.sets.tables import single_set
 from ltlpipe.systems.nets.coloured.bindings import first_alike
 from ltlpipe.systems.propositions.letters import Letters
@@ -98,40 +99,52 @@ class SetRun(NamedTuple):
 
 
 @njit
-def spread(operations, store, registers, arrays, front, budget):
+def spread(operations, own, rows, arrays, front, budget):
     """Go on breadth first from the sets in the queue.
 
-    It returns after `budget` units of work, or some successors more.  Returns 1 if what
-    is looked for is reached, 0 if not yet, -1 if it cannot be, and -2 if the results of
-    an operation need more room.  `front` is changed in place.
+    It returns after `budget` units of work, successors and comparisons, or some
+    successors more; these are generated with tables of their own (those of `own`).
+    Only active sets are in the chains of `arrays`.  Returns 1 if what is looked for is
+    reached, 0 if not yet, -1 if it cannot be, and -2 if the results of an operation
+    need more room.  `front` is changed in place.
     """
-    at, ids = front.at, arrays.ids
+    index, at = arrays.chains, front.at
     work = np.int64(0)
     while work < budget:
         if at[At.FIRST] == at[At.END]:
             return -1
         state = np.int64(front.queue[at[At.FIRST]])
-        n, more = generate(operations, arrays, store.rows[state], at[At.MORE] != 0)
+        n, more = generate(own, arrays, rows[state], at[At.MORE] != 0)
         if n < 0:
             return -2
         at[At.FIRST] += 0 if more else 1
         at[At.MORE] = more
         work += 1 + n
-        rows, hashes = arrays.out_rows, arrays.hashes
-        lookup(store, registers, rows, n, ids, hashes, arrays.numbers, 0)
         for i in range(n):
-            other = np.int64(ids[i])
-            number = np.int64(arrays.numbers[other]) if other >= 0 else np.int64(0)
-            if number < at[At.LOWEST]:
-                continue
-            marks = np.int64(arrays.out_marks[i])
-            wanted = at[At.WANTED]
-            if marks & wanted != 0 or (wanted == 0 and other == at[At.GOAL]):
-                at[At.SOURCE] = state
-                at[At.TARGET] = other
-                at[At.MARKS] = marks
-                return 1
-            if front.parent[number - 1] == 0:
+            row = arrays.out_rows[i]
+            key = key_of(operations, arrays, row)
+            following = np.int64(index.heads[chain_of(index, key)])
+            while following > 0:
+                other = following - 1
+                following = np.int64(index.following[other])
+                number = np.int64(arrays.numbers[other])
+                if index.keys[other] != key or number < at[At.LOWEST]:
+                    continue
+                marks = np.int64(arrays.out_marks[i])
+                wanted = at[At.WANTED]
+                reached = marks & wanted != 0
+                reached = reached or (wanted == 0 and other == at[At.GOAL])
+                if front.parent[number - 1] != 0 and not reached:
+                    continue
+                work += 1
+                part = rows[other]
+                if operate(operations.includes, operations, arrays, row, part) == 0:
+                    continue
+                if reached:
+                    at[At.SOURCE] = state
+                    at[At.TARGET] = other
+                    at[At.MARKS] = marks
+                    return 1
                 front.parent[number - 1] = state + 1
                 front.marks[number - 1] = marks
                 front.queue[at[At.END]] = other
@@ -142,12 +155,13 @@ def spread(operations, store, registers, arrays, front, budget):
 class SetRuns:
     """Looks for runs in the sets of a search that has ended with FOUND.
 
-    `extraction_bytes` is what its own arrays have taken.
+    The search's index is changed; `extraction_bytes` is what its own arrays have taken.
     """
 
     def __init__(self, search: PowersetSearch) -> None:
         self.search = search
         self.extraction_bytes = 0
+        search.index_active()
 
     def accepting(self) -> Job[SetRun]:
         """Return an accepting run of sets; raises `StoppedError` without memory."""
@@ -216,12 +230,16 @@ class SetRuns:
 
     def _spread(self, front: Front) -> Job[None]:
         search = self.search
+        operations, tables = search.operations, search.automaton.tables
+        own = tables._replace(
+            scratch=tables.scratch.copy(), step_rows=tables.step_rows.copy()
+        )
         while True:
             reached = yield from called(
                 spread,
-                search.operations,
-                search.store,
-                search.registers,
+                operations,
+                operations._replace(tables=own),
+                search.store.rows,
                 search.arrays,
                 front,
                 _BUDGET,

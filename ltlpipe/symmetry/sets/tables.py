@@ -27,7 +27,11 @@ from ltlpipe.runtime.kernels.compilation import ready
 from ltlpipe.runtime.ticks import Ticks
 from ltlpipe.search.driver import TABULATING
 from ltlpipe.search.product import MAX_MARKS
-from ltlpipe.symmetry.sets.canonical import symbolic_includes, symbolic_key
+from ltlpipe.symmetry.sets.inclusion import (
+    symbolic_decompose,
+    symbolic_includes,
+    symbolic_key,
+)
 from ltlpipe.symmetry.sets.isotropy_groups import (
     common_blocks,
     isotropy_groups,
@@ -394,6 +398,7 @@ def symbolic_product(
         Operations(
             symbolic_successors,
             symbolic_includes,
+            symbolic_decompose,
             symbolic_key,
             tables,
         ),

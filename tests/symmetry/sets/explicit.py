@@ -39,8 +39,9 @@ class At(IntEnum):
     STATES = 0  # number of states
     GROUPS = 1  # number of groups
     MARK_SETS = 2  # number of different sets of marks
-    TURN = 3  # successors that are handed out at a time; 0 for all
-    NEXT = 4  # where they go on
+    PIECES = 3  # whether what completes a subset is cut into groups
+    TURN = 4  # successors that are handed out at a time; 0 for all
+    NEXT = 5  # where they go on
     # Then follow the sets of marks, and for each state the number of its family.
 
 
@@ -82,6 +83,7 @@ def explicit_powerset(
     groups: Sequence[Iterable[int]],
     *,
     n_marks: int,
+    pieces: bool = False,
     turn: int = 0,
 ) -> PowersetAutomaton:
     """Return an automaton over the sets of states of a listed automaton.
@@ -99,6 +101,8 @@ def explicit_powerset(
         How reached states are gathered; each state is in one group or more.
     n_marks : int
         A run is accepted iff it sees each of so many marks infinitely often.
+    pieces : bool
+        What completes a subset is cut into groups as well, instead of one set.
     turn : int
         Successors that are handed out at a time; 0 for all.
 
@@ -119,13 +123,14 @@ def explicit_powerset(
     images = np.zeros((len(mark_sets), n_states, n_words), dtype=np.uint64)
     for src, marks, dst in steps:
         images[mark_sets.index(marks), src] |= row_of([dst], n_words)
-    header = [n_states, len(sets), len(mark_sets), turn, 0]
+    header = [n_states, len(sets), len(mark_sets), int(pieces), turn, 0]
     families = _families(n_states, [*sets, *map(frozenset, first)])
     rows = [row_of(states, n_words) for states in sets]
     return PowersetAutomaton(
         Operations(
             explicit_successors,
             explicit_includes,
+            explicit_decompose,
             explicit_key,
             no_tables()._replace(
                 ints=np.array([*header, *mark_sets, *families], dtype=np.int64),
@@ -199,6 +204,36 @@ def explicit_includes(tables, row, other, out_rows, out_marks):
         if other[w] & ~row[w] != np.uint64(0):
             return np.int64(0)
     return np.int64(1)
+
+
+def explicit_decompose(tables, row, other, out_rows, out_marks):
+    """Write what completes a subset (see `ltlpipe.symmetry.sets.powerset_search`)."""
+    ints, words = tables.ints, tables.words
+    step_rows = tables.step_rows
+    n_words = row.shape[0]
+    rest = step_rows[0]
+    left = np.uint64(0)
+    for w in range(n_words):
+        rest[w] = row[w] & ~other[w]
+        left |= rest[w]
+    count = np.int64(0)
+    group = np.int64(0)
+    while left != np.uint64(0):  # each state is in a group: this ends
+        if count == out_rows.shape[0]:
+            return np.int64(-1)
+        met = left = np.uint64(0)
+        for w in range(n_words):
+            word = rest[w]
+            if ints[At.PIECES] != 0:
+                word &= words[group * n_words + w]
+            out_rows[count, w] = word
+            rest[w] &= ~word
+            met |= word
+            left |= rest[w]
+        if met != np.uint64(0):
+            count += 1
+        group += 1
+    return count
 
 
 def explicit_key(tables, row, other, out_rows, out_marks):

@@ -52,6 +52,11 @@ class Called:
             found += zip(marks, arrays.out_rows[:n].copy(), strict=True)
         return found
 
+    def decompose(self, row: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
+        """What completes a subset."""
+        n = self._results(self._operations.decompose, row, other)
+        return list(self._search.arrays.out_rows[:n].copy())
+
     def includes(self, row: np.ndarray, other: np.ndarray) -> bool:
         """Whether one set includes another."""
         return self._search.includes(row, other)
@@ -75,7 +80,9 @@ class Seen(NamedTuple):
 
     sets: dict[frozenset, np.ndarray]
     inclusions: int  # pairs of different sets of which one includes the other
+    pieces: int  # sets that decompositions gave
     missed: int = 0  # inclusions that were not found
+    overlaps: int = 0  # states that are in several pieces
 
 
 class Checker:
@@ -84,6 +91,7 @@ class Checker:
     def __init__(self, automaton, expand, underlying, *, exact=True):
         self.exact = exact
         self.missed = 0  # inclusions that are not found
+        self.overlaps = 0  # states that are in several pieces
         self.called = Called(automaton)
         self.in_turns = Called(automaton, room=1)
         self.expand = expand
@@ -124,15 +132,22 @@ class Checker:
         return [after for _, after in found]
 
     def compare(self, row, other):
-        """Check what the operations say of two sets."""
+        """Check what the operations say of two sets; return what completes one."""
         whole, part = self.states(row), self.states(other)
         included = self.called.includes(row, other)
         assert included <= (part <= whole), "inclusion"
         if not included:
             self.missed += part <= whole
             assert not self.exact or not part <= whole, "inclusion not found"
-            return
+            return []
         assert self.called.key(row) == self.called.key(other), "keys"
+        rest = self.called.decompose(row, other)
+        pieces = [self.states(piece) for piece in rest]
+        overlap = sum(map(len, pieces)) + len(part) - len(whole)
+        assert overlap == 0 or not self.exact, "pieces overlap"
+        self.overlaps += overlap
+        assert frozenset().union(part, *pieces) == whole, "pieces do not complete"
+        return rest
 
 
 def assert_powerset(
@@ -143,13 +158,14 @@ def assert_powerset(
     most_sets: int = 60,
     exact: bool = True,
 ) -> Seen:
-    """Check properties 1 to 5, and inclusion, keys and canonical rows.
+    """Check properties 1 to 5, and inclusion, decomposition, keys and canonical rows.
 
     Parameters
     ----------
     automaton : PowersetAutomaton
-        Whose sets are looked at: the initial ones and what they reach; of more than
-        `most_sets` the first are followed and compared.
+        Whose sets are looked at: the initial ones, what they reach and what
+        decompositions give; of more than `most_sets` the first are followed and
+        compared.
     expand : callable
         Gives the states, an iterable, of the set that a row uint64[n_words] stands for.
     underlying : Underlying
@@ -157,14 +173,14 @@ def assert_powerset(
     most_sets : int
         Bound on the work, not on what is checked of the sets that are looked at.
     exact : bool
-        Whether each set has one row and each inclusion is found; else some may not, and
-        the answer says how many.
+        Whether each set has one row, each inclusion is found and pieces are disjoint;
+        else some may not, and the answer says how many.
     """
     checker = Checker(automaton, expand, underlying, exact=exact)
     assert automaton.n_marks == underlying.n_marks, "property 2: marks"
     initial = [checker.states(row) for row in automaton.initial]
     assert frozenset().union(*initial) == underlying.initial, "property 3: initial"
-    inclusions = 0
+    inclusions = n_pieces = 0
     waiting = list(automaton.initial)
     followed: list[np.ndarray] = []
     known = {row.tobytes() for row in waiting}
@@ -174,10 +190,13 @@ def assert_powerset(
         followed.append(row)
         for other in followed:
             for whole, part in ((row, other), (other, row)):
-                checker.compare(whole, part)
+                pieces = checker.compare(whole, part)
                 inclusions += checker.states(part) < checker.states(whole)
+                n_pieces += len(pieces)
+                found += pieces
         for after in found:
             if after.tobytes() not in known:
                 known.add(after.tobytes())
                 waiting.append(after)
-    return Seen(checker.sets, inclusions, checker.missed)
+    missed, overlaps = checker.missed, checker.overlaps
+    return Seen(checker.sets, inclusions, n_pieces, missed, overlaps)

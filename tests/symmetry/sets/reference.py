@@ -59,6 +59,7 @@ class Sets:
     plain: Plain
     initial: list[frozenset]
     groups: list[frozenset]
+    pieces: bool = False
 
     def successors(self, states):
         """Pairs of marks and set: what is reached with some marks, group by group."""
@@ -73,10 +74,22 @@ class Sets:
             if group & reached
         }
 
+    def completing(self, whole, part):
+        """Decomp, without the part itself: disjoint sets that complete it."""
+        rest = whole - part
+        if not self.pieces:
+            return [rest] if rest else []
+        found = []
+        for group in self.groups:
+            if rest & group:
+                found.append(rest & group)
+            rest -= group
+        return found
+
 
 @dataclass
 class Reference:
-    """Fig. 4 without Decomp: `kind` is one of the variants of Secs. 3, 4 and 7."""
+    """Fig. 4; `kind` is iec, or one of the variants of Secs. 3, 4 and 7."""
 
     sets: Sets
     kind: str
@@ -111,7 +124,11 @@ class Reference:
                 self._push(marks, target)
             else:
                 self.replaced += 1
-                self.todo[-1][1].append((marks, other))
+                waiting = self.todo[-1][1]
+                if self.kind == "iec":
+                    parts = self.sets.completing(target, other)
+                    waiting.extend((marks, part) for part in parts)
+                waiting.append((marks, other))
         elif self.numbers[target] > 0:
             return self._merge(marks, self.numbers[target])
         return False
@@ -125,7 +142,10 @@ class Reference:
     def _related(self, target):
         """Line 18, or that of Sec. 4."""
         for other, number in self.numbers.items():
-            if number > 0 and self.kind == "aec" and target <= other:
+            if number > 0 and (
+                (self.kind == "iec" and other <= target)
+                or (self.kind == "aec" and target <= other)
+            ):
                 return other
         return None
 
@@ -187,4 +207,4 @@ def random_sets(rng, *, most_states=12, most_marks=2):
         for _ in range(rng.randint(1, 2))
     ]
     plain = Plain(n, tuple(transitions), frozenset().union(*initial), n_marks)
-    return Sets(plain, initial, groups)
+    return Sets(plain, initial, groups, pieces=rng.random() < 0.5)

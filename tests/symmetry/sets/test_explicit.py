@@ -22,6 +22,7 @@ def explicit(sets, *, turn=0):
         sets.initial,
         sets.groups,
         n_marks=plain.n_marks,
+        pieces=sets.pieces,
         turn=turn,
     )
 
@@ -39,6 +40,7 @@ def test_random_ones_have_the_properties():
     seen = [check(seed) for seed in range(examples(200))]
 
     assert sum(s.inclusions > 0 for s in seen) >= at_least(100)
+    assert sum(s.pieces > 0 for s in seen) >= at_least(100)
 
 
 @pytest.mark.slow
@@ -48,12 +50,13 @@ def test_many_random_ones_have_the_properties():
         check(seed)
 
 
-def test_sets_of_several_words():
+@pytest.mark.parametrize("pieces", [False, True], ids=["one set", "several"])
+def test_sets_of_several_words(pieces):
     """A ring of 150 states: each bit of three words is met."""
     n = 150
     ring = [(s, s % 2, (s + 1) % n) for s in range(n)]
     groups = [range(n), range(0, n, 3)]
-    automaton = explicit_powerset(n, ring, [range(n)], groups, n_marks=1)
+    automaton = explicit_powerset(n, ring, [range(n)], groups, n_marks=1, pieces=pieces)
     called = Called(automaton)
     rows = called.successors(automaton.initial[0])
     even, odd = set(range(0, n, 2)), set(range(1, n, 2))
@@ -65,6 +68,9 @@ def test_sets_of_several_words():
         (1, frozenset(even)),
         (1, frozenset(even & thirds)),
     }
+    rest = called.decompose(automaton.initial[0], row_of(even, 3))
+    assert frozenset().union(*map(states_of, rest)) == odd
+    assert len(rest) == 1
 
 
 def test_rows_and_sets():

@@ -108,7 +108,7 @@ def test_all_checks_find_it(automaton, name):
     assert not search.registers[Reg.REPLACED]
 
 
-@pytest.mark.parametrize("name", ["nsiec", "aec"])
+@pytest.mark.parametrize("name", ["nsiec", "iec", "aec"])
 def test_s4_is_left_out(automaton, name):
     """S1 is removed when S4 comes up, and includes it (Prop. 2)."""
     search = searched(automaton, name)

@@ -158,7 +158,7 @@ def outcome(asked, name, budget):
             break
         if status == Status.GROW:
             list(search.grow(float("inf")))
-    counts = (Reg.VISITED, Reg.TRANSITIONS, Reg.MAX_DEPTH, Reg.REPLACED)
+    counts = (Reg.VISITED, Reg.TRANSITIONS, Reg.MAX_DEPTH, Reg.REPLACED, Reg.PARTS)
     return status, [int(search.registers[r]) for r in counts]
 
 
@@ -234,7 +234,7 @@ LOST = 'G("known <= 5")'
 
 
 def test_a_lost_run_is_looked_for_by_tec(lost_runs):
-    """Its sets are not larger than what is reached."""
+    """It cuts no set into parts that its representative does not know."""
     lost_runs(1)
     found = check(SymmetricNet(friends(3)), LOST, reduce="symmetry")
 

@@ -20,7 +20,7 @@ from tests.cross.test_agreement import ask
 from tests.example_counts import at_least, examples
 from tests.symmetry.sets.random_nets import formula, lively_net
 
-SEARCHES = ("tec", "nsiec", "aec", "aec-closed")
+SEARCHES = ("tec", "iec", "aec", "aec-closed")
 
 
 def groups_of(net, constraint):

@@ -39,7 +39,9 @@ def check(seed, counts):
         raise
     counts["checked"] += 1
     counts["inclusions"] += seen.inclusions > 0
+    counts["pieces"] += seen.pieces > 0
     counts["missed"] += seen.missed > 0
+    counts["overlaps"] += seen.overlaps > 0
     counts["several"] += len(asked.group.classes) > 1
 
 
@@ -51,6 +53,7 @@ def test_random_ones():
 
     assert counts["checked"] >= at_least(30)
     assert counts["inclusions"] >= at_least(2)
+    assert counts["pieces"] >= at_least(2)
     assert counts["several"] >= at_least(5)
 
 
