@@ -76,7 +76,7 @@ def trim(network: Network, barred: Collection[int] = ()) -> Job[Network]:
 
     Actions `barred`, by their index in ``network.actions``, do not happen.  States,
     alphabets and actions stay; if there is nothing to remove, `network` itself is
-    returned.
+    returned.  Where none is barred the result is the same object each time.
 
     Examples
     --------
@@ -91,21 +91,8 @@ def trim(network: Network, barred: Collection[int] = ()) -> Job[Network]:
     return smaller
 
 
-_happening: Beside[list[np.ndarray]] = Beside(list)
-"""For each network that is its own trim, whether each action can happen."""
-
-_trimmed: Beside[list[Network]] = Beside(list)
-
-
-def trimmed_network(network: Network) -> Job[Network]:
-    """Do `trim` for a network; the result is the same object each time."""
-    kept = _trimmed.of(network)
-    if not kept:
-        smaller = yield from trim(network)
-        if smaller is network:  # which must not be kept alive
-            return network
-        kept.append(smaller)
-    return kept[0]
+_known: Beside[list[tuple[Network | None, np.ndarray]]] = Beside(list)
+"""For each network its trim, None if that is itself, and which actions can happen."""
 
 
 def trim_alone(
@@ -129,18 +116,25 @@ def _among(
 def _with_happening(
     network: Network, barred: Collection[int]
 ) -> Job[tuple[Network, np.ndarray]]:
-    """Return `trim` of a network, and bool[n_actions], whether each can happen.
+    """Return `trim` of a network, and bool[n_actions], whether each can happen."""
+    known = _known.of(network)
+    if not known or barred:
+        found = yield from _trim(network, barred)
+        if barred:
+            known = [found]
+        else:
+            known.append(found)
+    smaller, happening = known[0]
+    return network if smaller is None else smaller, happening
 
-    A network that is its own trim remembers so: it is asked about in each question.
-    """
-    known = _happening.of(network)
-    if known and not barred:
-        return network, known[0]
+
+def _trim(
+    network: Network, barred: Collection[int]
+) -> Job[tuple[Network | None, np.ndarray]]:
+    """Do what `_with_happening` does, with None for a network that is its own trim."""
     kept, happening = yield from saturate(network, barred)
     if kept.all():
-        if not barred:
-            known.append(happening)
-        return network, happening
+        return None, happening
     components = []
     begin = 0
     for component in network.components:

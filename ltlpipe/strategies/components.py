@@ -163,12 +163,12 @@ def composed_if_named(question: Question, trace: Trace) -> Job[Composed | None]:
 
 def reduce_network(question: NetworkQuestion, cap: int, trace: Trace) -> Job[Composed]:
     """Compose and reduce the components of a question's network."""
-    from ltlpipe.components.alphabet import trimmed_network
+    from ltlpipe.components.alphabet import trim
     from ltlpipe.components.merger import reduced_components, shrink_components
 
     visible, network = question.actions, question.system
     if question.options.reduces(ALPHABET):
-        network = yield from trimmed_network(network)
+        network = yield from trim(network)
     decision = yield from question.decision()
     product = None
     if decision is None:

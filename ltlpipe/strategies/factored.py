@@ -79,7 +79,7 @@ def factored_question(question: Question) -> Job[Question]:
 
 
 def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
-    from ltlpipe.components.alphabet import trimmed_network
+    from ltlpipe.components.alphabet import trim
     from ltlpipe.components.factors import factored, needed_bytes
     from ltlpipe.components.progress import factoring
 
@@ -90,7 +90,7 @@ def _asked(question: NetworkQuestion) -> Job[NetworkQuestion]:
     together = options.network_acceptance != EACH
     try:
         if options.reduces(ALPHABET):
-            before = yield from trimmed_network(before)
+            before = yield from trim(before)
         found = yield from factored(before, together=together, shares=options.share > 0)
     except MemoryError:  # which must not end all strategies
         return _with_reason(question, _MEMORY)

@@ -201,12 +201,12 @@ class CertifiedComponents(Certified):
         return (yield from composed.lifted(answer, trace))
 
     def _composed(self, question: NetworkQuestion, cap: int) -> Job[Composed]:
-        from ltlpipe.components.alphabet import trimmed_network
+        from ltlpipe.components.alphabet import trim
         from ltlpipe.components.merger import reduced_components, shrink_components
 
         network = question.system
         if self.trims:
-            network = yield from trimmed_network(network)
+            network = yield from trim(network)
         decision = yield from question.decision()
         is_free = decision is not None and decision.allowed and self._keeps_words
         if question.stutters or decision is None or not is_free:

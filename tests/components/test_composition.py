@@ -110,7 +110,7 @@ def reduced_components(network, visible, cap_states):
 
 
 def trimmed_network(network):
-    return run(alphabet.trimmed_network(network))
+    return run(alphabet.trim(network))
 
 
 # --- composing ---------------------------------------------------------------
@@ -360,24 +360,24 @@ def test_trimmed_networks_are_shared():
 def test_trimming_that_is_closed_leaves_nothing(n):
     """The next job trims anew."""
     network = Network([LTS.from_transitions([(0, "a", 0), (1, "b", 1)])])
-    ended = cut(alphabet.trimmed_network(network), n)
-    assert (not alphabet._trimmed.of(network)) == (ended == n)
+    ended = cut(alphabet.trim(network), n)
+    assert (not alphabet._known.of(network)) == (ended == n)
     assert trimmed_network(network).components[0].transitions() == [(0, "a", 0)]
 
 
 def test_what_is_kept_goes_with_its_network():
     """No shelf keeps a network alive, neither its own nor the trimmed one."""
     gc.collect()
-    before = set(merger._kept), set(alphabet._trimmed)
+    before = set(merger._kept), set(alphabet._known)
     for rows in ([(0, "a", 0)], [(0, "a", 0), (1, "b", 1)]):
         network = Network([LTS.from_transitions(rows)])
         trimmed = trimmed_network(network)
         reduced_components(trimmed, ["a"], cap_states=100)
         assert set(merger._kept) > before[0]
-        assert set(alphabet._trimmed) > before[1]
+        assert set(alphabet._known) > before[1]
         del network, trimmed
         gc.collect()
-        assert (set(merger._kept), set(alphabet._trimmed)) == before
+        assert (set(merger._kept), set(alphabet._known)) == before
 
 
 def cut(job, n):
