@@ -12,8 +12,10 @@ from tests.systems.programs.promela.test_random_programs import model_of, states
 LOOP = "byte x, y = 1; chan q = [0] of { byte };\nactive proctype P() "
 CASES = {
     "a sender stops in front of the end of a choice": (
-        "chan q0=[0] of {short}; active proctype A() { atomic { if :: skip; q0!0 :: "
-        "skip; q0?_ fi } } active proctype B() { atomic { skip; q0?_ } }",
+        (
+            "chan q0=[0] of {short}; active proctype A() { atomic { if :: skip; q0!0 :: "
+            "skip; q0?_ fi } } active proctype B() { atomic { skip; q0?_ } }"
+        ),
         11,
     ),
     "a label before a block that begins with a loop": (
@@ -46,13 +48,17 @@ CASES = {
         5,
     ),
     "also in a rendezvous": (
-        "byte y; chan q = [0] of { bool }; active proctype P() { q!3; y = 1 } "
-        "active proctype Q() { q?3; y = 2 }",
+        (
+            "byte y; chan q = [0] of { bool }; active proctype P() { q!3; y = 1 } "
+            "active proctype Q() { q?3; y = 2 }"
+        ),
         11,
     ),
     "several are bits": (
-        "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "
-        "y = 2 }",
+        (
+            "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "
+            "y = 2 }"
+        ),
         5,
     ),
 }
