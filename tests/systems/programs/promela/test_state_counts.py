@@ -13,8 +13,8 @@ LOOP = "byte x, y = 1; chan q = [0] of { byte };\nactive proctype P() "
 CASES = {
     "a sender stops in front of the end of a choice": (
         (
-            "chan q0=[0] of {short}; active proctype A() { atomic { if :: skip; q0!0 :: "
-            "skip; q0?_ fi } } active proctype B() { atomic { skip; q0?_ } }"
+            "chan q=[0] of {short}; active proctype A() { atomic { if :: skip; q!0 :: "
+            "skip; q?_ fi } } active proctype B() { atomic { skip; q?_ } }"
         ),
         11,
     ),
