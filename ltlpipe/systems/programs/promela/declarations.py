@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from ltlpipe.systems.programs.promela.checking import constant
 from ltlpipe.systems.programs.promela.scopes import BASIC, Field, Symbol
 from ltlpipe.systems.programs.promela.syntax import (
+    BIT,
+    BOOL,
+    BYTE,
     CHAN,
     MTYPE,
     NewChannel,
@@ -215,6 +218,8 @@ def _channel(node: Node, expressions: Expressions) -> NewChannel:
             message = "fields of messages cannot be 'unsigned'"
             raise input_error(message, node.place)
         fields += message_fields(type_, table)
+    if len(fields) == 1 and fields[0] in (BIT, BOOL):
+        fields = [BYTE]  # so Spin keeps them, unless there are several
     return NewChannel(node.place, capacity, tuple(fields))
 
 

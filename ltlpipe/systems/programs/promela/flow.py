@@ -6,7 +6,9 @@ its statements at one place, as in Spin, each ``else`` behind the others of its 
 a choice that is a ``goto`` or ``break`` alone is a step.
 
 A statement inside ``atomic`` or ``d_step`` *keeps* control if what comes next is
-inside, too.
+inside, too.  A jump that leads out of ``atomic``, and the end of a choice or ``unless``
+behind which that ends, are steps inside, as in Spin: whoever has given control away
+before, to a receiver, stops in front of them.
 """
 
 from __future__ import annotations
@@ -21,12 +23,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+_MOST_JUMPS = 500  # one behind the other, as in Spin
+
+
 @dataclass(eq=False)
 class Node:
     """A place between statements, or a label that stands for one."""
 
     edges: list[Edge] = field(default_factory=list)
     link: Point | None = None  # of a label
+    jump: Point | None = None  # where its only step leads, which is a jump
     number: int = -1  # from 1 on, if it can be reached; 0 is no process
 
 
@@ -38,11 +44,22 @@ class Point(NamedTuple):
 
     @property
     def resolved(self) -> Point:
-        """The place that a label stands for."""
+        """The place that a label stands for, behind jumps that do not lead out."""
         point = self
-        while point.node.link is not None:
-            point = point.node.link
+        for _ in range(_MOST_JUMPS):
+            if point.node.link is not None:
+                point = point.node.link
+            elif point.node.jump is not None and not point._leads_out:
+                point = point.node.jump
+            else:
+                break
         return point
+
+    @property
+    def _leads_out(self) -> bool:
+        """Whether a jump inside ``atomic`` leads out of it."""
+        assert self.node.jump is not None
+        return self.level == ATOMIC and self.node.jump.resolved.level == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +127,19 @@ class Flow:
     def _label(self, name: str) -> Node:
         return self._labels.setdefault(name, Node())
 
+    def _aim(self, statement: syntax.Goto | syntax.Break, around: _Around) -> Point:
+        """Return the place to which a jump leads."""
+        if isinstance(statement, syntax.Goto):
+            return Point(self._label(statement.label), 0)
+        assert around.leave is not None
+        return around.leave
+
     def _before(
         self, statement: syntax.Statement, after: Point, around: _Around
     ) -> Point:
         """Return the place before a statement."""
-        if isinstance(statement, syntax.Goto):
-            return Point(self._label(statement.label), 0)
-        if isinstance(statement, syntax.Break):
-            assert around.leave is not None
-            return around.leave
+        if isinstance(statement, (syntax.Goto, syntax.Break)):
+            return _jump(statement, self._aim(statement, around), around)
         if isinstance(statement, syntax.Sequence):
             for part in reversed(statement.statements):
                 after = self._before(part, after, around)
@@ -127,13 +148,17 @@ class Flow:
             return after
         if isinstance(statement, syntax.Labelled):
             node = self._label(statement.label)
-            node.link = self._before(statement.statement, after, around)
+            own = statement.statement
+            node.link = self._before(own, after, around)
+            if isinstance(own, (syntax.Sequence, syntax.Atomic, syntax.Unless)):
+                node.link = _entrance(own, node.link)
             return node.link
         if isinstance(statement, syntax.Choice):
             return self._choice(statement, after, around)
         if isinstance(statement, syntax.Atomic):
             return self._atomic(statement, after, around)
         if isinstance(statement, syntax.Unless):
+            after = _jump(syntax.Break(statement.place, ""), after, around)
             escape = self._before(statement.escape, after, around)
             inner = around._replace(escapes=(*around.escapes, escape))
             return self._before(statement.body, after, inner)
@@ -142,6 +167,7 @@ class Flow:
 
     def _choice(self, statement: syntax.Choice, after: Point, around: _Around) -> Point:
         point = Point(Node(), around.level)
+        after = _jump(syntax.Break(statement.place, ""), after, around)
         if statement.repeats:
             around, after = around._replace(leave=after), point
         for option in sorted(statement.options, key=_begins_with_else):
@@ -158,7 +184,7 @@ class Flow:
         node = self._before(statement.body, after, inner).node
         if inner.level != around.level and statement.deterministic:
             edges: list[Edge] = []
-            for edge in node.edges:
+            for edge in _without_jumps(node.edges):
                 rivals = tuple(edges)
                 edges.append(replace(edge, escapes=around.escapes, rivals=rivals))
             node = Node(edges, node.link)
@@ -172,23 +198,42 @@ class Flow:
             first, *rest = statement.statements
             tail = syntax.Sequence(statement.place, tuple(rest))
             return self._first(first, self._before(tail, after, around), around)
-        point = self._before(statement, after, around)
         if isinstance(statement, (syntax.Goto, syntax.Break)):
-            return [Edge(statement, point, around.level, around.escapes)]
+            aim = self._aim(statement, around)
+            return [Edge(statement, aim, around.level, around.escapes)]
+        point = self._before(statement, after, around)
         while point.node.link is not None:
             point = point.node.link
         return list(point.node.edges)
 
 
-def _entrance(block: syntax.Sequence | syntax.Atomic, begin: Point) -> Point:
+def _jump(step: syntax.Goto | syntax.Break, to: Point, around: _Around) -> Point:
+    """Return the place before a jump, which is passed unless it leads out."""
+    if around.level != ATOMIC:
+        return to
+    edge = Edge(step, to, around.level, around.escapes)
+    return Point(Node([edge], jump=to), around.level)
+
+
+def _without_jumps(edges: list[Edge]) -> list[Edge]:
+    """Return how a ``d_step`` begins: in Spin with no jump, if there are other ways."""
+    if len(edges) < 2:
+        return edges
+    return [e for e in edges if not isinstance(e.step, (syntax.Goto, syntax.Break))]
+
+
+def _entrance(
+    block: syntax.Sequence | syntax.Atomic | syntax.Unless, begin: Point
+) -> Point:
     """Return the place before a block in braces.
 
-    It is another one than that of a loop with which the block begins, as in Spin.
+    It is another one than that of a loop with which the block begins, as in Spin; of
+    an ``unless`` only behind a label.
     """
     first: syntax.Statement = block
-    while isinstance(first, (syntax.Sequence, syntax.Atomic)):
+    while isinstance(first, (syntax.Sequence, syntax.Atomic, syntax.Unless)):
         body = first if isinstance(first, syntax.Sequence) else first.body
-        first = body.statements[0]
+        first = body.statements[0] if isinstance(body, syntax.Sequence) else body
     if isinstance(first, syntax.Choice) and first.repeats:
         return Point(Node(list(begin.resolved.node.edges)), begin.level)
     return begin

@@ -1,0 +1,70 @@
+"""States that Spin 6.5.2 stores without reduction, of small programs.
+
+``spin -a -o1 -o2 -o3``, ``pan`` with -DNOREDUCE -DSAFETY, -A -E.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.systems.programs.promela.test_random_programs import model_of, states_of
+
+LOOP = "byte x, y = 1; chan q = [0] of { byte };\nactive proctype P() "
+CASES = {
+    "a sender stops in front of the end of a choice": (
+        (
+            "chan q=[0] of {short}; active proctype A() { atomic { if :: skip; q!0 :: "
+            "skip; q?_ fi } } active proctype B() { atomic { skip; q?_ } }"
+        ),
+        11,
+    ),
+    "a label before a block that begins with a loop": (
+        LOOP + "{ L: { do :: assert(x < 3) :: break od }; q!0 }",
+        3,
+    ),
+    "a label before a loop": (LOOP + "{ L: do :: assert(x < 3) :: break od; q!0 }", 2),
+    "a label before a loop with escapes": (
+        LOOP + "{ L: { do :: assert(x < 3) :: break od } unless { x > 5 }; q!0 }",
+        3,
+    ),
+    "no label before a loop with escapes": (
+        LOOP + "{ { do :: assert(x < 3) :: break od } unless { x > 5 }; q!0 }",
+        2,
+    ),
+    "a d_step does not begin with a break": (
+        LOOP + "{ x = 1; d_step { do :: x == 5; x = 6 :: break od } x = 2 }",
+        2,
+    ),
+    "unless there is nothing else": (
+        LOOP + "{ x = 1; d_step { do :: break od } x = 2 }",
+        5,
+    ),
+    "another round of the loop ends with it": (
+        LOOP + "{ x = 1; d_step { do :: x == 1; x = 6 :: break od; x = 7 } }",
+        4,
+    ),
+    "a single bit in a message is a byte": (
+        "byte y; chan q = [1] of { bit }; active proctype P() { q!258; q?2; y = 2 }",
+        5,
+    ),
+    "also in a rendezvous": (
+        (
+            "byte y; chan q = [0] of { bool }; active proctype P() { q!3; y = 1 } "
+            "active proctype Q() { q?3; y = 2 }"
+        ),
+        11,
+    ),
+    "several are bits": (
+        (
+            "byte y; chan q = [1] of { bit, bit }; active proctype P() { q!3,3; q?1,1; "
+            "y = 2 }"
+        ),
+        5,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "states"), CASES.values(), ids=CASES.keys())
+def test_states(text, states):
+    """As many as Spin has."""
+    assert states_of(model_of(text)) == (states, False)
