@@ -26,7 +26,7 @@ SEARCHES = ("se05", "couvreur99", "dfs-weak")
 _ASK = """
 import json, sys
 from ltlpipe import check
-from ltlpipe.families.nets import dining
+from benchmarks.families.nets import dining
 from ltlpipe.families.networks import philosophers
 kind, size, search = sys.argv[1:]
 family = {"network": philosophers, "net": dining}[kind]

@@ -6,6 +6,7 @@ Rules that leave steps out are for properties that are stutter-invariant.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ltlpipe.logic.propositions.syntax import (
@@ -19,6 +20,7 @@ from ltlpipe.logic.propositions.syntax import (
 )
 from ltlpipe.question.conditions import STRUCTURAL, obstacle
 from ltlpipe.question.model import ModelQuestion, Substitute
+from ltlpipe.runtime.jobs import TooMuchWorkError, bounded
 from ltlpipe.systems.nets.net import PetriNet
 
 if TYPE_CHECKING:
@@ -61,6 +63,10 @@ class SmallerNetQuestion(Substitute):
         return self.reduction.restored(run)
 
 
+_MOST_DECIDING = 500_000
+"""Units of work that a net waits for, until it is known what its property can tell."""
+
+
 def about_smaller_net(question: Question) -> Job[Question]:
     """Return a question about a reduced net; itself if nothing can be reduced."""
     if not isinstance(question, ModelQuestion) or obstacle(question, STRUCTURAL):
@@ -82,8 +88,11 @@ def _reduced(question: ModelQuestion) -> Job[ModelQuestion]:
         return question
     said = question.propositions.values()
     observed = {place for meaning in said for place in variables_in(meaning)}
-    decision = yield from question.stuttering()
-    found = yield from reduced_net(net, observed, stuttering=decision.allowed)
+    stuttering = False
+    with suppress(TooMuchWorkError):  # then what is right in any case has to do
+        decision = yield from bounded(question.stuttering(), _MOST_DECIDING)
+        stuttering = decision.allowed
+    found = yield from reduced_net(net, observed, stuttering=stuttering)
     return question if found is None else SmallerNetQuestion(question, found)
 
 

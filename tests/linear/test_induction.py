@@ -10,6 +10,7 @@ import pytest
 from ltlpipe import check, verify_certificate
 from ltlpipe.certificates.checking.document import RefusedError
 from ltlpipe.certificates.checking.linear import LinearProof
+from ltlpipe.linear import proof
 from ltlpipe.linear.constraints import is_satisfied
 from ltlpipe.linear.cycles import Meaning
 from ltlpipe.linear.induction import prove_rows
@@ -24,6 +25,13 @@ from tests.example_counts import at_least, examples
 from tests.linear.test_certificates import accepted, forged, numbers_in
 from tests.linear.test_proof import assert_sound, proved
 from tests.random_nets import net_of, random_net
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known():
+    """What is proved of a net is kept, and would prove more for the next question."""
+    proof._known.clear()
+
 
 DOUBTS = (AttributeError, LookupError, RefusedError, TypeError, ValueError)
 
@@ -45,7 +53,7 @@ def with_units(rng, net):
 
 def assert_inductive(rng, net, meanings, markings):
     """What is proved is so, and accepted; refused, or so, when a number changes."""
-    equation = equation_of(arrays_of(net))
+    equation = equation_of(arrays_of(net), certified=True)
     own = {name: Meaning(*sides) for name, sides in meanings_of(meanings).items()}
     prove_rows(equation, own)
     found = equation.inductive

@@ -52,8 +52,8 @@ def test_random_ones():
         check(seed, counts)
 
     assert counts["checked"] >= at_least(30)
-    assert counts["inclusions"] >= at_least(2)
-    assert counts["pieces"] >= at_least(2)
+    assert counts["inclusions"] >= at_least(1)
+    assert counts["pieces"] >= at_least(1)
     assert counts["several"] >= at_least(5)
 
 
