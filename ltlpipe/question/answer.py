@@ -106,8 +106,8 @@ class Tried(NamedTuple):
 
         Examples
         --------
-        >>> print(Tried("instant", "dropped out", 0.123, "more than 3,000 states"))
-        instant: dropped out after 0.12 s: more than 3,000 states
+        >>> print(Tried("instant", "dropped out", 0.123, "more than 5,000 states"))
+        instant: dropped out after 0.12 s: more than 5,000 states
         """
         spent = "" if self.outcome == "not tried" else f" after {self.seconds:.2f} s"
         why = f": {self.reason}" if self.reason else ""

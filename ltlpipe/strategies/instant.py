@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ltlpipe.systems.plain_steps import PlainSteps
 
 MOST_STATES = 5_000
-"""States of the product that are searched: about a tenth of a second."""
+"""States of the product that are searched: about a quarter of a second."""
 
 _WHY = (
     f"{INSTANT}, because a small product is searched in plain Python, without kernels"

@@ -358,10 +358,16 @@ def _taken(
         yield PlainStep(lead.action, lead.letter, marks, tuple(successor))
 
 
-_KNOWN: Beside[dict[Any, list[Step]]] = Beside(dict)
+class _Known(dict[Any, "list[Step]"]):
+    """The steps of some states of a model."""
+
+    n_values = 0  # of these states, and of those to which their steps lead
+
+
+_KNOWN: Beside[_Known] = Beside(_Known)
 """For each model the steps of states: several questions ask for them."""
 
-_MOST_KNOWN = 500_000  # values of the states whose steps are kept, of each model
+_MOST_KNOWN = 1_000_000  # values, some 20 MB of each model
 
 
 class ModelSteps(NamedSteps):
@@ -407,8 +413,10 @@ class ModelSteps(NamedSteps):
             found = list(islice(self._model.each_step(state), self.max_steps + 1))
             if len(found) > self.max_steps:
                 raise TooLargeError
-            if len(self._known) < _MOST_KNOWN // (len(state) + 1):
+            n_values = (len(found) + 1) * len(state)
+            if self._known.n_values + n_values <= _MOST_KNOWN:
                 self._known[state] = found
+                self._known.n_values += n_values
         letters = self._letters
         held = letters.of_state(state)
         return self._marked(

@@ -48,12 +48,12 @@ def check(seed, counts):
 def test_random_ones():
     """Dozens, with sets that include each other."""
     counts = Counter()
-    for seed in range(examples(60)):
+    for seed in range(examples(120)):
         check(seed, counts)
 
     assert counts["checked"] >= at_least(30)
-    assert counts["inclusions"] >= at_least(1)
-    assert counts["pieces"] >= at_least(1)
+    assert counts["inclusions"] >= at_least(2)
+    assert counts["pieces"] >= at_least(2)
     assert counts["several"] >= at_least(5)
 
 
